@@ -1,0 +1,105 @@
+"""The NumPy backend: a segment is a list of bound functions, run for each world in turn."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from dovetail.backend import Segment, Slot
+from dovetail.errors import PluginError
+from dovetail.hookspecs.markers import PROJECT, hookimpl
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+    from dovetail.implementation import Implementation
+    from dovetail.pipeline import Stage
+
+
+class NumpyBackend:
+    """Runs `stage(model, data)` functions as they are."""
+
+    name = "numpy"
+    install = "dovetail"
+    in_place = True
+
+    def missing(self) -> str:
+        return ""
+
+    def lanes(self, nworld: int | None, precision: str) -> int:
+        return 1
+
+    def keeps(self, nworld: int | None) -> str:
+        return "all"
+
+    def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
+        """Let pluggy compare the function's arguments with the stage's hookspec."""
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(SimpleNamespace(**{stage.name: stage.spec}))
+        try:
+            manager.register(SimpleNamespace(**{stage.name: hookimpl(_forwarding(target))}))
+        except pluggy.PluginValidationError as error:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: {record.target} does not fit the stage, "
+                f"whose arguments are ({', '.join(stage.arguments)}): {error}"
+            ) from error
+
+    def compile(self, segment: Segment) -> NumpyRunner:
+        return NumpyRunner(segment)
+
+
+def _forwarding(target: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of the function's interface that pluggy may mark without touching the original."""
+
+    @functools.wraps(target)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs)
+
+    return forward
+
+
+class NumpyRunner:
+    """Bound functions in order."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._calls = [(_bind(segment.model, slot), slot.when) for slot in segment.slots]
+        self._inner = segment.evaluations if segment.whole_step else 1
+        self._last = segment.evaluations - 1
+
+    def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
+        for world in data.worlds():
+            for _ in range(nstep):
+                for inner in range(self._inner):
+                    self._once(world, evaluation + inner)
+
+    def _once(self, data: Data, evaluation: int) -> None:
+        for call, when in self._calls:
+            if when == "always" or evaluation == (0 if when == "first" else self._last):
+                call(data, evaluation)
+
+
+def _bind(model: Model, slot: Slot) -> Callable[[Data, int], None]:
+    """The slot's function with everything but the Data filled in."""
+    target, zero, parts = slot.target, slot.zero, slot.parts
+    if slot.integrates:
+
+        def integrate(data: Data, evaluation: int) -> None:
+            target(model, data, evaluation)
+
+        return integrate
+    if slot.stage.parts:
+
+        def dispatch(data: Data, evaluation: int) -> None:
+            target(model, data, parts)
+
+        return dispatch
+
+    def run(data: Data, evaluation: int) -> None:
+        for field in zero:
+            data.field(field)[...] = 0
+        target(model, data)
+
+    return run

@@ -1,0 +1,325 @@
+"""From traced stages to Taichi source: drop what nobody needs, then print each stage as one `ti.func`.
+
+Printing inlines a symbol used once, unless something it read changes in between; everything else becomes a named
+temporary. Only operations checked by tests/backends/taichi/test_operations.py are printed: the runtimes abort the
+process on others (unary minus, `abs`, `sin`, `cast` on vectors).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+
+from dovetail.backends.taichi.blocks import PURE_MEMORY, Block, Branch, Item, Loop, SetVariable, Store, Trace, walk
+from dovetail.backends.taichi.values import COND, NUM, REAL, Value
+
+INLINE_LIMIT = 24
+"""Most operations in one printed expression: longer ones slow the runtimes' front ends down."""
+
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "bitand": "&",
+    "lshift": "<<",
+    "rshift": ">>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "and": "&",
+    "or": "|",
+}
+
+_ARGUMENT = {"slot": "b", "evaluation": "e"}
+"""Arguments of a stage function: the first row of the slot's scratch tile, the evaluation."""
+
+_BUFFER = {"float64": "MR", "int32": "MI", "uint8": "MB"}
+"""Kernel argument of each Model buffer."""
+
+
+@attrs.frozen
+class Live:
+    """What is needed of the traced stages."""
+
+    items: set[int]
+    """Identities of the symbols and effects to print."""
+    memories: set[str]
+    """Fields and scratch that must have a place."""
+
+
+def find_live(stages: Iterable[tuple[str, Trace]], kept: Iterable[str]) -> Live:
+    """Start from the fields kept and follow what they are computed from, across stages and steps."""
+    return _Marker(list(stages)).run(kept)
+
+
+class _Marker:
+    def __init__(self, stages: list[tuple[str, Trace]]) -> None:
+        self.items: set[int] = set()
+        self.targets: set[Any] = set()
+        self.pending: list[Any] = []
+        self.effects: dict[Any, list[tuple[str, Item]]] = defaultdict(list)
+        self.holder: dict[int, tuple[str, Item]] = {}
+        for stage, trace in stages:
+            for item in walk(trace.root):
+                self._register(stage, item)
+
+    def _register(self, stage: str, item: Item) -> None:
+        if isinstance(item, Store):
+            self.effects[item.memory].append((stage, item))
+        elif isinstance(item, SetVariable):
+            self.effects[stage, item.variable].append((stage, item))
+        elif isinstance(item, Loop):
+            self.holder[id(item.body)] = (stage, item)
+        elif isinstance(item, Branch):
+            self.holder[id(item.body)] = (stage, item)
+            if item.otherwise is not None:
+                self.holder[id(item.otherwise)] = (stage, item)
+
+    def run(self, kept: Iterable[str]) -> Live:
+        for name in kept:
+            self._need_target(name)
+        while self.pending:
+            stage, item = self.pending.pop()
+            self._follow(stage, item)
+        return Live(self.items, {t for t in self.targets if isinstance(t, str)})
+
+    def _need_target(self, target: Any) -> None:
+        if target not in self.targets:
+            self.targets.add(target)
+            for stage, item in self.effects[target]:
+                self._need(stage, item)
+
+    def _need(self, stage: str, item: Any) -> None:
+        if isinstance(item, Value | Store | SetVariable | Loop | Branch) and id(item) not in self.items:
+            self.items.add(id(item))
+            self.pending.append((stage, item))
+
+    def _follow(self, stage: str, item: Item) -> None:
+        if id(item.block) in self.holder:
+            self._need(*self.holder[id(item.block)])
+        for argument in arguments(item):
+            self._need(stage, argument)
+        if isinstance(item, Value) and item.op == "load":
+            self._need_target(item.args[0])
+        elif isinstance(item, Value) and item.op == "read":
+            self._need_target((stage, item.args[0]))
+
+
+def arguments(item: Item) -> tuple[Any, ...]:
+    """What an item is computed from."""
+    if isinstance(item, Value):
+        return item.args
+    if isinstance(item, Store):
+        return (item.index[0], item.value)
+    if isinstance(item, SetVariable):
+        return (item.value,)
+    if isinstance(item, Loop):
+        return (item.start, item.stop)
+    return (item.condition,)
+
+
+@attrs.frozen
+class Text:
+    """A printed expression: its source, how many operations, and what it reads that may change."""
+
+    code: str
+    size: int = 0
+    reads: frozenset[Any] = frozenset()
+
+
+class StagePrinter:
+    """Prints one traced stage. `address` gives the source of a Data cell: the only place that knows the layout."""
+
+    def __init__(self, live: Live, address: Callable[[str, str, int], str], indent: int = 1) -> None:
+        self.live = live
+        self.address = address
+        self.lines: list[str] = []
+        self.indent = indent
+        self.uses: dict[int, list[Block]] = defaultdict(list)
+        self.texts: dict[int, Text] = {}
+        self.held: dict[int, Value] = {}
+        self.declared: set[int] = set()
+
+    def print(self, trace: Trace) -> list[str]:
+        for item in walk(trace.root):
+            if id(item) in self.live.items:
+                for a in arguments(item):
+                    if isinstance(a, Value):
+                        self.uses[id(a)].append(item.block)
+        self._block(trace.root)
+        return self.lines
+
+    def _line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    def _block(self, block: Block) -> None:
+        for item in block.items:
+            if id(item) not in self.live.items:
+                continue
+            if isinstance(item, Value):
+                self._value(item)
+            elif isinstance(item, Store):
+                self._store(item)
+            elif isinstance(item, SetVariable):
+                self._set(item)
+            elif isinstance(item, Loop):
+                self._loop(item)
+            else:
+                self._branch(item)
+        self._release(lambda _text: True)
+
+    # symbols
+
+    def _value(self, value: Value) -> None:
+        if value.op == "index":
+            return
+        text = self._format(value)
+        if value.op in _ARGUMENT:
+            self.texts[id(value)] = text
+            return
+        if self.uses[id(value)] == [value.block] and text.size < INLINE_LIMIT:
+            self.texts[id(value)] = text
+            self.held[id(value)] = value
+        else:
+            self._name(value, text)
+
+    def _name(self, value: Value, text: Text) -> None:
+        self._line(f"t{value.serial} = {text.code}")
+        self.texts[id(value)] = Text(f"t{value.serial}")
+
+    def _release(self, due: Callable[[Text], bool]) -> None:
+        """Turn held expressions into temporaries before what they read changes."""
+        for key, value in list(self.held.items()):
+            if due(self.texts[key]):
+                del self.held[key]
+                self._name(value, self.texts[key])
+
+    def _argument(self, x: Any) -> Text:
+        if not isinstance(x, Value):
+            return Text(repr(x))
+        self.held.pop(id(x), None)
+        return self.texts[id(x)]
+
+    def _format(self, value: Value) -> Text:
+        op = value.op
+        if op == PURE_MEMORY:
+            return self._model(value)
+        if op == "load":
+            name, base, literal = value.args
+            inner = self._argument(base)
+            return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads | {name})
+        if op in _ARGUMENT:
+            return Text(_ARGUMENT[op])
+        if op == "read":
+            return Text(f"v{value.args[0]}", 1, frozenset({("variable", value.args[0])}))
+        parts = [self._argument(a) for a in value.args]
+        code = _code(op, value, [p.code for p in parts])
+        reads = frozenset().union(*(p.reads for p in parts))
+        return Text(code, 1 + sum(p.size for p in parts), reads)
+
+    def _model(self, value: Value) -> Text:
+        dtype, base, literal = value.args
+        inner = self._argument(base) if base is not None else Text("")
+        index = " + ".join(filter(None, (inner.code, str(literal) if literal or not inner.code else "")))
+        code = f"{_BUFFER[dtype]}[{index}]"
+        if dtype == "uint8":
+            code = f"ti.cast({code}, ti.i32)"
+        return Text(code, inner.size + 1, inner.reads)
+
+    # effects
+
+    def _store(self, item: Store) -> None:
+        base, literal = item.index
+        inner = self._argument(base)
+        value = self._argument(item.value)
+        self._release(lambda text: item.memory in text.reads)
+        self._line(f"{self.address(item.memory, inner.code, literal)} = {value.code}")
+
+    def _set(self, item: SetVariable) -> None:
+        code = self._argument(item.value).code
+        if item.kind == NUM:
+            code = _lanes(item.value, code)
+        elif item.kind == REAL and not isinstance(item.value, Value):
+            code = f"ti.cast({code}, fp)"
+        self._release(lambda text: ("variable", item.variable) in text.reads)
+        self._line(f"v{item.variable} = {code}")
+
+    def _loop(self, item: Loop) -> None:
+        assert item.index is not None
+        start, stop = self._argument(item.start).code, self._argument(item.stop).code
+        self._release(lambda _text: True)
+        name = f"i{item.index.serial}"
+        self.texts[id(item.index)] = Text(name)
+        if item.reverse:
+            self._line(f"last{item.index.serial} = {stop} - 1 + {start}")
+            self._line(f"for r{item.index.serial} in range({start}, {stop}):")
+            self._nested(item.body, f"{name} = last{item.index.serial} - r{item.index.serial}")
+        else:
+            self._line(f"for {name} in range({start}, {stop}):")
+            self._nested(item.body)
+
+    def _branch(self, item: Branch) -> None:
+        condition = self._argument(item.condition).code
+        self._release(lambda _text: True)
+        self._line(f"if {condition}:")
+        self._nested(item.body)
+        if item.otherwise is not None and any(id(i) in self.live.items for i in item.otherwise.items):
+            self._line("else:")
+            self._nested(item.otherwise)
+
+    def _nested(self, body: Block, first: str = "") -> None:
+        self.indent += 1
+        before = len(self.lines)
+        if first:
+            self._line(first)
+        self._block(body)
+        if len(self.lines) == before:
+            self._line("pass")
+        self.indent -= 1
+
+
+def _code(op: str, value: Value, args: list[str]) -> str:
+    if op in _INFIX:
+        return f"({args[0]} {_INFIX[op]} {args[1]})"
+    if op in ("min", "max", "sqrt", "floor", "exp"):
+        return f"ti.{op}({', '.join(args)})"
+    if op == "select":
+        sides = [_lanes(a, code) if value.kind == NUM else code for a, code in zip(value.args[1:], args[1:], strict=True)]
+        return f"ti.select({args[0]}, {', '.join(sides)})"
+    if op == "real":
+        return f"ti.cast({args[0]}, fp)"
+    if op == "any":
+        return f"any_lane(ti.select({args[0]}, VT(1.0), VT(0.0)))"
+    if op == "not":
+        return f"({args[0]} == 0)" if value.kind == COND else f"(ti.select({args[0]}, VT(1.0), VT(0.0)) < 0.5)"
+    raise AssertionError(f"no source for the operation {op!r}")
+
+
+def _lanes(x: Any, code: str) -> str:
+    """A number as lanes, spread out if it is uniform."""
+    return code if isinstance(x, Value) and x.kind == NUM else f"VT({code})"
+
+
+def any_lane(lanes: int) -> list[str]:
+    """Source of the reduction behind `k.any`: a pairwise sum of ones."""
+    terms = [f"x[{n}]" for n in range(lanes)]
+    while len(terms) > 1:
+        pairs = [f"({a} + {b})" for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[len(pairs) * 2 :]
+    return ["@ti.func", "def any_lane(x):", f"    return {terms[0]} > 0.5"]
+
+
+def stage_source(name: str, trace: Trace, live: Live, address: Callable[[str, str, int], str]) -> list[str]:
+    """A stage as a `ti.func` over the buffers, the slot's base row `b` and the evaluation `e`."""
+    body = StagePrinter(live, address).print(trace)
+    buffers = ", ".join(f"{a}: ti.template()" for a in ("S", "MR", "MI", "MB"))
+    return ["@ti.func", f"def {name}(b: ti.i32, e: ti.i32, {buffers}):", *(body or ["    pass"])]

@@ -1,0 +1,85 @@
+"""Functions of lanes the runtimes lack: sine and cosine, arc tangent. Polynomials good to a few units in the last place."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Kernel
+
+# π/2 in three parts; each product with a quadrant number below 2^20 is exact (fdlibm, e_rem_pio2.c).
+_HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+# Minimax polynomials on |x| ≤ π/4 (fdlibm, k_sin.c and k_cos.c).
+_SIN = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+_COS = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+# arctan(x)/x on |x| ≤ tan(π/8) as a rational function of x² (Cephes, atan.c).
+_ATAN_P = (
+    -8.750608600031904122785e-1,
+    -1.615753718733365076637e1,
+    -7.500855792314704667340e1,
+    -1.228866684490136173410e2,
+    -6.485021904942025371773e1,
+)
+_ATAN_Q = (
+    1.0,
+    2.485846490142306297962e1,
+    1.650270098316988542046e2,
+    4.328810604912902668951e2,
+    4.853903996359136964868e2,
+    1.945506571482613964425e2,
+)
+_TAN_PI_8 = 0.41421356237309503
+
+
+def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
+    """Horner's rule, highest power first."""
+    total: Any = coefficients[0]
+    for c in coefficients[1:]:
+        total = total * x + c
+    return total
+
+
+def sincos(k: Kernel, x: Any) -> tuple[Any, Any]:
+    """(sin x, cos x) for |x| up to about 1e6."""
+    quadrant = k.floor(x * (2.0 / pi) + 0.5)
+    r = x
+    for part in _HALF_PI:
+        r = r - quadrant * part
+    z = r * r
+    s = r + r * z * polynomial(z, _SIN[::-1])
+    c = 1.0 - 0.5 * z + z * z * polynomial(z, _COS[::-1])
+    half = k.floor(quadrant * 0.5)
+    odd = quadrant - 2.0 * half > 0.5
+    # sin has the sign of quadrants 0 and 1, cos that of 0 and 3
+    sin_sign = 1.0 - 2.0 * (half - 2.0 * k.floor(half * 0.5))
+    next_half = k.floor((quadrant + 1.0) * 0.5)
+    cos_sign = 1.0 - 2.0 * (next_half - 2.0 * k.floor(next_half * 0.5))
+    return sin_sign * k.select(odd, c, s), cos_sign * k.select(odd, s, c)
+
+
+def atan_half_plane(k: Kernel, y: Any, x: Any) -> Any:
+    """atan2(y, x) for y ≥ 0, so in [0, π]; π/2 where both vanish is avoided: atan2(0, 0) is 0."""
+    size = k.abs(x)
+    low, high = k.min(y, size), k.max(y, size)
+    t = low / k.max(high, 1e-300 if k.precision == "f64" else 1e-37)
+    folded = t > _TAN_PI_8
+    u = k.select(folded, (t - 1.0) / (t + 1.0), t)
+    z = u * u
+    angle = u + u * z * polynomial(z, _ATAN_P) / polynomial(z, _ATAN_Q)
+    angle = k.select(folded, angle + 0.25 * pi, angle)
+    angle = k.select(y > size, 0.5 * pi - angle, angle)
+    return k.select(x < 0.0, pi - angle, angle)

@@ -1,0 +1,417 @@
+"""Fusing lane stages into one kernel, and running it.
+
+A tile is W worlds side by side. Each thread owns a slot: a scratch tile in which the stages compute. For every tile
+of the Data arena the kernel copies the fields it needs into scratch, runs all steps there, and copies the kept
+fields back. Sizes and offsets are literals of the generated source, loops are loops, Model values are read from the
+packed buffers at run time; so editing the Model in place needs no new kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.backends.taichi import runtime as runtimes
+from dovetail.backends.taichi.blocks import Trace
+from dovetail.backends.taichi.emit import Live, any_lane, find_live, stage_source
+from dovetail.backends.taichi.lanes import FieldPlace, Kernel, LaneError, Layout
+
+__all__ = ["FieldPlace", "LaneStage", "Program", "clear_stage", "compile_program"]
+
+logger = logging.getLogger(__name__)
+
+SPREAD = 512
+"""A top-level loop this much longer than its slots is dealt out one slot per thread (the runtimes' chunk size)."""
+
+FLOAT = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
+
+
+@attrs.frozen(kw_only=True)
+class LaneStage:
+    """One slot of the fused kernel."""
+
+    stage: str
+    name: str
+    builder: Callable[..., None]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    key: str | None = None
+    parts: Mapping[str, Mapping[str, Callable[..., Any]]] = attrs.field(factory=dict)
+    """Tables a dispatching stage chooses from: parts["actuator_gain"]["fixed"]."""
+    first_only: bool = False
+    """Runs in evaluation 0 only (sensor, energy)."""
+    integrate: bool = False
+    """Gets the evaluation as second argument, and ends the step."""
+
+    @property
+    def label(self) -> str:
+        return "_".join(filter(None, (self.stage, self.key, self.name)))
+
+
+def clear_stage(*fields: str, stage: str = "clear") -> LaneStage:
+    """A slot that zeroes fields to which several rows of a table will add."""
+
+    def clear(k: Kernel) -> None:
+        for name in fields:
+            field = getattr(k.data, name)
+            with k.loop(0, field.shape[0]) as i:
+                field[i] = 0.0
+
+    return LaneStage(
+        stage=stage, name="zero", builder=clear, reads=frozenset(), writes=frozenset(fields), key="_".join(fields)
+    )
+
+
+@attrs.frozen
+class _Traced:
+    stage: LaneStage
+    function: str
+    kernel: Kernel
+
+    @property
+    def trace(self) -> Trace:
+        return self.kernel.trace
+
+
+def trace_stages(stages: Sequence[LaneStage], layout: Layout, store: Iterable[str], precision: str) -> list[_Traced]:
+    """Run every builder once."""
+    kept = set(store)
+    read_by = {name: {n for n, s in enumerate(stages) if name in s.reads} for s in stages for name in s.reads}
+    traced = []
+    for n, stage in enumerate(stages):
+
+        def needed(name: str, n: int = n) -> bool:
+            return name in kept or bool(read_by.get(name, set()) - {n})
+
+        function = f"s{n:02d}_{stage.label}"
+        kernel = Kernel(layout, function, needed, precision)
+        _build(stage, kernel)
+        _check_declared(stage, kernel)
+        traced.append(_Traced(stage, function, kernel))
+    return traced
+
+
+def _build(stage: LaneStage, kernel: Kernel) -> None:
+    extra: list[Any] = []
+    if stage.integrate:
+        extra.append(kernel.evaluation)
+    if stage.parts or "parts" in inspect.signature(stage.builder).parameters:
+        extra.append(stage.parts)
+    stage.builder(kernel, *extra)
+
+
+def _check_declared(stage: LaneStage, kernel: Kernel) -> None:
+    """A stage touches only what its record declares: fusion, transfers and A/B comparison rely on it."""
+    undeclared = {
+        "writes": sorted(kernel.writes - stage.writes),
+        "reads": sorted(kernel.reads - stage.reads - stage.writes),
+    }
+    problems = [f"{verb} {', '.join(names)}" for verb, names in undeclared.items() if names]
+    if problems:
+        raise LaneError(
+            f"{stage.stage} ({stage.name}@taichi) {' and '.join(problems)} without declaring it: "
+            "add the fields to the implementation's record"
+        )
+
+
+def _check_loaded(stages: Sequence[_Traced], load: Iterable[str]) -> None:
+    """A field read before any stage writes it must come from the arena, else a tile would see another tile's."""
+    available = set(load)
+    for t in stages:
+        missing = sorted(t.kernel.reads - t.kernel.writes - available)
+        if missing:
+            raise LaneError(
+                f"{t.stage.stage} ({t.stage.name}@taichi) reads {', '.join(missing)}, which no earlier stage of the "
+                "program writes and which is not in `load`"
+            )
+        available |= t.kernel.writes
+
+
+def assign_places(
+    names: Iterable[str], shapes: Mapping[str, tuple[int, ...]], arena: Mapping[str, FieldPlace]
+) -> tuple[dict[str, FieldPlace], int]:
+    """Rows of the scratch tile: arena fields first and in arena order, so that copies are long runs."""
+    order = sorted(names, key=lambda n: (n not in arena, arena[n].offset if n in arena else 0, n))
+    places: dict[str, FieldPlace] = {}
+    row = 0
+    for name in order:
+        places[name] = FieldPlace(row, shapes[name])
+        row += places[name].count
+    return places, row
+
+
+def copy_runs(
+    names: Iterable[str], scratch: Mapping[str, FieldPlace], arena: Mapping[str, FieldPlace]
+) -> list[tuple[int, int, int]]:
+    """(scratch row, arena row, rows) to copy, neighbours joined."""
+    runs: list[tuple[int, int, int]] = []
+    present = [n for n in set(names) if n in scratch and scratch[n].count]
+    for name in sorted(present, key=lambda n: scratch[n].offset):
+        row, far, count = scratch[name].offset, arena[name].offset, scratch[name].count
+        if runs and runs[-1][0] + runs[-1][2] == row and runs[-1][1] + runs[-1][2] == far:
+            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + count)
+        else:
+            runs.append((row, far, count))
+    return runs
+
+
+_BUFFERS = "S, MR, MI, MB"
+
+
+def program_source(
+    traced: Sequence[_Traced],
+    live: Live,
+    places: Mapping[str, FieldPlace],
+    rows: int,
+    load: list[tuple[int, int, int]],
+    store: list[tuple[int, int, int]],
+    *,
+    evaluations: int,
+    lanes: int,
+    precision: str,
+    runtime: str,
+) -> str:
+    """The module's text."""
+
+    def address(name: str, base: str, literal: int) -> str:
+        row = places[name].offset + literal
+        return f"S[{base} + {row}]" if row else f"S[{base}]"
+
+    lines = [
+        f"import {runtime} as ti",
+        f"fp = ti.{precision}",
+        f"VT = ti.types.vector({lanes}, fp)",
+        *any_lane(lanes),
+    ]
+    for t in traced:
+        lines += stage_source(t.function, t.trace, live, address)
+    lines += _kernel_source(traced, rows, load, store, evaluations)
+    return "\n".join(lines) + "\n"
+
+
+def _kernel_source(
+    traced: Sequence[_Traced],
+    rows: int,
+    load: list[tuple[int, int, int]],
+    store: list[tuple[int, int, int]],
+    evaluations: int,
+) -> list[str]:
+    numbers = "ti.types.ndarray(dtype=VT, ndim=1)"
+    arguments = [
+        f"D: {numbers}",
+        f"S: {numbers}",
+        "MR: ti.types.ndarray(dtype=fp, ndim=1)",
+        "MI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
+        "MB: ti.types.ndarray(dtype=ti.u8, ndim=1)",
+        *(f"{n}: ti.i32" for n in ("stride", "ntile", "nslot", "nstep")),
+    ]
+    lines = [
+        "@ti.kernel",
+        f"def run({', '.join(arguments)}):",
+        f"    for spread in range(nslot * {SPREAD}):",
+        f"        if spread % {SPREAD} == 0:",
+        f"            slot = spread // {SPREAD}",
+        f"            b = slot * {rows}",
+        "            for turn in range((ntile - slot + nslot - 1) // nslot):",
+        "                a = (slot + turn * nslot) * stride",
+    ]
+    pad = " " * 16
+    for n, (row, far, count) in enumerate(load):
+        lines += [f"{pad}for l{n} in range({count}):", f"{pad}    S[b + {row} + l{n}] = D[a + {far} + l{n}]"]
+    lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range({evaluations}):"]
+    for t in traced:
+        call = f"{t.function}(b, e, {_BUFFERS})"
+        lines += [f"{pad}        if e == 0:", f"{pad}            {call}"] if t.stage.first_only and evaluations > 1 else [
+            f"{pad}        {call}"
+        ]
+    for n, (row, far, count) in enumerate(store):
+        lines += [f"{pad}for o{n} in range({count}):", f"{pad}    D[a + {far} + o{n}] = S[b + {row} + o{n}]"]
+    return lines
+
+
+def write_module(source: str, folder: Path) -> Path:
+    """Keep the source in the cache under the hash of its text; written whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"lanes_{hashlib.sha256(source.encode()).hexdigest()[:20]}.py"
+    if not path.exists():
+        handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(source)
+        Path(name).replace(path)
+    return path
+
+
+def load_module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # the runtimes find a kernel's source through its module
+    spec.loader.exec_module(module)
+    return module
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros at a 64-byte boundary: unaligned vectors crash the runtimes."""
+    size = int(np.prod(shape, dtype=int)) * dtype.itemsize
+    raw = np.zeros(size + 64, dtype=np.uint8)
+    first = -raw.ctypes.data % 64
+    return raw[first : first + size].view(dtype).reshape(shape)
+
+
+@attrs.define(eq=False)
+class Program:
+    """A fused kernel, its source, and its scratch memory."""
+
+    source: str
+    path: Path
+    lanes: int
+    precision: str
+    threads: int
+    runtime: str
+    rows: int
+    """Scratch rows per slot."""
+    kernel: Callable[..., None]
+    scratch: NDArray[Any]
+    live: frozenset[str]
+    """Data fields the kernel touches after unneeded results were dropped."""
+    compile_seconds: float = 0.0
+    _mirror: NDArray[Any] | None = None
+
+    def run(self, data_buffer: NDArray[Any], model_buffers: Mapping[str, NDArray[Any]], nstep: int) -> None:
+        """Advance every tile of `data_buffer` (ntile, size, W) by `nstep` steps (1 for a forward evaluation)."""
+        ntile, stride, width = data_buffer.shape
+        if width != self.lanes or data_buffer.dtype != FLOAT[self.precision] or not data_buffer.flags.c_contiguous:
+            raise ValueError(
+                f"the program was built for C-contiguous tiles of {self.lanes} lanes of {FLOAT[self.precision]}, "
+                f"not {data_buffer.shape} of {data_buffer.dtype}"
+            )
+        if data_buffer.ctypes.data % 64:
+            raise ValueError("the Data buffer must start at a 64-byte boundary")
+        slots = max(1, min(self.threads, ntile))
+        self.kernel(
+            data_buffer.reshape(ntile * stride, width),
+            self.scratch,
+            self._reals(model_buffers["float64"]),
+            model_buffers["int32"],
+            model_buffers["uint8"],
+            stride,
+            ntile,
+            slots,
+            nstep,
+        )
+
+    def _reals(self, reals: NDArray[Any]) -> NDArray[Any]:
+        """The Model's reals in the kernel's precision, cast anew so that edits are seen."""
+        if self.precision == "f64":
+            return reals
+        if self._mirror is None or self._mirror.shape != reals.shape:
+            self._mirror = np.empty(reals.shape, np.float32)
+        self._mirror[:] = reals
+        return self._mirror
+
+    def compile(self) -> None:
+        """Compile now, by a launch over no tiles."""
+        began = time.perf_counter()
+        logger.info("compiling %s with %s (%d lines)", self.path.name, self.runtime, self.source.count("\n"))
+        nothing = aligned((1, self.lanes), FLOAT[self.precision])
+        reals, integers, bytes_ = np.zeros(1, FLOAT[self.precision]), np.zeros(1, np.int32), np.zeros(1, np.uint8)
+        with runtimes.literal_precision(self.runtime, self.precision):
+            self.kernel(nothing, self.scratch, reals, integers, bytes_, 0, 0, 1, 0)
+        self.compile_seconds = time.perf_counter() - began
+        logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
+
+
+def compile_program(
+    *,
+    stages: Sequence[LaneStage],
+    model_places: Mapping[str, tuple[str, FieldPlace]],
+    data_places: Mapping[str, FieldPlace],
+    data_shapes: Mapping[str, tuple[int, ...]],
+    initial: Mapping[str, NDArray[Any]],
+    load: Sequence[str],
+    store: Sequence[str],
+    sizes: Mapping[str, int],
+    features: Mapping[str, object] | None = None,
+    evaluations: int = 1,
+    lanes: int = 8,
+    precision: str = "f64",
+    threads: int = 1,
+    runtime: str = "auto",
+) -> Program:
+    """Trace, fuse, print and compile `stages` in the order given."""
+    _check_placed(data_places, load, store)
+    name = runtimes.choose_runtime(runtime)
+    layout = Layout(model_places, data_shapes, sizes, features or {})
+    traced = trace_stages(stages, layout, store, precision)
+    _check_loaded(traced, load)
+    live = find_live([(t.function, t.trace) for t in traced], store)
+    shapes = dict(data_shapes)
+    for t in traced:
+        shapes.update({f"{t.function}:{n}": shape for n, shape in t.kernel.private.items()})
+    places, rows = assign_places(live.memories, shapes, data_places)
+    source = program_source(
+        traced,
+        live,
+        places,
+        rows,
+        copy_runs(load, places, data_places),
+        copy_runs(store, places, data_places),
+        evaluations=evaluations,
+        lanes=lanes,
+        precision=precision,
+        runtime=name,
+    )
+    runtimes.start(name)
+    path = write_module(source, runtimes.cache_directory())
+    program = Program(
+        source=source,
+        path=path,
+        lanes=lanes,
+        precision=precision,
+        threads=threads,
+        runtime=name,
+        rows=rows,
+        kernel=load_module(path).run,
+        scratch=_scratch(places, rows, initial, lanes, precision, threads),
+        live=frozenset(n for n in live.memories if ":" not in n),
+    )
+    program.compile()
+    return program
+
+
+def _check_placed(places: Mapping[str, FieldPlace], *lists: Sequence[str]) -> None:
+    absent = sorted({n for names in lists for n in names} - set(places))
+    if absent:
+        raise LaneError(f"fields to load or store have no place in the Data arena: {', '.join(absent)}")
+
+
+def _scratch(
+    places: Mapping[str, FieldPlace],
+    rows: int,
+    initial: Mapping[str, NDArray[Any]],
+    lanes: int,
+    precision: str,
+    threads: int,
+) -> NDArray[Any]:
+    """Every slot starts from the reset values, so that constants such as the world body's frame are there."""
+    one = np.zeros(rows)
+    for name, place in places.items():
+        if name in initial:
+            one[place.offset : place.offset + place.count] = np.ravel(initial[name])
+    scratch = aligned((threads * rows, lanes), FLOAT[precision])
+    scratch[:] = np.tile(one, threads)[:, None]
+    return scratch

@@ -1,0 +1,151 @@
+"""What a backend is to the kernel: a runtime that turns consecutive slots of a plan into one callable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+
+from dovetail.hookspecs.markers import When
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+    from dovetail.implementation import Implementation
+    from dovetail.pipeline import Stage
+
+Parts = Mapping[str, Any]
+"""For a dispatching stage: part stage name -> callable, or key -> callable for a table."""
+
+
+@attrs.frozen(kw_only=True)
+class Slot:
+    """One place in a plan: a stage (or row) with the implementation that fills it."""
+
+    label: str
+    """`stage`, `stage:key`, or `stage#name` where all implementations of a stage run."""
+    stage: Stage
+    record: Implementation
+    target: Callable[..., Any] = attrs.field(repr=False)
+    reads: frozenset[str]
+    writes: frozenset[str]
+    zero: tuple[str, ...] = ()
+    """Fields to zero before it runs (what the rows of a table accumulate into)."""
+    parts: Parts = attrs.field(factory=dict, repr=False)
+    when: When = "always"
+
+    @property
+    def integrates(self) -> bool:
+        return self.stage.name == "integrate"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Fields that must hold their values before it runs."""
+        return self.reads - frozenset(self.zero)
+
+    @property
+    def leaves(self) -> frozenset[str]:
+        """Fields that have new values after it ran."""
+        return self.writes | frozenset(self.zero)
+
+
+def live_in(slots: Iterable[Slot]) -> frozenset[str]:
+    """Fields that slots need before any of them has written them."""
+    written: set[str] = set()
+    needed: set[str] = set()
+    for slot in slots:
+        needed |= slot.needs - written
+        written |= slot.leaves
+    return frozenset(needed)
+
+
+def written(slots: Iterable[Slot]) -> frozenset[str]:
+    """Fields that slots leave changed."""
+    return frozenset().union(*(slot.leaves for slot in slots))
+
+
+@attrs.frozen(kw_only=True)
+class Segment:
+    """Consecutive slots of one backend, and all that a backend needs to compile them."""
+
+    model: Model
+    slots: tuple[Slot, ...]
+    load: tuple[str, ...]
+    """Data fields that must come from the arena: needed here before written here."""
+    store: tuple[str, ...]
+    """Data fields that others need: kept, part of the state, or read by another segment."""
+    whole_step: bool
+    """Whether the slots are a complete step, so that n steps can run in one call."""
+    evaluations: int
+    extra_shapes: Mapping[str, tuple[int, ...]]
+    """Shapes of the fields that implementations added."""
+    lanes: int
+    precision: str
+    threads: int
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+class Runner(Protocol):
+    """A compiled segment."""
+
+    def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
+        """Run on a Data: `nstep` whole steps, or (nstep 1) the given forward evaluation of a step."""
+        ...
+
+
+class Backend(Protocol):
+    """A runtime. Making one must be cheap: import heavy packages in `compile`."""
+
+    name: str
+    install: str
+    """What to pip-install to have it, e.g. `dovetail[taichi]`."""
+    in_place: bool
+    """Whether it works on the arena directly, so that every field it touches must be there."""
+
+    def missing(self) -> str:
+        """Empty if it can run here, else the name of the module that is not installed."""
+        ...
+
+    def lanes(self, nworld: int | None, precision: str) -> int:
+        """How many worlds stand side by side in a tile."""
+        ...
+
+    def keeps(self, nworld: int | None) -> str:
+        """What stays in Data after a step when the user does not say: `all` or `state`."""
+        ...
+
+    def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
+        """Raise PluginError if the target's signature does not fit the stage."""
+        ...
+
+    def compile(self, segment: Segment) -> Runner:
+        """Turn a segment into a callable."""
+        ...
+
+
+class Wrapper(Protocol):
+    """Something put around chosen slots: a profiler, a guard, a comparison. It costs only those slots."""
+
+    name: str
+
+    def wants(self, label: str) -> bool:
+        """Whether to wrap the slot with this label."""
+        ...
+
+    def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
+        """The callable to run instead of `call`; asked once, when the plan compiles the slot."""
+        ...
+
+
+def group_slots(slots: Iterable[Slot], wrappers: Sequence[Wrapper]) -> list[list[Slot]]:
+    """Runs of slots with one backend; a wrapped slot stands alone."""
+    groups: list[list[Slot]] = []
+    alone_before = True
+    for slot in slots:
+        alone = any(w.wants(slot.label) for w in wrappers)
+        if groups and not (alone or alone_before) and groups[-1][-1].record.backend == slot.record.backend:
+            groups[-1].append(slot)
+        else:
+            groups.append([slot])
+        alone_before = alone
+    return groups

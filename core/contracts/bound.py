@@ -1,0 +1,101 @@
+"""Objects whose declared fields are views into an arena, made when first touched.
+
+Reading `data.xpos` gives the view; `data.xpos = v` and `data.xpos[:] = v` write the same memory. A scalar field
+(`data.time`) reads as a Python number in one world and as an array over worlds in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dovetail.contracts.arena import Arena, Place, TiledArray
+from dovetail.contracts.fields import Array, FieldSpec
+from dovetail.errors import NotKeptError, nearest
+
+View = Array | TiledArray
+
+
+class Bound:
+    """Base of Model, Data and their groups."""
+
+    _arena: Arena
+    _specs: Mapping[str, FieldSpec]
+    """Every field that may exist here, by full name."""
+    _prefix: str = ""
+    _nworld: int | None = None
+    _world: int = 0
+
+    def _bind(
+        self,
+        arena: Arena,
+        specs: Mapping[str, FieldSpec],
+        *,
+        prefix: str = "",
+        nworld: int | None = None,
+        world: int = 0,
+    ) -> None:
+        """Attach to an arena; `nworld` None shows world number `world` alone, in MuJoCo's shapes."""
+        set_ = object.__setattr__
+        set_(self, "_arena", arena)
+        set_(self, "_specs", specs)
+        set_(self, "_prefix", prefix)
+        set_(self, "_nworld", nworld)
+        set_(self, "_world", world)
+
+    def _view(self, place: Place) -> View:
+        if self._nworld is None:
+            return self._arena.world(place, self._world)
+        return self._arena.batch(place, self._nworld)
+
+    def __getattr__(self, name: str) -> Any:
+        # Called only for what is not in the instance yet: a field's first read, a scalar, or a mistake.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        full = self._prefix + name
+        place = self._arena.layout.places.get(full)
+        if place is None:
+            raise self._unknown(name, full)
+        view = self._view(place)
+        if not place.shape and self._nworld is None:
+            return view.item()
+        self.__dict__[name] = view
+        return view
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        full = self._prefix + name
+        place = self._arena.layout.places.get(full)
+        if place is None:
+            raise self._unknown(name, full)
+        self._view(place)[...] = value
+
+    def _unknown(self, name: str, full: str) -> AttributeError:
+        kind = type(self).__name__
+        if full in self._specs:
+            return NotKeptError(
+                f"{full} is not kept by this plan: it lives only inside the fused kernel. "
+                f'Make the simulation with keep=("{full}",), or keep="all"'
+            )
+        known = [
+            f.removeprefix(self._prefix) for f in self._arena.layout.places if f.startswith(self._prefix)
+        ]
+        return AttributeError(f"{kind} has no field {name!r}{nearest(name, known)}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for name, _ in self.fields())})
+
+    def fields(self) -> Iterator[tuple[str, View]]:
+        """Every field present, by full name, with its array view (scalars as 0-d or per-world arrays)."""
+        for full, place in self._arena.layout.places.items():
+            if full.startswith(self._prefix):
+                yield full, self._view(place)
+
+    def field(self, full: str) -> View:
+        """The array view of one field by its full (dotted) name."""
+        place = self._arena.layout.places.get(full)
+        if place is None:
+            raise self._unknown(full.removeprefix(self._prefix), full)
+        return self._view(place)
+
+    def __contains__(self, full: str) -> bool:
+        return full in self._arena.layout.places

@@ -1,0 +1,295 @@
+"""What follows from the declarations: building, validating and resetting Model and Data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, Layout
+from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model, full_sizes
+from dovetail.errors import ValidationError, nearest
+
+UNLIMITED = ("njmax", "nconmax")
+"""Sizes that are -1 when nothing limits them."""
+
+MAX_COUNT = 1 << 31
+"""Largest number of entries in one field: indices are 32-bit, as MuJoCo's."""
+
+
+def build_model(
+    sizes: Mapping[str, int],
+    values: Mapping[str, Any],
+    *,
+    object_names: Mapping[str, Sequence[str]] | None = None,
+    modelname: str = "",
+    source: str = "<values>",
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Model:
+    """A Model from sizes and values by field name; every problem is reported at once. What is unsaid has the
+    declared initial value."""
+    full = full_sizes(sizes)
+    problems = [
+        f"size {name} = {sizes[name]} is negative"
+        for name in sizes
+        if sizes[name] < (-1 if name in UNLIMITED else 0)
+    ]
+    problems += [f"unknown size {n!r}{nearest(n, full)}" for n in sizes if n not in full]
+    if not problems:
+        problems = [*_too_large(MODEL_SPECS.values(), full), *check_values(MODEL_SPECS, full, values)]
+    if problems:
+        raise ValidationError(f"model {modelname or source}", problems)
+    arena = Arena.allocate(Layout.of(MODEL_SPECS.values(), full), max_bytes=max_bytes, subject="Model")
+    names = {kind: tuple(entries) for kind, entries in (object_names or {}).items()}
+    model = Model(arena, full, names, modelname, source)
+    for spec in MODEL_SPECS.values():
+        if not isinstance(spec.init, str) and spec.init != 0:
+            model.field(spec.name)[...] = spec.init
+    for name, value in values.items():
+        model.field(name)[...] = np.asarray(value).reshape(spec_shape(MODEL_SPECS[name], full))
+    return model
+
+
+def spec_shape(spec: FieldSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return spec.dims(dict(sizes))
+
+
+def _too_large(specs: Iterable[FieldSpec], sizes: Mapping[str, int]) -> list[str]:
+    return [
+        f"{spec.name} would have {spec.count(dict(sizes)):,} entries; at most {MAX_COUNT:,} are possible"
+        for spec in specs
+        if spec.count(dict(sizes)) > MAX_COUNT
+    ]
+
+
+def check_values(
+    specs: Mapping[str, FieldSpec], sizes: Mapping[str, int], values: Mapping[str, Any]
+) -> list[str]:
+    """What is wrong with arrays that shall fill declared fields: names, shapes, kinds, NaN."""
+    problems = []
+    for name, value in values.items():
+        spec = specs.get(name)
+        if spec is None:
+            problems.append(f"unknown field {name!r}{nearest(name, specs)}")
+            continue
+        problems += _check_array(spec, np.asarray(value), spec_shape(spec, sizes))
+    return problems
+
+
+def _check_array(spec: FieldSpec, value: Array, shape: tuple[int, ...]) -> list[str]:
+    if value.shape != shape and not (value.size == np.prod(shape) and value.ndim == 1):
+        dims = " × ".join(map(str, spec.shape)) or "scalar"
+        return [f"{spec.name} has shape {value.shape}, should be {shape} ({dims})"]
+    target = numpy_dtype(spec.dtype)
+    if target.kind in "iu" and value.dtype.kind not in "iub":
+        return [f"{spec.name} has dtype {value.dtype}, should be {target}"]
+    if (
+        target.kind in "iu"
+        and value.size
+        and (value.min() < np.iinfo(target).min or value.max() > np.iinfo(target).max)
+    ):
+        return [f"{spec.name} has values outside the range of {target}"]
+    if value.dtype.kind not in "iubf":
+        return [f"{spec.name} has dtype {value.dtype}, should be {target}"]
+    return [f"{spec.name}{where} is {what}" for where, what in _not_finite(value)]
+
+
+def _not_finite(value: Array, limit: int = 3) -> list[tuple[str, str]]:
+    """Places of NaN and infinity, the first few."""
+    if value.dtype.kind != "f" or np.all(np.isfinite(value)):
+        return []
+    places = np.argwhere(~np.isfinite(value))[:limit]
+    return [("".join(f"[{i}]" for i in place), str(value[tuple(place)])) for place in places]
+
+
+def make_data(
+    model: Model,
+    nworld: int | None = None,
+    *,
+    precision: str = "f64",
+    keep: str | Iterable[str] = "all",
+    lanes: int = 1,
+    extra: Iterable[FieldSpec] | None = None,
+    capacity: Mapping[str, int] | None = None,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Data:
+    """A Data in the reset state. `nworld` None gives MuJoCo's shapes, a number a leading axis of worlds.
+
+    `keep`: `"all"`, `"state"`, or names of fields to have besides the state. `lanes`: worlds per tile. `extra`:
+    fields that implementations add; by default those of every installed plugin.
+    """
+    if nworld is not None and nworld < 1:
+        raise ValidationError("make_data", [f"nworld = {nworld} should be at least 1, or None for one world"])
+    if extra is None:
+        from dovetail.registry import default_registry
+
+        extra = default_registry().data_fields().values()
+    specs = {**DATA_SPECS, **{spec.name: spec for spec in extra}}
+    sizes = {**model.sizes, **(capacity or {})}
+    wanted = kept_fields(keep, specs)
+    ntile = 1 if nworld is None else -(-nworld // lanes)
+    layout = Layout.of((s for s in specs.values() if s.name in wanted), sizes)
+    arena = Arena.allocate(layout, ntile=ntile, lanes=lanes, precision=precision, max_bytes=max_bytes)
+    data = Data(arena, specs, model, sizes, nworld=nworld, precision=precision)
+    reset(model, data)
+    return data
+
+
+def kept_fields(keep: str | Iterable[str], specs: Mapping[str, FieldSpec] = DATA_SPECS) -> frozenset[str]:
+    """The names `keep` stands for: always the state, plus `all` or the named fields."""
+    if keep == "all":
+        return frozenset(specs)
+    names = () if keep == "state" else (keep,) if isinstance(keep, str) else tuple(keep)
+    if "all" in names:
+        return frozenset(specs)
+    unknown = [n for n in names if n not in specs and n != "state"]
+    if unknown:
+        raise ValidationError("keep", [f"unknown field {n!r}{nearest(n, specs)}" for n in unknown])
+    return frozenset(STATE) | (frozenset(names) - {"state"})
+
+
+def initial_values(model: Model, spec: FieldSpec) -> Array | float:
+    """The value of a Data field in one world after reset."""
+    if isinstance(spec.init, str):
+        return np.asarray(getattr(model, spec.init))
+    if spec.name in ("mocap_pos", "mocap_quat"):
+        return _mocap_rest(model, spec.name)
+    return np.asarray(spec.init)
+
+
+def _mocap_rest(model: Model, name: str) -> Array:
+    """Where mocap bodies start: at their place in the model, with unit quaternions."""
+    bodies = np.flatnonzero(model.body_mocapid >= 0)
+    order = bodies[np.argsort(model.body_mocapid[bodies])]
+    if name == "mocap_pos":
+        return np.array(model.body_pos[order])
+    quat = np.array(model.body_quat[order])
+    norms: Array = np.linalg.norm(quat, axis=1, keepdims=True)
+    return quat / norms
+
+
+def reset(
+    model: Model,
+    data: Data,
+    keyframe: int | str | None = None,
+    worlds: Sequence[int] | Array | None = None,
+) -> None:
+    """Put every field back to its initial value, then apply a keyframe; `worlds`: ids or a mask, default all."""
+    if keyframe is not None:
+        keyframe = model.key(keyframe).id
+    if worlds is None:
+        for buffer in data.arena.buffers.values():
+            buffer[...] = 0
+        _fill_all(model, data)
+    for world in _chosen(data, worlds):
+        if worlds is not None:
+            _fill_one(model, data.world(world))
+        if keyframe is not None:
+            _apply_keyframe(model, data.world(world), keyframe)
+
+
+def _fill_all(model: Model, data: Data) -> None:
+    """Initial values in every world, padding included (padding lanes compute too)."""
+    for name, place in data.arena.layout.places.items():
+        value = initial_values(model, data._specs[name])
+        block = data.arena.block(place)
+        block[...] = np.broadcast_to(value, place.shape).reshape(1, place.count, 1)
+
+
+def _fill_one(model: Model, data: Data) -> None:
+    for name, view in data.fields():
+        view[...] = initial_values(model, data._specs[name])
+
+
+def _chosen(data: Data, worlds: Sequence[int] | Array | None) -> list[int]:
+    count = 1 if data.nworld is None else data.nworld
+    if worlds is None:
+        return list(range(count))
+    chosen = np.asarray(worlds)
+    if chosen.dtype == bool:
+        if chosen.shape != (count,):
+            raise ValidationError("reset", [f"the mask has shape {chosen.shape}, should be ({count},)"])
+        chosen = np.flatnonzero(chosen)
+    outside = [int(w) for w in chosen if not 0 <= w < count]
+    if outside:
+        raise ValidationError("reset", [f"world {w} does not exist: there are {count}" for w in outside])
+    return [int(w) for w in chosen]
+
+
+_KEYFRAME = {"qpos": "key_qpos", "qvel": "key_qvel", "act": "key_act", "ctrl": "key_ctrl", "time": "key_time"}
+
+
+def _apply_keyframe(model: Model, data: Data, key: int) -> None:
+    for field, source in _KEYFRAME.items():
+        data.field(field)[...] = model.field(source)[key]
+    if model.nmocap:
+        data.mocap_pos[...] = model.key_mpos[key].reshape(-1, 3)
+        data.mocap_quat[...] = model.key_mquat[key].reshape(-1, 4)
+
+
+def validate(data: Data, fields: Iterable[str] | None = None) -> None:
+    """Raise a ValidationError that lists every NaN or infinity, by world and object name."""
+    problems: list[str] = []
+    names = list(fields) if fields is not None else [n for n, _ in data.fields()]
+    unknown = [n for n in names if n not in data]
+    problems += [f"unknown or not kept: {n!r}{nearest(n, data._specs)}" for n in unknown]
+    for name in names:
+        if name in data:
+            problems += bad_numbers(data, name)
+    if problems:
+        raise ValidationError(f"data of {data.model.modelname or data.model.source}", problems)
+
+
+def bad_numbers(data: Data, name: str, limit: int = 5) -> list[str]:
+    """NaN and infinity in one field, described with the names of the objects they belong to."""
+    value = np.asarray(data.field(name))
+    if value.dtype.kind != "f" or np.isfinite(value).all():
+        return []
+    found = []
+    for place in np.argwhere(~np.isfinite(value))[:limit]:
+        world, index = ("", place) if data.nworld is None else (f"world {place[0]}: ", place[1:])
+        where = describe_index(data.model, data._specs[name], tuple(int(i) for i in index))
+        found.append(f"{world}{name}{where} is {value[tuple(place)]}")
+    rest = np.count_nonzero(~np.isfinite(value)) - len(found)
+    if rest > 0:
+        found.append(f"{name}: {rest} more")
+    return found
+
+
+def describe_index(model: Model, spec: FieldSpec, index: tuple[int, ...]) -> str:
+    """`[3][0] (body "torso")`: an index and the object it belongs to."""
+    text = "".join(f"[{i}]" for i in index)
+    owner = _owner_of(model, spec, index)
+    return f"{text} ({owner})" if owner else text
+
+
+_OWNERS = {
+    "nbody": "body",
+    "njnt": "joint",
+    "ngeom": "geom",
+    "nsite": "site",
+    "nu": "actuator",
+    "ncam": "camera",
+    "nlight": "light",
+    "ntendon": "tendon",
+    "nsensor": "sensor",
+}
+
+
+def _owner_of(model: Model, spec: FieldSpec, index: tuple[int, ...]) -> str:
+    size = spec.shape[0] if spec.shape else None
+    if size == "nv":
+        return _name_of(model, "joint", int(model.dof_jntid[index[0]]))
+    if size == "nq":
+        return _name_of(model, "joint", int(np.searchsorted(model.jnt_qposadr, index[0], side="right")) - 1)
+    if size in _OWNERS:
+        return _name_of(model, _OWNERS[str(size)], index[0])
+    return ""
+
+
+def _name_of(model: Model, kind: str, index: int) -> str:
+    names = model.object_names.get(kind, ())
+    name = names[index] if index < len(names) else ""
+    return f'{kind} "{name}"' if name else f"{kind} {index}"

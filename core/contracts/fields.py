@@ -1,0 +1,130 @@
+"""Declaring a field of Model or Data: once, with everything that derives from it.
+
+`array()` and `scalar()` make attrs fields whose metadata is a `FieldSpec`. Allocation, validation, reset,
+save/load, documentation, kernel layout and comparison with MuJoCo all read the specs; nobody repeats them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+Init: TypeAlias = float | str | tuple[float, ...]
+
+_KEY = "dovetail"
+
+REAL = "real"
+"""The floating-point type of Data: float64, or float32 in a Data made with precision="f32"."""
+
+DTYPES = (REAL, "float64", "float32", "int32", "int64", "uint8", "uint64")
+
+
+@attrs.frozen(kw_only=True)
+class FieldSpec:
+    """What is known of one field: its name, shape in size names, and meaning."""
+
+    name: str
+    """MuJoCo's name; a field of a group is dotted (`opt.timestep`, `contact.dist`)."""
+    shape: tuple[str | int, ...]
+    """Size names (see `sizes.py`) and literals; empty for a scalar."""
+    dtype: str
+    unit: str
+    """SI unit, "1" for a pure number, "" for ids, flags and mixed quantities."""
+    doc: str
+    writer: str | None
+    """The stage that computes it; None for what the user or the compiler sets."""
+    tolerance: float
+    """Largest relative error against MuJoCo 3.4.0 that counts as equal (see `compare`)."""
+    state: bool
+    """Whether the next step depends on it, so that save/load must carry it."""
+    init: Init
+    """Value after reset or when unsaid: a number, one per component, or the Model field it is copied from."""
+
+    @property
+    def scalar(self) -> bool:
+        return not self.shape
+
+    def dims(self, sizes: dict[str, int]) -> tuple[int, ...]:
+        """The shape with size names replaced by numbers."""
+        return tuple(sizes[d] if isinstance(d, str) else d for d in self.shape)
+
+    def count(self, sizes: dict[str, int]) -> int:
+        """How many numbers the field holds in one world."""
+        total = 1
+        for d in self.dims(sizes):
+            total *= d
+        return total
+
+
+def array(
+    *shape: str | int,
+    dtype: str = REAL,
+    unit: str = "",
+    doc: str,
+    writer: str | None = None,
+    tolerance: float = 1e-10,
+    state: bool = False,
+    init: Init = 0,
+) -> Any:
+    """Declare an array field, e.g. `xpos: Array = array("nbody", 3, unit="m", doc="…", writer="kinematics")`."""
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype {dtype!r} is none of {DTYPES}")
+    spec = FieldSpec(
+        name="",
+        shape=shape,
+        dtype=dtype,
+        unit=unit,
+        doc=doc,
+        writer=writer,
+        tolerance=tolerance,
+        state=state,
+        init=init,
+    )
+    return attrs.field(metadata={_KEY: spec}, init=False)
+
+
+def scalar(
+    *,
+    dtype: str = REAL,
+    unit: str = "",
+    doc: str,
+    writer: str | None = None,
+    tolerance: float = 1e-10,
+    state: bool = False,
+    init: Init = 0,
+) -> Any:
+    """Declare a number of its own, e.g. `time: float = scalar(unit="s", doc="…", writer="integrate")`."""
+    return array(
+        dtype=dtype,
+        unit=unit,
+        doc=doc,
+        writer=writer,
+        tolerance=tolerance,
+        state=state,
+        init=init,
+    )
+
+
+def entity(cls: type) -> type:
+    """Class decorator for a set of declared fields (a part of Model or Data, or a group like Option)."""
+    return attrs.define(cls, slots=False, init=False, eq=False, repr=False)
+
+
+def specs_of(cls: type, prefix: str = "") -> Iterator[FieldSpec]:
+    """The specs a class declares, own and inherited, in declaration order, dotted under `prefix`."""
+    for attribute in attrs.fields(cls):
+        spec = attribute.metadata.get(_KEY)
+        if spec is not None:
+            yield attrs.evolve(spec, name=prefix + attribute.name)
+
+
+def numpy_dtype(dtype: str, precision: str = "f64") -> np.dtype[Any]:
+    """The NumPy dtype of a declared dtype at a given precision of `real`."""
+    if dtype == REAL:
+        return np.dtype(np.float64 if precision == "f64" else np.float32)
+    return np.dtype(dtype)

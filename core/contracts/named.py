@@ -1,0 +1,173 @@
+"""Access by name: `model.geom("foot").friction`, `data.body("torso").xpos`, `data.joint("knee").qpos`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dovetail.contracts.fields import FieldSpec
+from dovetail.errors import nearest
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+
+
+@attrs.frozen
+class Kind:
+    """A kind of named object: the size that counts it and the prefixes its fields carry."""
+
+    size: str
+    prefixes: tuple[str, ...]
+
+
+KINDS: Mapping[str, Kind] = {
+    "body": Kind("nbody", ("body_", "")),
+    "joint": Kind("njnt", ("jnt_", "")),
+    "geom": Kind("ngeom", ("geom_", "")),
+    "site": Kind("nsite", ("site_", "")),
+    "camera": Kind("ncam", ("cam_", "")),
+    "light": Kind("nlight", ("light_", "")),
+    "flex": Kind("nflex", ("flex_",)),
+    "mesh": Kind("nmesh", ("mesh_",)),
+    "skin": Kind("nskin", ("skin_",)),
+    "hfield": Kind("nhfield", ("hfield_",)),
+    "texture": Kind("ntex", ("tex_",)),
+    "material": Kind("nmat", ("mat_",)),
+    "pair": Kind("npair", ("pair_",)),
+    "exclude": Kind("nexclude", ("exclude_",)),
+    "equality": Kind("neq", ("eq_",)),
+    "tendon": Kind("ntendon", ("tendon_", "ten_")),
+    "actuator": Kind("nu", ("actuator_", "")),
+    "sensor": Kind("nsensor", ("sensor_",)),
+    "numeric": Kind("nnumeric", ("numeric_",)),
+    "text": Kind("ntext", ("text_",)),
+    "tuple": Kind("ntuple", ("tuple_",)),
+    "key": Kind("nkey", ("key_",)),
+    "plugin": Kind("nplugin", ("plugin_",)),
+}
+
+_JOINT_WIDTHS = {"nq": (7, 4, 1, 1), "nv": (6, 3, 1, 1)}
+"""Numbers per joint of type free, ball, slide, hinge in arrays over nq and nv."""
+_JOINT_ADDRESSES = {"nq": "jnt_qposadr", "nv": "jnt_dofadr"}
+_JOINT_PREFIXES = ("", "dof_")
+
+
+def object_id(model: Model, kind: str, which: int | str) -> int:
+    """The id of an object given by name or number; a KeyError names the nearest name."""
+    names = model.object_names.get(kind, ())
+    if isinstance(which, str):
+        index = model.name_index(kind).get(which)
+        if index is None:
+            raise KeyError(f"no {kind} is named {which!r}{nearest(which, filter(None, names))}")
+        return index
+    count = model.sizes[KINDS[kind].size]
+    if not -count <= which < count:
+        raise KeyError(f"there is no {kind} number {which}: the model has {count}")
+    return which % count
+
+
+class Named:
+    """One object of a Model or Data; its attributes are the owner's fields, cut down to this object."""
+
+    def __init__(self, owner: Model | Data, model: Model, kind: str, which: int | str) -> None:
+        set_ = object.__setattr__
+        set_(self, "_owner", owner)
+        set_(self, "_model", model)
+        set_(self, "_kind", kind)
+        set_(self, "id", object_id(model, kind, which))
+
+    @property
+    def name(self) -> str:
+        names = self._model.object_names.get(self._kind, ())
+        return names[self.id] if self.id < len(names) else ""
+
+    def _locate(self, attribute: str) -> tuple[str, Any]:
+        """The owner's field for an attribute, and the index of this object in it."""
+        kind = KINDS[self._kind]
+        for prefix in kind.prefixes:
+            spec = self._owner._specs.get(prefix + attribute)
+            if spec is not None and spec.shape and spec.shape[0] == kind.size:
+                return spec.name, self.id
+        if self._kind == "joint":
+            for prefix in _JOINT_PREFIXES:
+                spec = self._owner._specs.get(prefix + attribute)
+                if spec is not None and spec.shape and spec.shape[0] in _JOINT_WIDTHS:
+                    return spec.name, self._joint_slice(str(spec.shape[0]))
+        raise AttributeError(
+            f"{self._kind} {self.name or self.id!r} has no {attribute!r}{nearest(attribute, self._attributes())}"
+        )
+
+    def _joint_slice(self, size: str) -> slice:
+        start = int(getattr(self._model, _JOINT_ADDRESSES[size])[self.id])
+        return slice(start, start + _JOINT_WIDTHS[size][int(self._model.jnt_type[self.id])])
+
+    def _attributes(self) -> list[str]:
+        kind = KINDS[self._kind]
+        specs: Mapping[str, FieldSpec] = self._owner._specs
+        return [
+            name.removeprefix(prefix)
+            for name, spec in specs.items()
+            for prefix in kind.prefixes
+            if spec.shape and spec.shape[0] == kind.size and name.startswith(prefix)
+        ]
+
+    def _index(self, index: Any) -> Any:
+        return index if self._owner._nworld is None else (slice(None), index)
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        field, index = self._locate(attribute)
+        return self._owner.field(field)[self._index(index)]
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        field, index = self._locate(attribute)
+        self._owner.field(field)[self._index(index)] = value
+
+    def __dir__(self) -> list[str]:
+        return sorted({"id", "name", *self._attributes()})
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} {self.name!r} id={self.id}>"
+
+
+class NamedAccess:
+    """Mixin: a method per kind of object."""
+
+    def _named(self, kind: str, which: int | str) -> Named:
+        raise TypeError("only Model and Data have named objects")
+
+    def body(self, which: int | str) -> Named:
+        return self._named("body", which)
+
+    def joint(self, which: int | str) -> Named:
+        return self._named("joint", which)
+
+    def geom(self, which: int | str) -> Named:
+        return self._named("geom", which)
+
+    def site(self, which: int | str) -> Named:
+        return self._named("site", which)
+
+    def camera(self, which: int | str) -> Named:
+        return self._named("camera", which)
+
+    def light(self, which: int | str) -> Named:
+        return self._named("light", which)
+
+    def tendon(self, which: int | str) -> Named:
+        return self._named("tendon", which)
+
+    def actuator(self, which: int | str) -> Named:
+        return self._named("actuator", which)
+
+    def sensor(self, which: int | str) -> Named:
+        return self._named("sensor", which)
+
+    def equality(self, which: int | str) -> Named:
+        return self._named("equality", which)
+
+    def key(self, which: int | str) -> Named:
+        return self._named("key", which)

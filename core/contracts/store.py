@@ -1,0 +1,136 @@
+"""Saving and restoring a run, bit for bit, as one .npz file without pickle.
+
+A file holds the state fields (or all fields), and a header: format, model fingerprint, worlds, precision, and the
+implementation of each stage. It is written beside its place and moved there when complete; loading checks
+everything before it touches the Data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.derive import kept_fields
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import STATE, Data, Model
+from dovetail.errors import FileFormatError, NotKeptError, ValidationError
+
+FORMAT = "dovetail-data-1"
+
+
+class ResumeWarning(UserWarning):
+    """A state was saved under other implementations than those that will continue it."""
+
+
+def fingerprint(model: Model) -> str:
+    """A hash of a model's sizes and integer structure: states fit models with the same one."""
+    digest = hashlib.sha256(json.dumps(dict(model.sizes), sort_keys=True).encode())
+    for dtype in ("int32", "uint8"):
+        for name in ("jnt_type", "jnt_bodyid", "body_parentid", "actuator_trntype", "actuator_trnid"):
+            if model._specs[name].dtype == dtype:
+                digest.update(np.ascontiguousarray(model.field(name)).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def save(
+    data: Data,
+    path: str | Path,
+    *,
+    fields: str | Iterable[str] = "state",
+    implementations: Mapping[str, str] | None = None,
+) -> None:
+    """Write a Data's state (or `fields="all"`, or named fields besides the state) to an .npz file."""
+    names = [n for n in data._specs if n in kept_fields(fields, data._specs)]
+    absent = [n for n in names if n not in data]
+    if absent and fields != "all":
+        raise NotKeptError(f"cannot save {', '.join(absent)}: not kept by this plan; make it with keep=")
+    header = {
+        "format": FORMAT,
+        "model": fingerprint(data.model),
+        "modelname": data.model.modelname,
+        "nworld": data.nworld,
+        "precision": data.precision,
+        "implementations": dict(implementations or {}),
+    }
+    arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    _write_whole(Path(path), {"header": text, **arrays})
+
+
+def _write_whole(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write to a temporary neighbour, then rename: a crash leaves the old file or none."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez(stream, **arrays)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and arrays of a saved file."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(bytes(arrays.pop("header")))
+    except FileNotFoundError:
+        raise FileFormatError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise FileFormatError(f"{path}: not a file saved by dovetail, or damaged: {error}") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileFormatError(f"{path}: not in the format {FORMAT}")
+    return header, arrays
+
+
+def load(data: Data, path: str | Path, *, implementations: Mapping[str, str] | None = None) -> None:
+    """Restore a Data from a file saved by `save`; nothing is changed unless everything fits."""
+    header, arrays = read(path)
+    problems = _misfits(data, header, arrays)
+    if problems:
+        raise ValidationError(f"{path} does not fit this Data", problems)
+    for line in _other_implementations(header["implementations"], implementations or {}):
+        warnings.warn(f"{path}: {line}", ResumeWarning, stacklevel=2)
+    for name, value in arrays.items():
+        data.field(name)[...] = value
+
+
+def _misfits(data: Data, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[str]:
+    problems = []
+    for what, saved, here in (
+        ("model", header.get("model"), fingerprint(data.model)),
+        ("nworld", header.get("nworld"), data.nworld),
+        ("precision", header.get("precision"), data.precision),
+    ):
+        if saved != here:
+            problems.append(f"{what} is {saved!r} in the file, {here!r} here")
+    problems += [f"state field {name} is missing" for name in STATE if name not in arrays]
+    for name, value in arrays.items():
+        if name not in data:
+            problems.append(f"field {name} is not in this Data")
+        elif value.shape != data.field(name).shape or value.dtype != data.field(name).dtype:
+            problems.append(
+                f"{name} is {value.dtype}{value.shape} in the file, "
+                f"{data.field(name).dtype}{data.field(name).shape} here"
+            )
+    return problems
+
+
+def _other_implementations(saved: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
+    if not saved or not here:
+        return []
+    return [
+        f"{slot} ran as {saved.get(slot, 'nothing')} and continues as {here.get(slot, 'nothing')}"
+        for slot in sorted({*saved, *here})
+        if saved.get(slot) != here.get(slot)
+    ]

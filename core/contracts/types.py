@@ -1,0 +1,273 @@
+"""Model and Data: the declared fields, bound to arenas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from dovetail.contracts import data as data_parts
+from dovetail.contracts import model as model_parts
+from dovetail.contracts.arena import Arena
+from dovetail.contracts.bound import Bound, View
+from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
+from dovetail.contracts.fields import FieldSpec, specs_of
+from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
+from dovetail.contracts.named import Named, NamedAccess
+from dovetail.contracts.sizes import SIZES
+from dovetail.errors import nearest
+
+
+def _all_specs(parts: tuple[type, ...], groups: Mapping[str, type]) -> Mapping[str, FieldSpec]:
+    specs = [spec for part in parts for spec in specs_of(part)]
+    specs += [spec for name, group in groups.items() for spec in specs_of(group, f"{name}.")]
+    return MappingProxyType({spec.name: spec for spec in specs})
+
+
+MODEL_SPECS = _all_specs(MODEL_PARTS, MODEL_GROUPS)
+"""Every field of Model by full name, in order of declaration."""
+DATA_SPECS = _all_specs(DATA_PARTS, DATA_GROUPS)
+"""Every field of Data by full name."""
+STATE = tuple(name for name, spec in DATA_SPECS.items() if spec.state)
+"""The fields the next step depends on."""
+
+
+def full_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Sizes with those derived from others filled in, and what was not said zero."""
+    full = {name: int(sizes.get(name, 0)) for name in SIZES}
+    for name, size in SIZES.items():
+        if size.multiple_of is not None:
+            base, times = size.multiple_of
+            full[name] = times * full[base]
+    return full
+
+
+_BOUND_GROUPS = {
+    name: type(cls.__name__, (Bound, cls), {}) for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
+}
+
+
+def _bind_groups(owner: Bound, names: Mapping[str, type]) -> None:
+    """Give a Model or Data its sub-objects (`model.opt`, `data.contact`)."""
+    for name in names:
+        group = _BOUND_GROUPS[name]()
+        group._bind(owner._arena, owner._specs, prefix=f"{name}.", nworld=owner._nworld, world=owner._world)
+        object.__setattr__(owner, name, group)
+
+
+class Model(
+    Bound,
+    NamedAccess,
+    model_parts.ReferencePose,
+    model_parts.Body,
+    model_parts.Bvh,
+    model_parts.Octree,
+    model_parts.Joint,
+    model_parts.Dof,
+    model_parts.Tree,
+    model_parts.Geom,
+    model_parts.Site,
+    model_parts.Camera,
+    model_parts.Light,
+    model_parts.Flex,
+    model_parts.Mesh,
+    model_parts.Skin,
+    model_parts.HField,
+    model_parts.Texture,
+    model_parts.Material,
+    model_parts.Pair,
+    model_parts.Exclude,
+    model_parts.Equality,
+    model_parts.Tendon,
+    model_parts.Wrap,
+    model_parts.Actuator,
+    model_parts.Sensor,
+    model_parts.Plugin,
+    model_parts.Numeric,
+    model_parts.Text,
+    model_parts.Tuple,
+    model_parts.Key,
+    model_parts.Names,
+    model_parts.Sparse,
+):
+    """A compiled model: sizes and structure fixed, values editable in place and seen at the next step."""
+
+    opt: model_parts.Option
+    stat: model_parts.Statistic
+    sizes: Mapping[str, int]
+    object_names: Mapping[str, tuple[str, ...]]
+    """Names by kind of object (`body`, `joint`, …), in order of ids."""
+    modelname: str
+    source: str
+    """The file it came from, or `<string>`."""
+
+    def __init__(
+        self,
+        arena: Arena,
+        sizes: Mapping[str, int],
+        object_names: Mapping[str, tuple[str, ...]],
+        modelname: str,
+        source: str,
+    ) -> None:
+        self._bind(arena, MODEL_SPECS)
+        set_ = object.__setattr__
+        set_(self, "sizes", MappingProxyType(dict(sizes)))
+        set_(self, "object_names", MappingProxyType(dict(object_names)))
+        set_(self, "modelname", modelname)
+        set_(self, "source", source)
+        _bind_groups(self, MODEL_GROUPS)
+
+    def __getattr__(self, name: str) -> Any:
+        sizes = self.__dict__.get("sizes")
+        if sizes is not None and name in sizes:
+            return sizes[name]
+        return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.sizes:
+            raise AttributeError(f"{name} is a size: it is fixed when the model is compiled")
+        super().__setattr__(name, value)
+
+    @property
+    def buffers(self) -> Mapping[str, Any]:
+        """The packed numbers, one flat array per dtype: what kernels read."""
+        return {dtype: buffer.reshape(-1) for dtype, buffer in self._arena.buffers.items()}
+
+    @cached_property
+    def _name_indices(self) -> dict[str, dict[str, int]]:
+        return {
+            kind: {name: i for i, name in enumerate(names) if name}
+            for kind, names in self.object_names.items()
+        }
+
+    def name_index(self, kind: str) -> Mapping[str, int]:
+        """Ids by name for one kind of object."""
+        return self._name_indices.get(kind, {})
+
+    def _named(self, kind: str, which: int | str) -> Named:
+        return Named(self, self, kind, which)
+
+    def __repr__(self) -> str:
+        size = self.sizes
+        return (
+            f"<dovetail.Model {self.modelname!r}: nq={size['nq']} nv={size['nv']} nu={size['nu']} "
+            f"nbody={size['nbody']} ngeom={size['ngeom']}>"
+        )
+
+
+class Data(
+    Bound,
+    NamedAccess,
+    data_parts.State,
+    data_parts.Position,
+    data_parts.Velocity,
+    data_parts.Acceleration,
+    data_parts.Constraint,
+    data_parts.Solver,
+    data_parts.Sleep,
+):
+    """The state of one world or of a batch, and everything computed from it."""
+
+    contact: data_parts.Contact
+    model: Model
+    sizes: Mapping[str, int]
+    nworld: int | None
+    precision: str
+    extra: Extra
+
+    def __init__(
+        self,
+        arena: Arena,
+        specs: Mapping[str, FieldSpec],
+        model: Model,
+        sizes: Mapping[str, int],
+        *,
+        nworld: int | None,
+        precision: str,
+        world: int = 0,
+    ) -> None:
+        self._bind(arena, specs, nworld=nworld, world=world)
+        set_ = object.__setattr__
+        set_(self, "model", model)
+        set_(self, "sizes", MappingProxyType(dict(sizes)))
+        set_(self, "nworld", nworld)
+        set_(self, "precision", precision)
+        set_(self, "extra", Extra(self))
+        set_(self, "_worlds", {})
+        _bind_groups(self, DATA_GROUPS)
+
+    @property
+    def arena(self) -> Arena:
+        """The memory: one buffer per dtype, (ntile, size, W)."""
+        return self._arena
+
+    def world(self, index: int) -> Data:
+        """One world of a batch in MuJoCo's shapes, sharing this Data's memory."""
+        if self.nworld is None:
+            if index:
+                raise IndexError(f"this Data has one world; there is no world {index}")
+            return self
+        if not 0 <= index < self.nworld:
+            raise IndexError(f"world {index} is out of range: there are {self.nworld}")
+        worlds: dict[int, Data] = self.__dict__["_worlds"]
+        if index not in worlds:
+            worlds[index] = Data(
+                self._arena,
+                self._specs,
+                self.model,
+                self.sizes,
+                nworld=None,
+                precision=self.precision,
+                world=index,
+            )
+        return worlds[index]
+
+    def worlds(self) -> Iterator[Data]:
+        """Each world in turn, as `world(i)`."""
+        if self.nworld is None:
+            yield self
+        else:
+            for index in range(self.nworld):
+                yield self.world(index)
+
+    def copy(self) -> Data:
+        """An independent clone: same numbers, memory of its own."""
+        return Data(
+            self._arena.copy(),
+            self._specs,
+            self.model,
+            self.sizes,
+            nworld=self.nworld,
+            precision=self.precision,
+            world=self._world,
+        )
+
+    def _named(self, kind: str, which: int | str) -> Named:
+        return Named(self, self.model, kind, which)
+
+    def __repr__(self) -> str:
+        worlds = "one world" if self.nworld is None else f"{self.nworld} worlds"
+        return f"<dovetail.Data of {self.model.modelname!r}: {worlds}, {self.precision}>"
+
+
+class Extra:
+    """The fields that implementations added, by their namespaced name: `data.extra["rk4:qpos"]`."""
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+
+    def __getitem__(self, name: str) -> View:
+        if ":" not in name or name not in self._data:
+            names = list(self)
+            raise KeyError(f"no plugin field {name!r}{nearest(name, names)}")
+        return self._data.field(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self[name][...] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._data._arena.layout.places if ":" in name)
+
+    def __contains__(self, name: str) -> bool:
+        return ":" in name and name in self._data

@@ -1,0 +1,50 @@
+"""Hooks that turn a model file into a Model. They return values and run once per model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dovetail.contracts.fields import Array
+from dovetail.hookspecs.markers import stage
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
+
+
+@stage("compile", "table")
+def mjcf_element(context: Any, node: Any) -> None:
+    """Read one MJCF element into the model under construction. Key: the element's tag."""
+
+
+@stage("compile", "table")
+def load_mesh(content: bytes, filename: str) -> tuple[Array, Array]:  # type: ignore[empty-body]
+    """Decode a mesh file into float32 vertices (n, 3) and int32 faces (m, 3). Key: the suffix, as `.stl`."""
+
+
+@stage("compile", "table")
+def mesh_inertia(vertices: Array, faces: Array) -> tuple[float, Array, Array]:  # type: ignore[empty-body]
+    """Volume (or area), centre of mass (3) and full inertia about it (3, 3), per unit density, of a mesh.
+    Key: the `inertia` mode: legacy, exact, convex or shell."""
+
+
+@stage("compile", "table")
+def geom_inertia(size: Array, shell: bool) -> tuple[float, Array]:  # type: ignore[empty-body]
+    """Volume (solid) or area (shell) and principal moments (3) per unit density of a primitive geom, in its own
+    frame. Key: the geom type, as `capsule`."""
+
+
+@stage("compile", "table")
+def flex_build(context: Any, node: Any) -> None:
+    """Generate vertices, elements, bodies and joints of a flex. Key: the flexcomp type."""
+
+
+@stage("compile", "one")
+def finalize_model(model: Model) -> Mapping[str, Any]:  # type: ignore[empty-body]
+    """Compute the Model values that need dynamics at qpos0: invweight0, dof_M0, lengths, acc0, statistics.
+    Returns values by Model field name."""
+
+
+@stage("compile", "all")
+def check_model(model: Model) -> list[str]:  # type: ignore[empty-body]
+    """Return problems of a finished model, one sentence each; all plugins are asked."""

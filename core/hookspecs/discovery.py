@@ -1,0 +1,22 @@
+"""How a plugin makes itself known. Hooks here are called once, when the registry is filled; keep them cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dovetail.hookspecs.markers import hookspec
+
+if TYPE_CHECKING:
+    from dovetail.backend import Backend
+    from dovetail.implementation import Implementation
+
+
+@hookspec
+def dovetail_implementations() -> Iterable[Implementation]:  # type: ignore[empty-body]
+    """Return the records of the implementations this plugin offers. Import no backend here."""
+
+
+@hookspec
+def dovetail_backends() -> Iterable[Backend]:  # type: ignore[empty-body]
+    """Return runtimes that can execute implementations (a name, what it needs, how it compiles a segment)."""

@@ -1,0 +1,78 @@
+"""The pluggy markers, and `stage`: a hookspec that is also a row of the pipeline's stage table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
+
+import attrs
+import pluggy
+
+PROJECT = "dovetail"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+Phase = Literal["compile", "position", "velocity", "acceleration", "observe", "integrate"]
+Kind = Literal["one", "table", "all"]
+When = Literal["always", "first", "last"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_ATTRIBUTE = "dovetail_stage"
+
+
+@attrs.frozen(kw_only=True)
+class StageMark:
+    """What a hookspec says of its stage besides signature and docstring."""
+
+    phase: Phase
+    kind: Kind
+    reads: tuple[str, ...]
+    also_writes: tuple[str, ...]
+    accumulates: tuple[str, ...]
+    parts: tuple[str, ...]
+    part_of: str | None
+    when: When
+
+
+def stage(
+    phase: Phase,
+    kind: Kind = "one",
+    *,
+    reads: str = "",
+    also_writes: str = "",
+    accumulates: str = "",
+    parts: str = "",
+    part_of: str | None = None,
+    when: When = "always",
+) -> Callable[[F], F]:
+    """Mark a function as the specification of a stage.
+
+    `reads`: Data fields an implementation may read, space separated. `also_writes`: fields it may write besides
+    those whose declaration names it as their writer. `accumulates`: fields of a table stage that are zeroed
+    before its first row and that each row adds to. `parts`: tables this stage dispatches to. `part_of`: the
+    stage that calls this one (a part has no place of its own in the sequence). `when`: in which forward
+    evaluations of a step it runs (an integrator may need several).
+    """
+    mark = StageMark(
+        phase=phase,
+        kind=kind,
+        reads=tuple(reads.split()),
+        also_writes=tuple(also_writes.split()),
+        accumulates=tuple(accumulates.split()),
+        parts=tuple(parts.split()),
+        part_of=part_of,
+        when=when,
+    )
+
+    def decorate(function: F) -> F:
+        setattr(function, _ATTRIBUTE, mark)
+        marked: F = hookspec(function)
+        return marked
+
+    return decorate
+
+
+def mark_of(function: Any) -> StageMark | None:
+    """The mark `stage` left on a hookspec, or None."""
+    mark = getattr(function, _ATTRIBUTE, None)
+    return mark if isinstance(mark, StageMark) else None

@@ -1,0 +1,49 @@
+"""Stages that only look: sensors, energy, and callbacks around a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dovetail.hookspecs.markers import stage
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+
+
+@stage("observe", reads="xipos cvel cinert subtree_com", when="first")
+def subtree_velocity(model: Model, data: Data) -> None:
+    """Linear velocity and angular momentum of every subtree (mj_subtreeVel)."""
+
+
+@stage(
+    "observe",
+    reads="qacc qvel cvel cdof cdof_dot cinert xfrc_applied efc_force ncon contact.frame",
+    when="first",
+)
+def body_forces(model: Model, data: Data) -> None:
+    """Accelerations, external and interaction forces of bodies after the solver (mj_rnePostConstraint)."""
+
+
+@stage("observe", "table", reads="time qpos qvel qacc act ctrl", when="first")
+def sensor(model: Model, data: Data) -> None:
+    """Values of the sensors of one type, written at their addresses in sensordata. Key: the sensor type."""
+
+
+@stage("observe", reads="qpos qvel M xipos ten_length flexedge_length")
+def energy(model: Model, data: Data) -> None:
+    """Potential and kinetic energy (mj_energyPos, mj_energyVel); runs when the enable flag asks for it."""
+
+
+@stage("observe", reads="tree_asleep qvel", also_writes="qvel")
+def sleep(model: Model, data: Data) -> None:
+    """Decide which trees sleep or wake, and which bodies and dofs are awake (mj_sleep)."""
+
+
+@stage("observe", "all", when="first")
+def step_begin(model: Model, data: Data) -> None:
+    """Called before each step; all plugins that implement it run."""
+
+
+@stage("observe", "all", when="last")
+def step_end(model: Model, data: Data) -> None:
+    """Called after each step; all plugins that implement it run."""

@@ -1,0 +1,107 @@
+"""Stages that depend on positions only. Each runs once per forward evaluation, in the order of the pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dovetail.hookspecs.markers import stage
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+
+
+@stage("position", reads="qpos mocap_pos mocap_quat")
+def kinematics(model: Model, data: Data) -> None:
+    """World poses of bodies, inertial frames, joints, geoms and sites from joint positions (mj_kinematics)."""
+
+
+@stage("position", reads="xpos xmat xipos ximat xanchor xaxis")
+def com_position(model: Model, data: Data) -> None:
+    """Subtree centres of mass; inertias and motion axes of dofs about the tree's centre of mass (mj_comPos)."""
+
+
+@stage("position", reads="xpos xmat xquat xipos subtree_com")
+def camera_light(model: Model, data: Data) -> None:
+    """World poses of cameras and lights in every tracking mode (mj_camlight)."""
+
+
+@stage("position", reads="xpos xmat qpos")
+def flex_kinematics(model: Model, data: Data) -> None:
+    """Flex vertices, edge lengths and edge Jacobians, element boxes (mj_flex)."""
+
+
+@stage("position", reads="qpos xpos xmat site_xpos geom_xpos geom_xmat subtree_com cdof")
+def tendon(model: Model, data: Data) -> None:
+    """Tendon lengths, Jacobians and wrapping paths (mj_tendon)."""
+
+
+@stage("position", reads="cinert cdof ten_J")
+def mass_matrix(model: Model, data: Data) -> None:
+    """Joint-space inertia by the composite rigid body method, sparse by row (mj_crb, mj_makeM)."""
+
+
+@stage("position", reads="M qM")
+def factor_mass(model: Model, data: Data) -> None:
+    """Factor the inertia as LᵀDL within its own sparsity (mj_factorM)."""
+
+
+@stage("position", reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb xpos xmat")
+def broadphase(model: Model, data: Data) -> None:
+    """Candidate geom pairs: body filters, then sweep and prune on margin-inflated boxes (mj_broadphase)."""
+
+
+@stage("position", reads="geom_xpos geom_xmat flexvert_xpos", parts="collide_pair")
+def narrowphase(model: Model, data: Data, parts: Any) -> None:
+    """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
+
+
+@stage("position", "table", part_of="narrowphase")
+def collide_pair(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> Any:
+    """Contacts of one geom pair no farther apart than `margin`. Key: the two type names, as `sphere-box`."""
+
+
+@stage(
+    "position",
+    reads="contact.geom contact.flex contact.dist ncon",
+    also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
+    "contact.includemargin contact.exclude",
+    parts="combine_friction resolve_priority mix_solver",
+)
+def contact_params(model: Model, data: Data, parts: Any) -> None:
+    """Friction, solver parameters, margin, gap and dimension of each contact (mj_contactParam)."""
+
+
+@stage("position", part_of="contact_params")
+def combine_friction(friction1: Any, friction2: Any) -> Any:
+    """Friction (3) of two geoms of equal priority: element-wise maximum, or a plugin's own rule."""
+
+
+@stage("position", part_of="contact_params")
+def resolve_priority(priority1: int, priority2: int) -> Any:
+    """Which geom's parameters win: -1, 0 (mix) or +1."""
+
+
+@stage("position", part_of="contact_params")
+def mix_solver(solmix1: float, solmix2: float, solver1: Any, solver2: Any) -> Any:
+    """Mixed solref and solimp of two geoms of equal priority."""
+
+
+@stage(
+    "position",
+    "table",
+    reads="qpos xpos xquat xmat site_xpos ten_length ten_J flexedge_length flexedge_J subtree_com cdof "
+    "eq_active ncon contact.dist contact.pos contact.frame contact.dim contact.friction contact.exclude",
+)
+def constraint_rows(model: Model, data: Data) -> None:
+    """Append constraint rows of one source: type, id, Jacobian, position, margin (mj_makeConstraint).
+    Key: equality, frictionloss, limit or contact."""
+
+
+@stage("position", reads="nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_colind")
+def islands(model: Model, data: Data) -> None:
+    """Groups of trees that constraints connect (mj_island)."""
+
+
+@stage("position", reads="qpos xpos xquat xmat site_xpos site_xmat ten_length ten_J subtree_com cdof ncon")
+def transmission(model: Model, data: Data) -> None:
+    """Actuator lengths and moment arms (mj_transmission)."""

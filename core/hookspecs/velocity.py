@@ -1,0 +1,46 @@
+"""Stages that depend on positions and velocities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dovetail.hookspecs.markers import stage
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+
+
+@stage(
+    "velocity",
+    reads="qvel ten_J ten_J_rownnz ten_J_rowadr ten_J_colind actuator_moment moment_rownnz moment_rowadr "
+    "moment_colind flexedge_J",
+)
+def transmission_velocity(model: Model, data: Data) -> None:
+    """Rates of change of tendon, flex-edge and actuator lengths: Jacobian times qvel (mj_fwdVelocity)."""
+
+
+@stage("velocity", reads="qvel cdof")
+def com_velocity(model: Model, data: Data) -> None:
+    """Spatial velocities of bodies and rates of the dofs' motion axes, about the tree's centre (mj_comVel)."""
+
+
+@stage(
+    "velocity",
+    "table",
+    reads="qpos qvel qfrc_passive xpos xipos ximat xmat geom_xpos geom_xmat cvel cdof subtree_com ten_length "
+    "ten_velocity ten_J flexedge_length flexedge_velocity flexedge_J flexvert_xpos",
+    accumulates="qfrc_passive",
+)
+def passive_force(model: Model, data: Data) -> None:
+    """One passive force: write its own field and add it to qfrc_passive (mj_passive). Built-in keys: spring,
+    damper, gravcomp, fluid, flex, contact; a plugin may add its own. The plan zeroes qfrc_passive first."""
+
+
+@stage("velocity", reads="qvel nefc efc_J efc_pos efc_margin efc_KBIP")
+def constraint_reference(model: Model, data: Data) -> None:
+    """Velocity of each constraint row and its reference acceleration (mj_referenceConstraint)."""
+
+
+@stage("velocity", reads="qvel cvel cdof cdof_dot cinert ten_J")
+def bias_force(model: Model, data: Data) -> None:
+    """Coriolis, centrifugal and gravitational forces by recursive Newton-Euler (mj_rne without acceleration)."""

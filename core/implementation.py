@@ -1,0 +1,117 @@
+"""The record of an implementation: what it is and where it lives, cheap to make and to import.
+
+The target is imported only when a plan selects the record.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from dovetail.contracts.fields import FieldSpec
+from dovetail.errors import PluginError, nearest
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*$")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+
+
+def _split(value: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+def _tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value.split()) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen(kw_only=True)
+class Implementation:
+    """One way to compute a stage (or one row of a table stage) on one backend."""
+
+    stage: str
+    name: str
+    """The algorithm, e.g. `crb`; the same name on two backends means the same results."""
+    backend: str
+    target: str
+    """`module:function`, imported when selected."""
+    key: str | None = None
+    """Row of a table stage, e.g. `spring`."""
+    summary: str = ""
+    reads: tuple[str, ...] | None = attrs.field(default=None, converter=_split)
+    """Data fields it reads, if fewer or other than the stage's; the plan checks that something writes them."""
+    writes: tuple[str, ...] | None = attrs.field(default=None, converter=_split)
+    """Data fields it writes, if other than the stage's."""
+    requires: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+    """Importable modules it needs besides its backend's."""
+    install: str = ""
+    """What to pip-install if a required module is missing."""
+    supports: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+    """Model features it handles, as `joint.ball`. A feature group it does not mention it handles wholly."""
+    fields: tuple[FieldSpec, ...] = ()
+    """Data fields of its own, named `namespace:field`."""
+    evaluations: int = 1
+    """For `integrate`: forward evaluations per step."""
+    default: bool = False
+    """Whether it is the one to use when nobody chooses."""
+    version: str = "1"
+    """Changes when results change; saved beside a state."""
+    provider: str = attrs.field(default="dovetail", eq=False)
+    """The distribution it came from; set by the registry."""
+
+    def __attrs_post_init__(self) -> None:
+        for what, text, pattern in (
+            ("name", self.name, _NAME),
+            ("backend", self.backend, _NAME),
+            ("target", self.target, _TARGET),
+        ):
+            if not pattern.match(text):
+                raise PluginError(f"implementation of {self.stage!r}: {what} {text!r} is not valid")
+
+    @property
+    def label(self) -> str:
+        """`name@backend`, as users write it."""
+        return f"{self.name}@{self.backend}"
+
+    @property
+    def slot(self) -> str:
+        """`stage` or `stage:key`."""
+        return self.stage if self.key is None else f"{self.stage}:{self.key}"
+
+    def load(self) -> Callable[..., Any]:
+        """Import the target; a broken one is a PluginError that names its distribution."""
+        module_name, _, attribute = self.target.partition(":")
+        try:
+            module = importlib.import_module(module_name)
+        except Exception as error:
+            raise PluginError(
+                f"{self.slot} {self.label} from {self.provider}: importing {module_name} failed: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        try:
+            target: Callable[..., Any] = getattr(module, attribute)
+        except AttributeError:
+            raise PluginError(
+                f"{self.slot} {self.label} from {self.provider}: {module_name} has no {attribute!r}"
+                f"{nearest(attribute, vars(module))}"
+            ) from None
+        return target
+
+
+def data_field(name: str, *shape: str | int, unit: str = "", doc: str, tolerance: float = 1e-10) -> FieldSpec:
+    """A Data field of an implementation's own, named `namespace:field`, for its record's `fields`."""
+    if not re.match(r"[a-z]\w*:\w+$", name):
+        raise PluginError(f"field {name!r} of a plugin should be named 'namespace:field'")
+    return FieldSpec(
+        name=name,
+        shape=shape,
+        dtype="real",
+        unit=unit,
+        doc=doc,
+        writer=None,
+        tolerance=tolerance,
+        state=False,
+        init=0,
+    )

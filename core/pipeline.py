@@ -1,0 +1,130 @@
+"""The ordered table of stages, derived from the hookspecs and the field declarations.
+
+`STAGES` maps a stage's name to its row; `FORWARD` is the order in which a forward evaluation runs them, `STEP`
+adds the integrator. A stage writes the fields whose declaration names it as writer, plus what its hookspec adds.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import attrs
+
+from dovetail.contracts.types import DATA_SPECS
+from dovetail.errors import UnknownStageError, listing, nearest
+from dovetail.hookspecs import acceleration, compile, observe, position, velocity
+from dovetail.hookspecs.markers import Kind, Phase, StageMark, When, mark_of
+
+HOOKSPEC_MODULES: tuple[ModuleType, ...] = (compile, position, velocity, acceleration, observe)
+
+
+@attrs.frozen
+class Stage:
+    """One row of the pipeline."""
+
+    name: str
+    phase: Phase
+    kind: Kind
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    accumulates: tuple[str, ...]
+    parts: tuple[str, ...]
+    part_of: str | None
+    when: When
+    """In which forward evaluations of a step it runs."""
+    spec: Callable[..., Any] = attrs.field(repr=False)
+
+    @property
+    def summary(self) -> str:
+        """The hookspec's docstring as one paragraph."""
+        return " ".join((inspect.getdoc(self.spec) or "").split())
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(inspect.signature(self.spec).parameters)
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has a place of its own at run time (parts run inside their dispatcher)."""
+        return self.phase != "compile" and self.part_of is None
+
+
+def _writes(name: str, mark: StageMark) -> tuple[str, ...]:
+    own = [spec.name for spec in DATA_SPECS.values() if spec.writer == name]
+    return (*own, *(f for f in (*mark.also_writes, *mark.accumulates) if f not in own))
+
+
+def _stage(name: str, function: Callable[..., Any], mark: StageMark) -> Stage:
+    for field in (*mark.reads, *mark.also_writes, *mark.accumulates):
+        if field not in DATA_SPECS:
+            raise ValueError(
+                f"hookspec {name} names {field!r}, which is no Data field{nearest(field, DATA_SPECS)}"
+            )
+    return Stage(
+        name=name,
+        phase=mark.phase,
+        kind=mark.kind,
+        reads=mark.reads,
+        writes=_writes(name, mark),
+        accumulates=mark.accumulates,
+        parts=mark.parts,
+        part_of=mark.part_of,
+        when=mark.when,
+        spec=function,
+    )
+
+
+def _collect() -> dict[str, Stage]:
+    stages: dict[str, Stage] = {}
+    for module in HOOKSPEC_MODULES:
+        for name, function in vars(module).items():
+            mark = mark_of(function)
+            if mark is not None:
+                stages[name] = _stage(name, function, mark)
+    return stages
+
+
+STAGES: Mapping[str, Stage] = MappingProxyType(_collect())
+
+FORWARD: tuple[str, ...] = (
+    "kinematics",
+    "com_position",
+    "camera_light",
+    "flex_kinematics",
+    "tendon",
+    "mass_matrix",
+    "factor_mass",
+    "broadphase",
+    "narrowphase",
+    "contact_params",
+    "constraint_rows",
+    "islands",
+    "transmission",
+    "transmission_velocity",
+    "com_velocity",
+    "passive_force",
+    "constraint_reference",
+    "bias_force",
+    "actuation",
+    "smooth_acceleration",
+    "solve_constraints",
+    "noslip",
+    "subtree_velocity",
+    "body_forces",
+    "sensor",
+    "energy",
+)
+STEP: tuple[str, ...] = (*FORWARD, "integrate")
+
+
+def stage(name: str) -> Stage:
+    """The row of a stage, or an error that names the nearest one."""
+    try:
+        return STAGES[name]
+    except KeyError:
+        raise UnknownStageError(
+            f"there is no stage {name!r}{nearest(name, STAGES)} Stages: {listing(STAGES)}"
+        ) from None

@@ -1,0 +1,262 @@
+"""A plan: every decision about how to step a model, made once; then run straight.
+
+`planner.compile_plan` makes it. `forward` and `step` run compiled segments; `explain()` tells what runs, why,
+and what fell back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from dovetail import pipeline
+from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
+from dovetail.contracts.derive import make_data
+from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.types import Data, Model
+from dovetail.errors import MissingStageError, PlanError
+from dovetail.registry import Registry
+from dovetail.selection import Choice
+
+
+@attrs.frozen
+class Missing:
+    """A slot the model needs and nothing implements."""
+
+    slot: str
+    reason: str
+    detail: str
+
+
+@attrs.frozen
+class Line:
+    """One line of `explain()`."""
+
+    slot: str
+    implementation: str
+    provider: str
+    origin: str
+    fallback: str
+    segment: int
+    wrapped_by: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Plan:
+    """Chosen implementations, in order; segments are compiled on first use."""
+
+    model: Model
+    nworld: int | None
+    precision: str
+    threads: int
+    lanes: int
+    keep: frozenset[str]
+    """Fields a Data of this plan has."""
+    slots: tuple[Slot, ...]
+    choices: Mapping[str, Choice]
+    """By slot label, parts included."""
+    missing: tuple[Missing, ...]
+    skip_missing: bool
+    """Whether to run although slots are missing."""
+    skipped: tuple[str, ...]
+    """Slots this model does not need."""
+    wrappers: tuple[Wrapper, ...]
+    registry: Registry
+    options: Mapping[str, Any]
+    key: tuple[object, ...]
+    """The option values the plan depends on (see `planner.structure_key`)."""
+    _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def make_data(self) -> Data:
+        """A Data with just the fields and the layout this plan works on."""
+        return make_data(
+            self.model,
+            self.nworld,
+            precision=self.precision,
+            keep=self.keep,
+            lanes=self.lanes,
+            extra=self.extra_fields,
+        )
+
+    @property
+    def extra_fields(self) -> tuple[FieldSpec, ...]:
+        """Fields that the chosen implementations add."""
+        fields = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
+        return tuple(fields.values())
+
+    @property
+    def evaluations(self) -> int:
+        """Forward evaluations per step."""
+        return self.choices["integrate"].record.evaluations
+
+    @property
+    def implementations(self) -> dict[str, str]:
+        """`name@backend/version` by slot: what a saved state records."""
+        return {s: f"{c.record.label}/{c.record.version}" for s, c in self.choices.items()}
+
+    def forward(self, data: Data) -> None:
+        """Compute everything that follows from the state, without moving it."""
+        self._check(data)
+        for step in self._program("forward"):
+            step.run(data, 1, 0)
+
+    def step(self, data: Data, nstep: int = 1) -> None:
+        """Advance the state by `nstep` steps."""
+        self._check(data)
+        program = self._program("step")
+        if len(program) == 1 and program[0].whole_step:
+            program[0].run(data, nstep, 0)
+            return
+        for _ in range(nstep):
+            for evaluation in range(self.evaluations):
+                for step in program:
+                    step.run(data, 1, evaluation)
+
+    def segments(self, sequence: str = "step") -> list[list[Slot]]:
+        """The slots of `forward` or `step`, segment by segment."""
+        return group_slots(self._sequence(sequence), self.wrappers)
+
+    def prepare(self, sequence: str = "step") -> None:
+        """Compile a sequence now instead of at its first run."""
+        self._program(sequence)
+
+    def _check(self, data: Data) -> None:
+        if self.missing and not self.skip_missing:
+            raise missing_error(self.model, self.missing)
+        absent = sorted(f for f in self.keep if f not in data)
+        if absent or data.precision != self.precision or data.arena.lanes != self.lanes:
+            why = (
+                f"it lacks {', '.join(absent[:5])}"
+                if absent
+                else (
+                    f"it has {data.precision} and {data.arena.lanes} world(s) per tile, "
+                    f"the plan {self.precision} and {self.lanes}"
+                )
+            )
+            raise PlanError(f"this Data was not made for this plan ({why}); use plan.make_data()")
+
+    def _program(self, sequence: str) -> list[_Step]:
+        if sequence not in self._programs:
+            groups = self.segments(sequence)
+            whole = sequence == "step" and len(groups) == 1
+            self._programs[sequence] = [self._compile(group, whole) for group in groups]
+        return self._programs[sequence]
+
+    def _sequence(self, sequence: str) -> list[Slot]:
+        names = set(pipeline.FORWARD) if sequence == "forward" else {*pipeline.STEP, "step_begin", "step_end"}
+        return [slot for slot in self.slots if slot.stage.name in names]
+
+    def _compile(self, group: Sequence[Slot], whole: bool) -> _Step:
+        segment = Segment(
+            model=self.model,
+            slots=tuple(group),
+            load=tuple(sorted(live_in(group) & self.keep)),
+            store=tuple(sorted(written(group) & self.keep)),
+            whole_step=whole,
+            evaluations=self.evaluations,
+            extra_shapes={f.name: f.dims(dict(self.model.sizes)) for f in self.extra_fields},
+            lanes=self.lanes,
+            precision=self.precision,
+            threads=self.threads,
+            options=self.options,
+        )
+        runner = self.registry.backend(group[0].record.backend).compile(segment)
+        wrappers = self._wrappers_of(group[0])
+        return _Step(_wrapped(runner, group[0], wrappers), whole and not wrappers)
+
+    def _wrappers_of(self, slot: Slot) -> list[Wrapper]:
+        return [w for w in self.wrappers if w.wants(slot.label)]
+
+    @cached_property
+    def _segment_numbers(self) -> dict[str, int]:
+        groups = enumerate(self.segments("step"), start=1)
+        return {slot.label: number for number, group in groups for slot in group}
+
+    def lines(self) -> list[Line]:
+        """What runs, in order, one entry per slot and part."""
+        lines = []
+        for slot in self._sequence("step"):
+            lines.append(self._line(slot.label, slot, tuple(w.name for w in self._wrappers_of(slot))))
+            parts = [c for c, choice in self.choices.items() if choice.record.stage in slot.stage.parts]
+            lines += [self._line(label, slot, ()) for label in parts]
+        return lines
+
+    def _line(self, label: str, slot: Slot, wrapped: tuple[str, ...]) -> Line:
+        choice = self.choices[label]
+        return Line(
+            slot=label,
+            implementation=choice.record.label,
+            provider=choice.record.provider,
+            origin=choice.origin,
+            fallback=choice.fallback,
+            segment=self._segment_numbers[slot.label],
+            wrapped_by=wrapped,
+        )
+
+    def explain(self) -> str:
+        """The plan as text: each slot, its implementation, who chose it, and what fell back or is missing."""
+        rows = self.lines()
+        width = max((len(n) for n in (*(r.slot for r in rows), *(m.slot for m in self.missing))), default=0)
+        label = max((len(r.implementation) for r in rows), default=0)
+        text = [self.headline()]
+        for row in rows:
+            note = f"; fell back: {row.fallback}" if row.fallback else ""
+            note += f"; wrapped by {', '.join(row.wrapped_by)}" if row.wrapped_by else ""
+            note += f"; from {row.provider}" if row.provider != "dovetail" else ""
+            text.append(
+                f"  {row.segment:>2}  {row.slot:<{width}}  {row.implementation:<{label}}  ({row.origin}{note})"
+            )
+        if self.skipped:
+            text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
+        text += [f"  !!  {m.slot:<{width}}  MISSING, needed by {m.reason}" for m in self.missing]
+        return "\n".join(text)
+
+    def headline(self) -> str:
+        count = len(self.segments("step"))
+        worlds = "one world" if self.nworld is None else f"{self.nworld} worlds, {self.lanes} per tile"
+        name = self.model.modelname or self.model.source
+        return (
+            f"plan for {name!r}: {worlds}, {self.precision}, {self.threads} thread{'s'[: self.threads > 1]}, "
+            f"{count} segment{'s'[: count > 1]} a step"
+        )
+
+
+@attrs.frozen
+class _Step:
+    """A compiled segment with its wrappers around it."""
+
+    run: Runner
+    whole_step: bool
+
+
+def _wrapped(runner: Runner, slot: Slot, wrappers: Sequence[Wrapper]) -> Runner:
+    """The runner, inside its wrappers; each wrapper is asked once, here."""
+    if not wrappers:
+        return runner
+    arguments = [1, 0]
+
+    def call(data: Data) -> None:
+        runner(data, *arguments)
+
+    outer: Callable[[Data], None] = call
+    for wrapper in wrappers:
+        outer = wrapper.wrap(slot, outer)
+
+    def run(data: Data, nstep: int, evaluation: int) -> None:
+        arguments[:] = nstep, evaluation
+        outer(data)
+
+    return run
+
+
+def missing_error(model: Model, missing: Iterable[Missing]) -> MissingStageError:
+    """The error for a plan with holes."""
+    lines = "\n".join(f"  - {m.slot}: needed by {m.reason}" for m in missing)
+    return MissingStageError(
+        f"model {model.modelname or model.source!r} needs stages that no installed plugin implements:\n{lines}\n"
+        'Disable what needs them (as <option><flag constraint="disable"/></option>, or '
+        'model.opt.disableflags), or compile the plan with missing="skip" to leave them out knowingly'
+    )

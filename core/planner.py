@@ -1,0 +1,250 @@
+"""Compiling a plan: choose an implementation per slot, check the flow of data, decide what memory is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from dovetail import pipeline
+from dovetail.backend import Parts, Slot, Wrapper, group_slots, live_in
+from dovetail.config import Config
+from dovetail.contracts.derive import kept_fields
+from dovetail.contracts.types import DATA_SPECS, STATE, Model
+from dovetail.errors import DataFlowError, PlanError, UnknownImplementationError
+from dovetail.features import NEEDS, features, need
+from dovetail.implementation import Implementation
+from dovetail.pipeline import Stage
+from dovetail.plan import Missing, Plan, missing_error
+from dovetail.registry import Registry, default_registry
+from dovetail.selection import REFERENCE, Choice, Selector
+
+_PART_FEATURES = {"actuator_dynamics": "dyn", "actuator_gain": "gain", "actuator_bias": "bias"}
+"""Part tables whose keys are members of a feature group: the model must find a row for each it uses."""
+
+
+def structure_key(model: Model) -> tuple[object, ...]:
+    """The option values a plan depends on; when they change, the plan must be compiled again."""
+    opt = model.opt
+    needs = tuple(bool(rule(model)) for rule in NEEDS.values())
+    return (opt.integrator, opt.solver, opt.cone, opt.disableflags, opt.enableflags, *needs)
+
+
+def compile_plan(
+    model: Model,
+    config: Config | None = None,
+    *,
+    nworld: int | None = None,
+    wrappers: Sequence[Wrapper] = (),
+    missing: str = "error",
+    registry: Registry | None = None,
+) -> Plan:
+    """Choose, check and arrange.
+
+    `config` None means the files and environment of the working directory. `missing="error"` raises for slots
+    that nobody implements, `"report"` lists them in a plan that cannot run, `"skip"` leaves them out on the
+    caller's responsibility.
+    """
+    if missing not in ("error", "report", "skip"):
+        raise PlanError(f"missing={missing!r} should be 'error', 'report' or 'skip'")
+    planner = _Planner(
+        model=model,
+        config=Config.discover() if config is None else config,
+        nworld=nworld,
+        wrappers=tuple(wrappers),
+        on_missing=missing,
+        registry=registry or default_registry(),
+    )
+    return planner.plan()
+
+
+@attrs.define(kw_only=True)
+class _Planner:
+    model: Model
+    config: Config
+    nworld: int | None
+    wrappers: tuple[Wrapper, ...]
+    on_missing: str
+    registry: Registry
+    choices: dict[str, Choice] = attrs.field(factory=dict)
+    skipped: list[str] = attrs.field(factory=list)
+    missing: list[Missing] = attrs.field(factory=list)
+    selector: Selector = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.selector = Selector(
+            self.registry, self.config, self.model, unconstrained=self.on_missing == "skip"
+        )
+
+    def plan(self) -> Plan:
+        names = ("step_begin", *pipeline.STEP, "step_end")
+        slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
+        if self.missing and self.on_missing == "error":
+            raise missing_error(self.model, self.missing)
+        check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
+        precision = self.config.setting("precision", "f64").value
+        return Plan(
+            model=self.model,
+            nworld=self.nworld,
+            precision=precision,
+            threads=self.config.setting("threads", 1).value,
+            lanes=self._lanes(slots, precision),
+            keep=self._keep(slots),
+            slots=tuple(slots),
+            choices=self.choices,
+            missing=tuple(self.missing),
+            skip_missing=self.on_missing == "skip",
+            skipped=tuple(self.skipped),
+            wrappers=self.wrappers,
+            registry=self.registry,
+            options={name: setting.value for name, setting in self.config.settings.items()},
+            key=structure_key(self.model),
+        )
+
+    # ---- what fills each place
+
+    def _slots(self, stage: Stage) -> list[Slot]:
+        if stage.kind == "all":
+            return self._broadcast(stage)
+        if stage.kind == "table":
+            return self._rows(stage)
+        return self._fill(stage, stage.name)
+
+    def _broadcast(self, stage: Stage) -> list[Slot]:
+        """A slot for every plugin that implements the stage."""
+        slots = []
+        for record in self.registry.of(stage.name):
+            if record.backend == REFERENCE:
+                label = f"{stage.name}#{record.name}"
+                self.choices[label] = Choice(record, f"registered by {record.provider}")
+                slots.append(self._slot(stage, label, record))
+        return slots
+
+    def _rows(self, stage: Stage) -> list[Slot]:
+        """A slot per row, built in or added; rows the model needs but nobody wrote are missing."""
+        known = [label.partition(":")[2] for label in NEEDS if label.startswith(f"{stage.name}:")]
+        keys = list(dict.fromkeys((*self.registry.keys(stage.name), *known)))
+        labels = [f"{stage.name}:{key}" for key in keys] or [stage.name]
+        rows = [slot for label in labels for slot in self._fill(stage, label)]
+        if rows and stage.accumulates:
+            rows[0] = attrs.evolve(rows[0], zero=stage.accumulates)
+        return rows
+
+    def _reason(self, stage: Stage, label: str) -> str:
+        """Why a slot must run: the row's own need, if the stage as a whole is needed."""
+        return need(self.model, label) if need(self.model, stage.name) else ""
+
+    def _fill(self, stage: Stage, label: str) -> list[Slot]:
+        """The slot for one label; none if the model does not need it or nothing implements it."""
+        reason = self._reason(stage, label)
+        if not reason:
+            self.skipped.append(label)
+            return []
+        try:
+            choice = self.selector.choose(label)
+        except UnknownImplementationError as error:
+            if not error.asked_by_model:
+                raise
+            self.missing.append(Missing(label, reason, str(error)))
+            return []
+        self.choices[label] = choice
+        return [self._slot(stage, label, choice.record)]
+
+    def _slot(self, stage: Stage, label: str, record: Implementation) -> Slot:
+        target = self._target(stage, record)
+        own = frozenset(field.name for field in record.fields)
+        return Slot(
+            label=label,
+            stage=stage,
+            record=record,
+            target=target,
+            reads=own | frozenset(stage.reads if record.reads is None else record.reads),
+            writes=own | frozenset(stage.writes if record.writes is None else record.writes),
+            parts=self._parts(stage, record.backend),
+            when=stage.when,
+        )
+
+    def _target(self, stage: Stage, record: Implementation) -> Callable[..., Any]:
+        target = record.load()
+        self.registry.backend(record.backend).check(record, stage, target)
+        return target
+
+    def _parts(self, stage: Stage, backend: str) -> Parts:
+        """The callables a dispatching stage uses, on its own backend."""
+        parts: dict[str, Any] = {}
+        for name in stage.parts:
+            part = pipeline.STAGES[name]
+            if part.kind == "table":
+                parts[name] = self._part_rows(part, backend)
+            else:
+                parts[name] = self._part(part, name, backend)
+        return parts
+
+    def _part_rows(self, part: Stage, backend: str) -> dict[str, Callable[..., Any]]:
+        """The rows of a part table that this model uses."""
+        group = _PART_FEATURES.get(part.name)
+        used = [f.partition(".")[2] for f in sorted(features(self.model)) if f.partition(".")[0] == group]
+        keys = used if group else self.registry.keys(part.name)
+        rows = {}
+        for key in keys:
+            label = f"{part.name}:{key}"
+            if self.registry.of(label):
+                rows[key] = self._part(part, label, backend)
+            else:
+                self.missing.append(Missing(label, f"{part.part_of} of this model", "no implementation"))
+        return rows
+
+    def _part(self, part: Stage, label: str, backend: str) -> Callable[..., Any]:
+        choice = self.selector.choose_on(label, backend, dispatcher=part.part_of or "")
+        self.choices[label] = choice
+        return self._target(part, choice.record)
+
+    # ---- memory
+
+    def _lanes(self, slots: Sequence[Slot], precision: str) -> int:
+        wanted = self.config.setting("lanes", None).value
+        if wanted is not None:
+            return int(wanted)
+        backends = {slot.record.backend for slot in slots}
+        return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
+
+    def _keep(self, slots: Sequence[Slot]) -> frozenset[str]:
+        """What must be in the arena: what the user or a backend keeps, and what passes between segments."""
+        own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
+        specs = {**DATA_SPECS, **own}
+        wish = self.config.setting("keep", None).value
+        if wish is not None:
+            kept = kept_fields(wish, specs)
+        else:
+            habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
+            kept = kept_fields("state" if "state" in habits else "all", specs)
+        return kept | self._shared(slots)
+
+    def _shared(self, slots: Sequence[Slot]) -> frozenset[str]:
+        """Fields that pass between segments, and those that backends without memory of their own touch."""
+        groups = group_slots(slots, self.wrappers)
+        crossing = frozenset().union(*map(live_in, groups)) if len(groups) > 1 else frozenset[str]()
+        in_place = [s for s in slots if self.registry.backend(s.record.backend).in_place]
+        return crossing.union(*(slot.reads | slot.writes for slot in in_place))
+
+
+def check_data_flow(slots: Iterable[Slot], absent: set[str]) -> None:
+    """Every field a slot reads must be state, or written before it, or the output of a stage that this model
+    does without (it then keeps its initial value)."""
+    available = set(STATE)
+    available |= {s.name for s in DATA_SPECS.values() if s.writer is None or s.writer not in pipeline.STEP}
+    for label in absent:
+        available |= set(pipeline.STAGES[label.partition(":")[0]].writes)
+    problems = []
+    for slot in slots:
+        available |= {field.name for field in slot.record.fields}
+        for field in sorted(slot.needs - available):
+            writer = DATA_SPECS[field].writer if field in DATA_SPECS else None
+            origin = f"which {writer} writes later" if writer else "which nothing writes"
+            problems.append(f"{slot.label} ({slot.record.label}) reads {field}, {origin}")
+        available |= slot.leaves
+    if problems:
+        raise DataFlowError(
+            "the plan reads fields before anything writes them:\n  - " + "\n  - ".join(problems)
+        )

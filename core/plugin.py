@@ -1,0 +1,43 @@
+"""The only module a plugin author imports.
+
+    from dovetail.plugin import Implementation, hookimpl
+
+    @hookimpl
+    def dovetail_implementations():
+        return [Implementation(stage="passive_force", key="wind", name="quadratic", backend="numpy",
+                               target="my_package.wind:force", summary="…")]
+
+Name the module in your distribution's entry points:
+
+    [project.entry-points."dovetail.plugins"]
+    wind = "my_package.plugin"
+"""
+
+from __future__ import annotations
+
+from dovetail.backend import Backend, Segment, Slot, Wrapper
+from dovetail.contracts.enums import DisableBit, EnableBit, JointType
+from dovetail.contracts.fields import REAL, Array, FieldSpec
+from dovetail.contracts.types import Data, Model
+from dovetail.errors import DovetailError
+from dovetail.hookspecs.markers import hookimpl
+from dovetail.implementation import Implementation, data_field
+
+__all__ = [
+    "REAL",
+    "Array",
+    "Backend",
+    "Data",
+    "DisableBit",
+    "DovetailError",
+    "EnableBit",
+    "FieldSpec",
+    "Implementation",
+    "JointType",
+    "Model",
+    "Segment",
+    "Slot",
+    "Wrapper",
+    "data_field",
+    "hookimpl",
+]

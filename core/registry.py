@@ -1,0 +1,173 @@
+"""All records and backends that are installed, found through pluggy, looked up with helpful errors."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import warnings
+from collections.abc import Iterator
+
+import attrs
+import pluggy
+
+from dovetail import pipeline
+from dovetail.backend import Backend
+from dovetail.contracts.fields import FieldSpec
+from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
+from dovetail.hookspecs import discovery
+from dovetail.hookspecs.markers import PROJECT
+from dovetail.implementation import Implementation
+
+ENTRY_POINTS = "dovetail.plugins"
+DISABLED = "DOVETAIL_DISABLED_PLUGINS"
+
+
+@attrs.frozen
+class PluginInfo:
+    """One plugin as `dovetail plugins` lists it."""
+
+    name: str
+    distribution: str
+    version: str
+    status: str
+    """`active`, `disabled` or `broken`."""
+    detail: str = ""
+    implementations: tuple[Implementation, ...] = ()
+
+
+@attrs.define
+class Registry:
+    """Records by slot (`stage` or `stage:key`), backends by name, and the plugins they came from."""
+
+    implementations: list[Implementation] = attrs.field(factory=list)
+    backends: dict[str, Backend] = attrs.field(factory=dict)
+    plugins: list[PluginInfo] = attrs.field(factory=list)
+
+    def add(self, record: Implementation) -> None:
+        """Register one record; the same stage, key, name and backend twice is an error."""
+        stage = pipeline.stage(record.stage)
+        if (stage.kind == "table") != (record.key is not None):
+            need = "needs" if stage.kind == "table" else "takes no"
+            raise PluginError(f"{record.slot} {record.label} from {record.provider}: stage {need} key")
+        for other in self.of(record.slot):
+            if other.label == record.label and stage.kind != "all":
+                raise PluginError(
+                    f"{record.slot} {record.label} is registered twice: by {other.provider} and by "
+                    f"{record.provider}; disable one with {DISABLED}"
+                )
+        self.implementations.append(record)
+
+    def of(self, slot: str) -> list[Implementation]:
+        """Every record for a slot, `stage` or `stage:key`."""
+        return [r for r in self.implementations if r.slot == slot]
+
+    def keys(self, stage: str) -> list[str]:
+        """The row keys of a table stage, in order of registration."""
+        return list(
+            dict.fromkeys(r.key for r in self.implementations if r.stage == stage and r.key is not None)
+        )
+
+    def find(self, slot: str, name: str, backend: str) -> Implementation | None:
+        for record in self.of(slot):
+            if record.name == name and record.backend == backend:
+                return record
+        return None
+
+    def get(self, slot: str, label: str) -> Implementation:
+        """The record `name@backend` of a slot, or an error that lists what exists."""
+        for record in self.of(slot):
+            if record.label == label:
+                return record
+        labels = [r.label for r in self.of(slot)]
+        raise UnknownImplementationError(
+            f"{slot}: there is no {label!r}{nearest(label, labels)} Installed: {listing(labels)}"
+        )
+
+    def backend(self, name: str) -> Backend:
+        try:
+            return self.backends[name]
+        except KeyError:
+            raise UnknownImplementationError(
+                f"there is no backend {name!r}{nearest(name, self.backends)} Installed: {listing(self.backends)}"
+            ) from None
+
+    def data_fields(self) -> dict[str, FieldSpec]:
+        """The Data fields that implementations add, by namespaced name."""
+        return {field.name: field for record in self.implementations for field in record.fields}
+
+    def broken(self) -> list[PluginInfo]:
+        return [p for p in self.plugins if p.status == "broken"]
+
+
+def _disabled() -> set[str]:
+    return {name.strip() for name in os.environ.get(DISABLED, "").split(",") if name.strip()}
+
+
+def _entry_points() -> Iterator[importlib.metadata.EntryPoint]:
+    yield from sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name)
+
+
+def _collect(registry: Registry, plugin: object, name: str, distribution: str) -> tuple[Implementation, ...]:
+    """Call one plugin's discovery hooks and add what it returns, all or nothing."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(discovery)
+    for module in pipeline.HOOKSPEC_MODULES:
+        manager.add_hookspecs(module)
+    manager.register(plugin, name)
+    manager.check_pending()
+    records = [
+        attrs.evolve(record, provider=distribution)
+        for answer in manager.hook.dovetail_implementations()
+        for record in answer
+    ]
+    backends = [b for answer in manager.hook.dovetail_backends() for b in answer]
+    trial = attrs.evolve(registry, implementations=list(registry.implementations))
+    for record in records:
+        trial.add(record)
+    registry.implementations = trial.implementations
+    registry.backends.update({b.name: b for b in backends})
+    return tuple(records)
+
+
+def _add_third_party(registry: Registry, entry: importlib.metadata.EntryPoint) -> None:
+    distribution = entry.dist.name if entry.dist else entry.name
+    version = entry.dist.version if entry.dist else ""
+    if {entry.name, distribution} & _disabled():
+        registry.plugins.append(PluginInfo(entry.name, distribution, version, "disabled", f"by {DISABLED}"))
+        return
+    try:
+        records = _collect(registry, entry.load(), entry.name, distribution)
+    except Exception as error:  # a third party's bug must not stop those who do not use it
+        detail = f"{type(error).__name__}: {error}"
+        registry.plugins.append(PluginInfo(entry.name, distribution, version, "broken", detail))
+        warnings.warn(
+            f"plugin {entry.name!r} of {distribution} is broken and left out: {detail}", stacklevel=3
+        )
+        return
+    registry.plugins.append(PluginInfo(entry.name, distribution, version, "active", "", records))
+
+
+def build_registry(*, third_party: bool = True) -> Registry:
+    """A registry of the built-in plugins, then of installed ones in order of their names."""
+    from dovetail import __version__, builtin
+
+    registry = Registry()
+    for name, plugin in builtin.plugins():
+        records = _collect(registry, plugin, name, "dovetail")
+        registry.plugins.append(PluginInfo(name, "dovetail", __version__, "active", "", records))
+    if third_party:
+        for entry in _entry_points():
+            _add_third_party(registry, entry)
+    return registry
+
+
+_cached: tuple[str, Registry] | None = None
+
+
+def default_registry() -> Registry:
+    """The process-wide registry, rebuilt when the set of disabled plugins changes."""
+    global _cached
+    key = os.environ.get(DISABLED, "")
+    if _cached is None or _cached[0] != key:
+        _cached = (key, build_registry())
+    return _cached[1]

@@ -1,0 +1,207 @@
+"""The front door: loading models, stepping them, and the Simulation object that holds model, plan and data."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail.backend import Wrapper
+from dovetail.config import Config
+from dovetail.contracts import store
+from dovetail.contracts.derive import build_model, reset
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import Data, Model
+from dovetail.errors import ValidationError
+from dovetail.plan import Plan
+from dovetail.planner import compile_plan, structure_key
+from dovetail.registry import Registry, default_registry
+
+MODELS = Path(__file__).parent / "models"
+"""Models that come with dovetail; `load("humanoid")` finds them by name."""
+
+
+def builtin_models() -> list[str]:
+    """Names of the models that come with dovetail."""
+    return sorted(p.stem for p in MODELS.glob("*.xml"))
+
+
+def load(path: str | Path, *, asset_root: str | Path | None = None) -> Model:
+    """A Model from an MJCF file, or from the name of a built-in model."""
+    from dovetail import mjcf
+
+    if isinstance(path, str) and path in builtin_models():
+        path = MODELS / f"{path}.xml"
+    registry = default_registry()
+    return _finish(
+        mjcf.compile_file(path, asset_root=asset_root, geom_inertia=_inertia_rows(registry)), registry
+    )
+
+
+def loads(xml: str | bytes, *, assets: Mapping[str, bytes | str] | None = None) -> Model:
+    """A Model from MJCF text; `assets` holds the files it names."""
+    from dovetail import mjcf
+
+    registry = default_registry()
+    return _finish(mjcf.compile_text(xml, assets=assets, geom_inertia=_inertia_rows(registry)), registry)
+
+
+def _inertia_rows(registry: Registry) -> dict[str, Any]:
+    """The geom_inertia table: per geom type the one default or added row."""
+    rows = {}
+    for key in registry.keys("geom_inertia"):
+        records = registry.of(f"geom_inertia:{key}")
+        chosen = next((r for r in records if r.default), records[0])
+        rows[key] = chosen.load()
+    return rows
+
+
+def _finish(compiled: Any, registry: Registry) -> Model:
+    """Build the Model, then add what needs dynamics, then ask every plugin whether it is well."""
+    model = build_model(
+        compiled.sizes,
+        compiled.values,
+        object_names=compiled.names,
+        modelname=compiled.modelname,
+        source=compiled.source,
+    )
+    set_constants(model, registry, skip=_said(compiled))
+    problems = [p for r in registry.of("check_model") for p in r.load()(model)]
+    if problems:
+        raise ValidationError(f"model {model.modelname or model.source}", problems)
+    return model
+
+
+def _said(compiled: Any) -> frozenset[str]:
+    """Statistics that the compiler settled (written in the file, or geometric): not to be computed again."""
+    return frozenset(name for name in compiled.values if name.startswith("stat."))
+
+
+def set_constants(
+    model: Model, registry: Registry | None = None, *, skip: frozenset[str] = frozenset()
+) -> None:
+    """Recompute the Model values that derive from others (after editing masses, say); as mj_setConst."""
+    registry = registry or default_registry()
+    records = registry.of("finalize_model")
+    record = next((r for r in records if r.default), records[0])
+    for name, value in record.load()(model).items():
+        if name not in skip:
+            model.field(name)[...] = value
+
+
+_plans: weakref.WeakKeyDictionary[Model, dict[object, Plan]] = weakref.WeakKeyDictionary()
+
+
+def plan_for(model: Model, data: Data) -> Plan:
+    """The plan that configuration files and environment give for a Data of one's own making, remembered."""
+    plans = _plans.setdefault(model, {})
+    key = (data.nworld, data.precision, data.arena.lanes, structure_key(model))
+    if key not in plans:
+        said = Config.of_call(precision=data.precision, lanes=data.arena.lanes)
+        kept = Config.of_call(keep=tuple(name for name, _ in data.fields()))
+        plans[key] = compile_plan(model, Config.merge([said, kept, Config.discover()]), nworld=data.nworld)
+    return plans[key]
+
+
+def forward(model: Model, data: Data) -> None:
+    """Compute everything that follows from the state, without moving it (mj_forward)."""
+    plan_for(model, data).forward(data)
+
+
+def step(model: Model, data: Data, nstep: int = 1) -> None:
+    """Advance the state by `nstep` steps (mj_step)."""
+    plan_for(model, data).step(data, nstep)
+
+
+class Simulation:
+    """A model with a plan and the data it works on.
+
+    `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
+    and the environment; `wrap` puts profilers or guards around stages; `missing="skip"` runs without stages that
+    nothing implements.
+    """
+
+    def __init__(
+        self,
+        model: Model | str | Path,
+        nworld: int | None = None,
+        *,
+        backend: str | None = None,
+        precision: str | None = None,
+        threads: int | None = None,
+        stages: Mapping[str, str] | None = None,
+        keep: str | Sequence[str] | None = None,
+        lanes: int | None = None,
+        runtime: str | None = None,
+        wrap: Sequence[Wrapper] = (),
+        missing: str = "error",
+        config: Config | None = None,
+    ) -> None:
+        self.model = model if isinstance(model, Model) else load(model)
+        said = Config.of_call(
+            stages,
+            backend=backend,
+            precision=precision,
+            threads=threads,
+            keep=keep,
+            lanes=lanes,
+            runtime=runtime,
+        )
+        self._config = Config.merge([said, Config.discover() if config is None else config])
+        self._wrap = tuple(wrap)
+        self._missing = missing
+        self.nworld = nworld
+        self.plan = self._compile()
+        self.data = self.plan.make_data()
+
+    def _compile(self) -> Plan:
+        return compile_plan(
+            self.model, self._config, nworld=self.nworld, wrappers=self._wrap, missing=self._missing
+        )
+
+    def _current_plan(self) -> Plan:
+        """The plan, compiled again if options it depends on were edited."""
+        if self.plan.key != structure_key(self.model):
+            plan = self._compile()
+            data = plan.make_data()
+            for name, view in data.fields():
+                if name in self.data:
+                    view[...] = self.data.field(name)
+            self.plan, self.data = plan, data
+        return self.plan
+
+    def step(self, nstep: int = 1) -> None:
+        """Advance every world by `nstep` steps."""
+        self._current_plan().step(self.data, nstep)
+
+    def forward(self) -> None:
+        """Compute everything that follows from the state of every world."""
+        self._current_plan().forward(self.data)
+
+    def reset(self, keyframe: int | str | None = None, worlds: Sequence[int] | Array | None = None) -> None:
+        """Put all or chosen worlds back to the start or to a keyframe."""
+        reset(self.model, self.data, keyframe, worlds)
+
+    def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
+        """Save the run; `load` resumes it bit for bit."""
+        store.save(self.data, path, fields=fields, implementations=self.plan.implementations)
+
+    def load(self, path: str | Path) -> None:
+        """Resume a saved run; a warning tells if other implementations will continue it."""
+        store.load(self.data, path, implementations=self.plan.implementations)
+
+    def __repr__(self) -> str:
+        return f"<dovetail.Simulation of {self.model!r}, {self.data!r}>"
+
+
+def full_mass_matrix(model: Model, data: Data) -> Array:
+    """The joint-space inertia as a dense symmetric (nv, nv) matrix (mj_fullM), for one world."""
+    dense = np.zeros((model.nv, model.nv))
+    for row in range(model.nv):
+        start = model.M_rowadr[row]
+        columns = model.M_colind[start : start + model.M_rownnz[row]]
+        dense[row, columns] = dense[columns, row] = data.M[start : start + model.M_rownnz[row]]
+    return dense

@@ -1,0 +1,11 @@
+"""The MJCF front end: `compile_file` and `compile_text` turn a MuJoCo XML model into mjModel's values.
+
+Schema as data (`schema`), one class per attribute kind (`kinds`), default classes (`defaults`), includes with
+file and line of every element (`source`), a typed tree (`tree`), and a compiler to arrays (`compile`).
+"""
+
+from __future__ import annotations
+
+from .compile import Compiled, compile_file, compile_text
+
+__all__ = ["Compiled", "compile_file", "compile_text"]

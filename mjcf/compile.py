@@ -1,0 +1,251 @@
+"""Compiling MJCF: read, validate, build the typed tree, compile it, and lay it out as mjModel's values.
+
+What needs dynamics (inverse weights, M0, actuator lengths, mean inertia) is not computed here: that is the
+compile-time stage `finalize_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from . import arrays
+from .bodies import compile_bodies, number_mocap
+from .context import KINDS, Context, InertiaRow
+from .elements.actuator import compile_actuators, read_actuators
+from .elements.body import add_world, number_tree, read_worldbody
+from .elements.custom import compile_tuples, read_custom
+from .elements.keyframe import fill_keys, read_keyframe
+from .elements.settings import (
+    OPTION_DEFAULTS,
+    SIZE_DEFAULTS,
+    read_compiler,
+    read_option,
+    read_size,
+    read_statistic,
+    settle_user_sizes,
+)
+from .source import Loader, Node, load
+from .validate import validate
+
+
+@attrs.frozen(eq=False)
+class Compiled:
+    """A compiled model, before the constants that need dynamics."""
+
+    sizes: dict[str, int]
+    """mjModel's sizes: nq, nv, nbody, …"""
+    values: dict[str, Any]
+    """mjModel's arrays by name; `opt.…` and `stat.…` are dotted."""
+    names: dict[str, tuple[str, ...]]
+    """Names of the objects of each kind, in order; empty for the unnamed."""
+    modelname: str
+    source: str
+    """Path of the main file, or the name given to the text."""
+
+
+def compile_file(
+    path: str | Path,
+    *,
+    asset_root: str | Path | None = None,
+    geom_inertia: Mapping[str, InertiaRow] | None = None,
+) -> Compiled:
+    """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
+    main = Path(path)
+    loader = Loader(main.parent, asset_root=Path(asset_root) if asset_root is not None else None)
+    return _compile(loader.read_main(main), str(main), loader, geom_inertia)
+
+
+def compile_text(
+    xml: str,
+    *,
+    assets: Mapping[str, bytes | str] | None = None,
+    filename: str = "<string>",
+    asset_root: str | Path | None = None,
+    geom_inertia: Mapping[str, InertiaRow] | None = None,
+) -> Compiled:
+    """Compile a model given as text. Included files come from `assets` first, then from the disk."""
+    root = Path(asset_root) if asset_root is not None else None
+    loader = Loader(Path(filename).parent, assets=dict(assets or {}), asset_root=root)
+    return _compile(loader.check_text(xml, filename), filename, loader, geom_inertia)
+
+
+def _compile(
+    text: str, source: str, loader: Loader, geom_inertia: Mapping[str, InertiaRow] | None
+) -> Compiled:
+    root = load(text, source, loader)
+    validate(root)
+    context = Context(geom_inertia=_builtin_inertia() if geom_inertia is None else geom_inertia)
+    context.modelname = root.values.get("model", context.modelname)
+    _read(context, root)
+    _resolve(context)
+    _count(context)
+    values = arrays.build(context)
+    _check_finite(root, values)
+    names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
+    return Compiled(_sizes(context, values), values, names, context.modelname, source)
+
+
+def _builtin_inertia() -> Mapping[str, InertiaRow]:
+    from dovetail.plugins.geom_inertia.primitives_numpy import ROWS
+
+    return ROWS
+
+
+def _read_defaults(context: Context, section: Node) -> None:
+    context.defaults.read(section)
+
+
+def _nothing(context: Context, section: Node) -> None:
+    """Sections whose every child is refused by the schema so far."""
+
+
+SECTIONS: dict[str, Callable[[Context, Node], None]] = {
+    "compiler": read_compiler,
+    "option": read_option,
+    "size": read_size,
+    "statistic": read_statistic,
+    "default": _read_defaults,
+    "extension": _nothing,
+    "visual": _nothing,
+    "custom": read_custom,
+    "asset": _nothing,
+    "worldbody": read_worldbody,
+    "contact": _nothing,
+    "deformable": _nothing,
+    "equality": _nothing,
+    "tendon": _nothing,
+    "actuator": read_actuators,
+    "sensor": _nothing,
+    "keyframe": read_keyframe,
+}
+"""Sections in the order in which they are read, whatever their order in the file."""
+
+
+def _read(context: Context, root: Node) -> None:
+    context.option.update(OPTION_DEFAULTS)
+    context.sizes.update(SIZE_DEFAULTS)
+    add_world(context)
+    for tag, read in SECTIONS.items():
+        for section in root.children:
+            if section.tag == tag:
+                read(context, section)
+
+
+def _resolve(context: Context) -> None:
+    """Everything that needs the whole model to be read."""
+    number_tree(context)
+    settle_user_sizes(context)
+    compile_bodies(context)
+    compile_actuators(context)
+    compile_tuples(context)
+
+
+def _count(context: Context) -> None:
+    """Sizes that the arrays are shaped by."""
+    sizes = context.sizes
+    sizes["nq"], sizes["nv"] = arrays.assign_addresses(context.joints)
+    sizes["nu"] = len(context.actuators)
+    sizes["na"] = sum(actuator.actdim for actuator in context.actuators)
+    sizes["nmocap"] = number_mocap(context.bodies)
+    vectors = {"qpos": "nq", "qvel": "nv", "act": "na", "ctrl": "nu"}
+    lengths = {name: sizes[size] for name, size in vectors.items()}
+    fill_keys(context, {**lengths, "mpos": 3 * sizes["nmocap"], "mquat": 4 * sizes["nmocap"]})
+
+
+_ABSENT = [
+    "noct",
+    "nflex",
+    "nflexnode",
+    "nflexvert",
+    "nflexedge",
+    "nflexelem",
+    "nflexelemdata",
+    "nflexelemedge",
+    "nflexshelldata",
+    "nflexevpair",
+    "nflextexcoord",
+    "nmeshvert",
+    "nmeshnormal",
+    "nmeshtexcoord",
+    "nmeshface",
+    "nmeshgraph",
+    "nmeshpoly",
+    "nmeshpolyvert",
+    "nmeshpolymap",
+    "nskinvert",
+    "nskintexvert",
+    "nskinface",
+    "nskinbone",
+    "nskinbonevert",
+    "nhfielddata",
+    "ntexdata",
+    "nwrap",
+    "npluginattr",
+    "nemax",
+    "nsensordata",
+    "npluginstate",
+    "nbvhdynamic",
+]
+"""Sizes of what is not supported yet."""
+_COUNTED = {
+    "body": "nbody",
+    "joint": "njnt",
+    "geom": "ngeom",
+    "site": "nsite",
+    "camera": "ncam",
+    "light": "nlight",
+    "flex": "nflex",
+    "mesh": "nmesh",
+    "skin": "nskin",
+    "hfield": "nhfield",
+    "texture": "ntex",
+    "material": "nmat",
+    "pair": "npair",
+    "exclude": "nexclude",
+    "equality": "neq",
+    "tendon": "ntendon",
+    "sensor": "nsensor",
+    "numeric": "nnumeric",
+    "text": "ntext",
+    "tuple": "ntuple",
+    "key": "nkey",
+    "plugin": "nplugin",
+}
+
+
+def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
+    """All of mjModel's sizes, except those of its name, path and memory buffers."""
+    lengths = {
+        "nM": _legacy_nonzeros(values),
+        "nC": len(values["M_colind"]),
+        "nD": len(values["D_colind"]),
+        "nB": len(values["B_colind"]),
+        "ntree": len(values["tree_dofadr"]),
+        "nbvh": len(values["bvh_depth"]),
+        "nbvhstatic": len(values["bvh_aabb"]),
+        "nnumericdata": len(values["numeric_data"]),
+        "ntextdata": len(values["text_data"]),
+        "ntupledata": len(values["tuple_objid"]),
+        "ngravcomp": int(np.count_nonzero(values["body_gravcomp"])),
+        "nJmom": arrays.moment_nonzeros(context),
+    }
+    counted = {size: len(context.objects[kind]) for kind, size in _COUNTED.items()}
+    return {**dict.fromkeys(_ABSENT, 0), **context.sizes, **counted, **lengths}
+
+
+def _legacy_nonzeros(values: dict[str, Any]) -> int:
+    """nM: the lower triangle without leaving out simple dofs; D has it twice but for the diagonal."""
+    return (len(values["D_colind"]) + len(values["D_diag"])) // 2
+
+
+def _check_finite(root: Node, values: dict[str, Any]) -> None:
+    """Numbers that are finite each may still overflow together, such as a density times a volume."""
+    for name, value in values.items():
+        array = np.asarray(value)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise root.error(f"{name} overflows: some sizes, masses or positions are absurdly large")

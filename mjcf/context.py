@@ -1,0 +1,161 @@
+"""What the element handlers share while one model is compiled: settings, default classes, named objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.contracts.enums import AutoBool
+from dovetail.errors import listing, nearest
+
+from .defaults import Defaults
+from .kinds import Vec
+from .source import Node
+from .tree import Actuator, Body, Geom, Item, Joint, Site
+
+InertiaRow = Callable[[NDArray[np.float64], bool], tuple[float, NDArray[np.float64]]]
+"""(size, shell) → volume or area, and principal inertia for unit density."""
+
+T = TypeVar("T", bound=Item)
+
+KINDS = [
+    "body",
+    "joint",
+    "geom",
+    "site",
+    "camera",
+    "light",
+    "flex",
+    "mesh",
+    "skin",
+    "hfield",
+    "texture",
+    "material",
+    "pair",
+    "exclude",
+    "equality",
+    "tendon",
+    "actuator",
+    "sensor",
+    "numeric",
+    "text",
+    "tuple",
+    "key",
+    "plugin",
+]
+"""Kinds of named object, in the order of mjModel's name lists."""
+
+
+@attrs.define
+class CompilerSettings:
+    """Attributes of `<compiler>` with MuJoCo's defaults."""
+
+    autolimits: bool = True
+    boundmass: float = 0.0
+    boundinertia: float = 0.0
+    settotalmass: float = -1.0
+    balanceinertia: bool = False
+    strippath: bool = False
+    coordinate: str = "local"
+    angle: str = "degree"
+    fitaabb: bool = False
+    eulerseq: str = "xyz"
+    meshdir: str = ""
+    texturedir: str = ""
+    assetdir: str = ""
+    discardvisual: bool = False
+    usethread: bool = True
+    fusestatic: bool = False
+    inertiafromgeom: int = AutoBool.AUTO
+    inertiagrouprange: tuple[int, int] = (0, 5)
+    saveinertial: bool = False
+    alignfree: bool = False
+
+    @property
+    def degrees(self) -> bool:
+        return self.angle == "degree"
+
+
+@attrs.define
+class Context:
+    """One compilation."""
+
+    geom_inertia: Mapping[str, InertiaRow]
+    """How to integrate a geom of each type."""
+    modelname: str = "MuJoCo Model"
+    compiler: CompilerSettings = attrs.field(factory=CompilerSettings)
+    option: dict[str, Any] = attrs.field(factory=dict)
+    sizes: dict[str, int] = attrs.field(factory=dict)
+    statistic: dict[str, Any] = attrs.field(factory=dict)
+    defaults: Defaults = attrs.field(factory=Defaults)
+    objects: dict[str, list[Any]] = attrs.field(init=False)
+    ids: dict[str, dict[str, int]] = attrs.field(init=False)
+    frames: dict[str, Node] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.objects = {kind: [] for kind in KINDS}
+        self.ids = {kind: {} for kind in KINDS}
+
+    @property
+    def bodies(self) -> list[Body]:
+        return self.objects["body"]
+
+    @property
+    def joints(self) -> list[Joint]:
+        return self.objects["joint"]
+
+    @property
+    def geoms(self) -> list[Geom]:
+        return self.objects["geom"]
+
+    @property
+    def sites(self) -> list[Site]:
+        return self.objects["site"]
+
+    @property
+    def actuators(self) -> list[Actuator]:
+        return self.objects["actuator"]
+
+    def add(self, kind: str, item: Item) -> None:
+        """Number an object and remember its name."""
+        if item.node is not None:
+            item.name = item.node.values.get("name", "")
+        item.id = len(self.objects[kind])
+        if item.name and item.name in self.ids[kind]:
+            raise item.place.error(f"{kind} name {item.name!r} is used twice; names must be unique", "name")
+        if item.name:
+            self.ids[kind][item.name] = item.id
+        self.objects[kind].append(item)
+
+    def find(self, kind: str, name: str, node: Node, attribute: str) -> int:
+        """Number of the named object, or an error that lists the names there are."""
+        known = self.ids[kind]
+        if name not in known:
+            hint = nearest(name, known)
+            raise node.error(f"unknown {kind} {name!r}{hint}; {kind} names: {listing(known)}", attribute)
+        return known[name]
+
+    def resolve_limited(self, item: Item, prefix: str, limited: int, limits: Vec) -> bool:
+        """Whether a range counts: as written, or for `auto` when the range increases (autolimits)."""
+        if limited != AutoBool.AUTO:
+            return bool(limited)
+        if not self.compiler.autolimits and any(limits):
+            raise item.place.error(
+                f"{prefix}range is given but not {prefix}limited, and autolimits is off; "
+                f"add {prefix}limited, or set autolimits",
+                f"{prefix}range",
+            )
+        return limits[0] < limits[1]
+
+    def padded_user(self, item: Item, size: str, user: Vec) -> Vec:
+        """User data filled up with zeros to the model-wide length `nuser_…`."""
+        length = self.sizes[size]
+        if len(user) > length:
+            raise item.place.error(
+                f"user has {len(user)} values but {size} is {length}; raise {size} in <size>", "user"
+            )
+        return user + (0.0,) * (length - len(user))

@@ -1,0 +1,111 @@
+"""Default classes: a tree of settings that elements start from (MuJoCo's `mjCDef`).
+
+The top class is `main`. A nested class starts as a copy of its parent, taken after the parent's own settings
+in that `<default>` block; a later top-level block changes `main` but not classes that exist already.
+All actuator shortcuts share one set of settings, as in MuJoCo.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import attrs
+
+from dovetail.errors import listing, nearest
+
+from .elements.actuator import SHORTCUTS, apply_actuator
+from .source import Node
+from .tree import ORIENTATIONS, Actuator, Geom, Item, Joint, Site, overlay
+
+T = TypeVar("T", bound=Item)
+
+MAIN = "main"
+_KINDS: dict[str, type[Item]] = {"joint": Joint, "geom": Geom, "site": Site}
+
+
+@attrs.define(eq=False)
+class DefaultClass:
+    """One class: for each kind of element, an instance with the class's settings."""
+
+    name: str
+    prototypes: dict[type[Item], Item]
+
+    def make(self, kind: type[T]) -> T:
+        """A new element of this class."""
+        prototype = self.prototypes[kind]
+        assert isinstance(prototype, kind)
+        return attrs.evolve(prototype)
+
+
+@attrs.define
+class Defaults:
+    """All default classes of a model."""
+
+    classes: dict[str, DefaultClass] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        kinds: list[type[Item]] = [*_KINDS.values(), Actuator]
+        self.classes = {MAIN: DefaultClass(MAIN, {kind: kind() for kind in kinds})}
+
+    @property
+    def main(self) -> DefaultClass:
+        return self.classes[MAIN]
+
+    def read(self, block: Node) -> None:
+        """Read one top-level `<default>` block."""
+        name = block.values.get("class", MAIN)
+        if name != MAIN:
+            raise block.error(f"the top-level default class is {MAIN!r}; nest {name!r} inside it", "class")
+        pending = [(block, self.main)]
+        while pending:
+            node, here = pending.pop()
+            for child in node.children:
+                if child.tag != "default":
+                    _apply(here, child)
+            nested = [child for child in node.children if child.tag == "default"]
+            pending.extend(reversed([(child, self._add(child, here)) for child in nested]))
+
+    def _add(self, node: Node, parent: DefaultClass) -> DefaultClass:
+        name = node.values.get("class", "")
+        if not name:
+            raise node.error("a nested default class needs a name; add class=…")
+        if name in self.classes:
+            raise node.error(f"default class {name!r} exists already; give it another name", "class")
+        copies = {kind: attrs.evolve(prototype) for kind, prototype in parent.prototypes.items()}
+        self.classes[name] = DefaultClass(name, copies)
+        return self.classes[name]
+
+    def of(self, node: Node, inherited: DefaultClass | None = None) -> DefaultClass:
+        """The class an element uses: its own, else the nearest childclass, else main."""
+        return self.find(node, "class") or inherited or self.main
+
+    def find(self, node: Node, attribute: str) -> DefaultClass | None:
+        """The class named by `class` or `childclass`, if the element has that attribute."""
+        name = node.values.get(attribute)
+        if name is None:
+            return None
+        if name not in self.classes:
+            hint = nearest(name, self.classes)
+            known = listing(self.classes)
+            raise node.error(f"unknown default class {name!r}{hint}; defined classes: {known}", attribute)
+        return self.classes[name]
+
+
+def _apply(target: DefaultClass, node: Node) -> None:
+    """Lay one element of a default block over the class's settings."""
+    check_single_orientation(node)
+    if node.tag in SHORTCUTS:
+        actuator = target.make(Actuator)
+        apply_actuator(actuator, node)
+        target.prototypes[Actuator] = actuator
+    elif node.tag in _KINDS:
+        overlay(target.prototypes[_KINDS[node.tag]], node.values)
+
+
+def check_single_orientation(node: Node) -> None:
+    """Refuse two orientations on one element, and the quaternion that is none."""
+    written = [name for name in ("quat", *ORIENTATIONS) if name in node.values]
+    if len(written) > 1:
+        raise node.error(f"has several orientations ({', '.join(written)}); keep one", written[1])
+    if "quat" in node.values and not any(node.values["quat"]):
+        raise node.error("a zero quaternion is no orientation; write e.g. 1 0 0 0", "quat")

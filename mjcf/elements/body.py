@@ -1,0 +1,176 @@
+"""`<worldbody>`, `<body>`, `<frame>` and what stands in them: read into the typed tree, in document order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import attrs
+
+from dovetail.contracts.enums import JointType
+
+from .. import rotation
+from ..context import Context
+from ..defaults import DefaultClass, check_single_orientation
+from ..inertia import diagonalize, tensor_from_full
+from ..rotation import OrientationError
+from ..source import Node
+from ..tree import ORIENTATIONS, Body, Frame, Geom, Joint, Posed, Site, overlay
+
+P = TypeVar("P", bound=Posed)
+
+
+@attrs.define
+class Scope:
+    """Where a child element stands: its body, the frame around it, and the class it inherits."""
+
+    body: Body
+    frame: Frame | None
+    childclass: DefaultClass | None
+
+
+def add_world(context: Context) -> None:
+    """The world body, which every model has."""
+    context.add("body", Body(name="world"))
+
+
+def read_worldbody(context: Context, section: Node) -> None:
+    """Read a `<worldbody>` section; iterative, so that deep models need no Python stack."""
+    world = Scope(context.bodies[0], None, None)
+    stack: list[tuple[Iterator[Node], Scope]] = [(iter(section.children), world)]
+    while stack:
+        children, scope = stack[-1]
+        node = next(children, None)
+        if node is None:
+            stack.pop()
+        elif node.tag in _CONTAINERS:
+            check_single_orientation(node)
+            stack.append((iter(node.children), _CONTAINERS[node.tag](context, node, scope)))
+        else:
+            _PARTS[node.tag](context, node, scope)
+
+
+def resolve_quat(context: Context, item: Posed) -> tuple[float, ...]:
+    """The orientation of a body, geom, … as a quaternion, from whichever way it was written."""
+    if item.alt is None:
+        return rotation.normalized(item.quat)
+    return orientation(context, item.place, *item.alt)
+
+
+def orientation(context: Context, node: Node, kind: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
+    """The quaternion of one of the alternatives, or an error at the element that wrote it."""
+    try:
+        return rotation.resolve(kind, numbers, context.compiler.degrees, context.compiler.eulerseq)
+    except OrientationError as problem:
+        raise node.error(f"{kind}: {problem}", kind) from None
+
+
+def _body(context: Context, node: Node, scope: Scope) -> Scope:
+    body = Body(node=node, parent=scope.body, frame=scope.frame)
+    overlay(body, node.values)
+    context.add("body", body)
+    scope.body.has_children = True
+    return Scope(body, None, context.defaults.find(node, "childclass") or scope.childclass)
+
+
+def _frame(context: Context, node: Node, scope: Scope) -> Scope:
+    name = node.values.get("name")
+    if name and name in context.frames:
+        raise node.error(f"frame name {name!r} is used twice; names must be unique", "name")
+    if name:
+        context.frames[name] = node
+    posed = Posed(node=node)
+    overlay(posed, node.values)
+    pos, quat = posed.pos, resolve_quat(context, posed)
+    if scope.frame:
+        pos, quat = rotation.accumulate(scope.frame.pos, scope.frame.quat, pos, quat)
+    frame = Frame(pos=pos, quat=rotation.normalized(quat))
+    return Scope(scope.body, frame, context.defaults.find(node, "childclass") or scope.childclass)
+
+
+def _inertial(context: Context, node: Node, scope: Scope) -> None:
+    body = scope.body
+    if body.parent is None:
+        raise node.error("the world has no inertia; put <inertial> in a body")
+    if body.explicit_inertial:
+        raise node.error("this body has an <inertial> already; write it once")
+    check_single_orientation(node)
+    values = node.values
+    body.explicit_inertial = True
+    body.ipos, body.mass = values["pos"], values["mass"]
+    oriented = [name for name in ("quat", *ORIENTATIONS) if name in values]
+    if "fullinertia" in values:
+        if oriented or "diaginertia" in values:
+            other = oriented[0] if oriented else "diaginertia"
+            raise node.error(f"fullinertia and {other} exclude each other; write one", other)
+        body.inertia, body.iquat = _diagonalized(node)
+        return
+    body.inertia = values.get("diaginertia", rotation.ORIGIN)
+    if oriented:
+        body.iquat = (
+            rotation.normalized(values["quat"])
+            if oriented[0] == "quat"
+            else orientation(context, node, oriented[0], values[oriented[0]])
+        )
+
+
+def _diagonalized(node: Node) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    moments, quat = diagonalize(tensor_from_full(node.values["fullinertia"]))
+    if moments[2] < rotation.EPS:
+        raise node.error("fullinertia must have positive principal moments", "fullinertia")
+    return moments, quat
+
+
+def _joint(context: Context, node: Node, scope: Scope) -> None:
+    joint = context.defaults.of(node, scope.childclass).make(Joint)
+    _place_joint(context, joint, node, scope)
+
+
+def _freejoint(context: Context, node: Node, scope: Scope) -> None:
+    """A free joint that takes nothing from the defaults."""
+    _place_joint(context, Joint(type=JointType.FREE), node, scope)
+
+
+def _place_joint(context: Context, joint: Joint, node: Node, scope: Scope) -> None:
+    if scope.body.parent is None:
+        raise node.error("the world cannot move; put joints in a body")
+    joint.node, joint.frame, joint.bodyid = node, scope.frame, scope.body.id
+    overlay(joint, node.values)
+    scope.body.joints.append(joint)
+
+
+def _geom(context: Context, node: Node, scope: Scope) -> None:
+    _place(context, node, scope, Geom, scope.body.geoms)
+
+
+def _site(context: Context, node: Node, scope: Scope) -> None:
+    _place(context, node, scope, Site, scope.body.sites)
+
+
+def _place(context: Context, node: Node, scope: Scope, kind: type[P], where: list[P]) -> None:
+    check_single_orientation(node)
+    item = context.defaults.of(node, scope.childclass).make(kind)
+    item.node, item.frame, item.bodyid = node, scope.frame, scope.body.id
+    overlay(item, node.values)
+    where.append(item)
+
+
+_CONTAINERS: dict[str, Callable[[Context, Node, Scope], Scope]] = {"body": _body, "frame": _frame}
+_PARTS: dict[str, Callable[[Context, Node, Scope], None]] = {
+    "inertial": _inertial,
+    "joint": _joint,
+    "freejoint": _freejoint,
+    "geom": _geom,
+    "site": _site,
+}
+
+
+def number_tree(context: Context) -> None:
+    """Number joints, geoms and sites body by body, as mjModel lists them."""
+    for body in context.bodies:
+        for joint in body.joints:
+            context.add("joint", joint)
+        for geom in body.geoms:
+            context.add("geom", geom)
+        for site in body.sites:
+            context.add("site", site)

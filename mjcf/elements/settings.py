@@ -1,0 +1,143 @@
+"""`<compiler>`, `<option>`, `<size>`, `<statistic>`: settings of the whole model; later sections override."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.contracts.enums import DisableBit, EnableBit
+
+from ..context import Context
+from ..source import Node
+from ..tree import SOLIMP, SOLREF
+
+OPTION_DEFAULTS: dict[str, Any] = {
+    "timestep": 0.002,
+    "impratio": 1.0,
+    "tolerance": 1e-8,
+    "ls_tolerance": 0.01,
+    "noslip_tolerance": 1e-6,
+    "ccd_tolerance": 1e-6,
+    "sleep_tolerance": 1e-4,
+    "gravity": (0.0, 0.0, -9.81),
+    "wind": (0.0, 0.0, 0.0),
+    "magnetic": (0.0, -0.5, 0.0),
+    "density": 0.0,
+    "viscosity": 0.0,
+    "o_margin": 0.0,
+    "o_solref": SOLREF,
+    "o_solimp": SOLIMP,
+    "o_friction": (1.0, 1.0, 0.005, 0.0001, 0.0001),
+    "integrator": 0,
+    "cone": 0,
+    "jacobian": 2,
+    "solver": 2,
+    "iterations": 100,
+    "ls_iterations": 50,
+    "noslip_iterations": 0,
+    "ccd_iterations": 35,
+    "disableflags": 0,
+    "enableflags": 0,
+    "disableactuator": 0,
+    "sdf_initpoints": 40,
+    "sdf_iterations": 10,
+}
+"""mj_defaultOption of MuJoCo 3.4.0; SI units."""
+
+SIZE_DEFAULTS: dict[str, int] = {
+    "nuserdata": 0,
+    "nkey": 0,
+    "njmax": -1,
+    "nconmax": -1,
+    **dict.fromkeys(
+        [f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")],
+        -1,
+    ),
+}
+"""−1: as many as the model's elements need."""
+
+_MAX_GROUP = 30
+"""Largest actuator group that a bit of opt.disableactuator can stand for."""
+_ALLOCATION_ONLY = ("memory", "nstack")
+"""How much MuJoCo allocates beforehand; dovetail's arrays grow when needed."""
+_FILE_SETTINGS = ("assetdir",)
+
+
+def read_compiler(context: Context, node: Node) -> None:
+    """Read `<compiler>`."""
+    values = dict(node.values)
+    if values.get("coordinate") == "global":
+        raise node.error("global coordinates are no longer MJCF; convert the model to local", "coordinate")
+    if values.get("fusestatic"):
+        raise node.unsupported('fusestatic="true"', "fusestatic")
+    if "assetdir" in values:
+        values.setdefault("meshdir", values["assetdir"])
+        values.setdefault("texturedir", values["assetdir"])
+    for name, value in values.items():
+        setattr(context.compiler, name, value)
+
+
+def read_option(context: Context, node: Node) -> None:
+    """Read `<option>` with its `<flag>`."""
+    option = context.option
+    for name, value in node.values.items():
+        if name == "actuatorgroupdisable":
+            option["disableactuator"] = _group_bits(node, value)
+        elif isinstance(value, tuple):
+            option[name] = value + option[name][len(value) :]
+        else:
+            option[name] = value
+    for flag in node.children:
+        _read_flag(option, flag)
+
+
+def _group_bits(node: Node, groups: tuple[int, ...]) -> int:
+    for group in groups:
+        if not 0 <= group <= _MAX_GROUP:
+            raise node.error(f"actuator group {group} is out of range; groups are 0 to {_MAX_GROUP}")
+    return sum(1 << group for group in set(groups))
+
+
+def _read_flag(option: dict[str, Any], flag: Node) -> None:
+    disable = {bit.keyword: int(bit) for bit in DisableBit}
+    enable = {bit.keyword: int(bit) for bit in EnableBit}
+    for name, on in flag.values.items():
+        field, bit, set_it = (
+            ("disableflags", disable[name], not on) if name in disable else ("enableflags", enable[name], on)
+        )
+        option[field] = option[field] | bit if set_it else option[field] & ~bit
+
+
+def read_size(context: Context, node: Node) -> None:
+    """Read `<size>`."""
+    if "memory" in node.values and "nstack" in node.values:
+        raise node.error("memory and nstack both give the amount of memory; write one", "nstack")
+    for name, value in node.values.items():
+        if name in _ALLOCATION_ONLY:
+            continue
+        lowest = -1 if name.startswith("nuser_") or name in ("njmax", "nconmax") else 0
+        if value < lowest:
+            raise node.error(f"{name} cannot be below {lowest}", name)
+        if value > _MOST:
+            raise node.error(f"{name} is absurdly large; the most is {_MOST}", name)
+        context.sizes[name] = value
+
+
+_MOST = 10_000_000
+"""Largest size that may be asked for: a model with more would not fit in memory."""
+
+
+def read_statistic(context: Context, node: Node) -> None:
+    """Read `<statistic>`."""
+    if node.values.get("extent", 1.0) <= 0:
+        raise node.error("extent must be positive", "extent")
+    context.statistic.update(node.values)
+
+
+def settle_user_sizes(context: Context) -> None:
+    """Replace automatic `nuser_…` by the longest user data there is (`mjCModel::SetNuser`)."""
+    kinds = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site", "actuator": "actuator"}
+    for short in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
+        size = f"nuser_{short}"
+        if context.sizes[size] == -1:
+            items = context.objects[kinds[short]] if short in kinds else []
+            context.sizes[size] = max((len(item.user) for item in items), default=0)

@@ -1,0 +1,160 @@
+"""Quaternions (w, x, y, z) and frames as plain tuples, and the ways MJCF has of writing an orientation.
+
+Conventions are MuJoCo's (`mjuu_` functions and `ResolveOrientation`): a quaternion rotates a vector from the
+local frame to the parent frame, and `accumulate` expresses a child's pose in its frame's parent.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .kinds import Vec
+
+EPS = 1e-14
+"""mjEPS: lengths below this count as zero."""
+Pose = tuple[Vec, Vec]
+"""Position and quaternion."""
+IDENTITY: Vec = (1.0, 0.0, 0.0, 0.0)
+ORIGIN: Vec = (0.0, 0.0, 0.0)
+_PARALLEL = 1e-10
+"""Below this the z axis needs no turning, or any half turn will do (mjuu_z2quat)."""
+
+
+class OrientationError(ValueError):
+    """An orientation that has no direction, such as a zero axis."""
+
+
+def norm(v: Vec) -> float:
+    return math.sqrt(sum(x * x for x in v))
+
+
+def normalized(v: Vec) -> Vec:
+    """Unit vector; a vector of practically no length is returned unchanged."""
+    length = norm(v)
+    return v if length < EPS else tuple(x / length for x in v)
+
+
+def add(a: Vec, b: Vec) -> Vec:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def subtract(a: Vec, b: Vec) -> Vec:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def scaled(v: Vec, factor: float) -> Vec:
+    return tuple(x * factor for x in v)
+
+
+def dot(a: Vec, b: Vec) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def cross(a: Vec, b: Vec) -> Vec:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def multiply(p: Vec, q: Vec) -> Vec:
+    """Quaternion product: first q, then p."""
+    pw, px, py, pz = p
+    qw, qx, qy, qz = q
+    return (
+        pw * qw - px * qx - py * qy - pz * qz,
+        pw * qx + px * qw + py * qz - pz * qy,
+        pw * qy - px * qz + py * qw + pz * qx,
+        pw * qz + px * qy - py * qx + pz * qw,
+    )
+
+
+def conjugate(q: Vec) -> Vec:
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+def rotate(q: Vec, v: Vec) -> Vec:
+    """The vector v, given in the local frame of q, in the parent frame."""
+    axis = q[1:]
+    twice = scaled(cross(axis, v), 2.0)
+    return add(add(v, scaled(twice, q[0])), cross(axis, twice))
+
+
+def accumulate(pos: Vec, quat: Vec, child_pos: Vec, child_quat: Vec) -> tuple[Vec, Vec]:
+    """Pose of a child in the frame in which (pos, quat) is given (mjuu_frameaccumChild)."""
+    return add(pos, rotate(quat, child_pos)), multiply(quat, child_quat)
+
+
+def point(pose: Pose, local: Vec) -> Vec:
+    """A point given in the frame `pose`, in the frame in which the pose is given."""
+    return add(pose[0], rotate(pose[1], local))
+
+
+def inverse(pos: Vec, quat: Vec) -> tuple[Vec, Vec]:
+    """The pose that undoes (pos, quat)."""
+    back = conjugate(quat)
+    return scaled(rotate(back, pos), -1.0), back
+
+
+def from_axis_angle(axis: Vec, angle: float) -> Vec:
+    half = angle / 2
+    return (math.cos(half), *scaled(axis, math.sin(half)))
+
+
+def from_z_axis(direction: Vec) -> Vec:
+    """Shortest rotation that takes z to the unit vector `direction` (mjuu_z2quat)."""
+    axis = cross((0.0, 0.0, 1.0), direction)
+    sine = norm(axis)
+    axis = (1.0, 0.0, 0.0) if sine < _PARALLEL else scaled(axis, 1 / sine)
+    return from_axis_angle(axis, math.atan2(sine, direction[2]))
+
+
+def from_matrix_columns(x: Vec, y: Vec, z: Vec) -> Vec:
+    """Quaternion of the rotation matrix with columns x, y, z, by its largest component (mjuu_frame2quat)."""
+    trace = x[0] + y[1] + z[2]
+    if trace > 0:
+        w = 0.5 * math.sqrt(1 + trace)
+        quat = (w, 0.25 * (y[2] - z[1]) / w, 0.25 * (z[0] - x[2]) / w, 0.25 * (x[1] - y[0]) / w)
+    elif x[0] > y[1] and x[0] > z[2]:
+        a = 0.5 * math.sqrt(1 + x[0] - y[1] - z[2])
+        quat = (0.25 * (y[2] - z[1]) / a, a, 0.25 * (y[0] + x[1]) / a, 0.25 * (z[0] + x[2]) / a)
+    elif y[1] > z[2]:
+        b = 0.5 * math.sqrt(1 - x[0] + y[1] - z[2])
+        quat = (0.25 * (z[0] - x[2]) / b, 0.25 * (y[0] + x[1]) / b, b, 0.25 * (z[1] + y[2]) / b)
+    else:
+        c = 0.5 * math.sqrt(1 - x[0] - y[1] + z[2])
+        quat = (0.25 * (x[1] - y[0]) / c, 0.25 * (z[0] + x[2]) / c, 0.25 * (z[1] + y[2]) / c, c)
+    return normalized(quat)
+
+
+def from_xy_axes(axes: Vec) -> Vec:
+    """Orientation whose x axis is the first vector and whose y axis lies towards the second."""
+    x = _direction(axes[:3], "the x axis")
+    y = _direction(subtract(axes[3:], scaled(x, dot(x, axes[3:]))), "the y axis")
+    return from_matrix_columns(x, y, normalized(cross(x, y)))
+
+
+def from_euler(angles: Vec, sequence: str) -> Vec:
+    """Euler angles in radians about the axes of `sequence`; lower case axes move along, upper case stay."""
+    quat = IDENTITY
+    for letter, angle in zip(sequence, angles, strict=True):
+        axis = tuple(float(letter.lower() == name) for name in "xyz")
+        turn = from_axis_angle(axis, angle)
+        quat = multiply(quat, turn) if letter.islower() else multiply(turn, quat)
+    return normalized(quat)
+
+
+def _direction(v: Vec, what: str) -> Vec:
+    if norm(v) < EPS:
+        raise OrientationError(f"{what} has no direction; give it a length")
+    return normalized(v)
+
+
+def resolve(kind: str, numbers: Vec, degrees: bool, sequence: str) -> Vec:
+    """The quaternion of one of MJCF's alternatives: axisangle, xyaxes, zaxis or euler."""
+    unit = math.pi / 180 if degrees else 1.0
+    if kind == "axisangle":
+        axis = _direction(numbers[:3], "the axis")
+        return from_axis_angle(axis, numbers[3] / 180 * math.pi if degrees else numbers[3])
+    if kind == "xyaxes":
+        return from_xy_axes(numbers)
+    if kind == "zaxis":
+        return from_z_axis(_direction(numbers, "the z axis"))
+    return from_euler(scaled(numbers, unit), sequence)

@@ -1,0 +1,1 @@
+"""The physics: one folder per stage, one file per algorithm and backend."""

@@ -1,0 +1,128 @@
+"""Actuator forces and the joint forces they make, in lanes.
+
+Control is clamped, turned into the rate of change of activations, then into force: gain × (control, or the
+activation where the actuator has one) + bias, clamped again, and mapped through the moment arms. The laws
+themselves are rows of the tables actuator_dynamics, actuator_gain and actuator_bias, found by type.
+Actuators of disabled groups still report act_dot, but give no force. Compare mj_fwdActuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import IntEnum
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType
+from dovetail.plugins.integrate.activation_taichi import disabled_actuator, next_activation
+from dovetail.plugins.transmission.standard_taichi import dof_count, each_actuator
+
+MAXVAL = 1e10
+"""A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
+
+Rows = Mapping[str, Callable[..., Any]]
+
+
+def actuation(k: Kernel, parts: Mapping[str, Rows]) -> None:
+    """Write act_dot, actuator_force and qfrc_actuator."""
+    m, d = k.model, k.data
+    for field in (d.qfrc_actuator, d.actuator_force, d.act_dot):
+        with k.loop(0, field.shape[0]) as i:
+            field[i] = 0.0
+    if not m.nu:
+        return
+    with k.when(~k.disabled(DisableBit.ACTUATION)):
+        ctrl = clamped_controls(k)
+        if m.na:
+            activation_rates(k, ctrl, parts["actuator_dynamics"])
+        actuator_forces(k, ctrl, parts)
+        joint_forces(k)
+
+
+def clamped_controls(k: Kernel) -> Field:
+    """Controls within ctrlrange; all zero in a world where any is broken, as MuJoCo does."""
+    m, d = k.model, k.data
+    ctrl = k.scratch("ctrl", m.nu)
+    clamps = ~k.disabled(DisableBit.CLAMPCTRL)
+    sound = k.local(1.0)
+    with k.loop(0, m.nu) as i:
+        given = d.ctrl[i]
+        low, high = m.actuator_ctrlrange[i]
+        limited = (m.actuator_ctrllimited[i] != 0) & clamps
+        value = k.select(limited, k.clip(given, low, high), given)
+        ctrl[i] = value
+        sound.set(k.select((value <= MAXVAL) & (value >= -MAXVAL), sound.value, 0.0))
+    with k.when(k.any(sound.value < 0.5)):
+        with k.loop(0, m.nu) as i:
+            ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
+    return ctrl
+
+
+def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
+    """Rate of change of every activation; an actuator's law drives its last one."""
+    m, d = k.model, k.data
+    with k.loop(0, m.nu) as i:
+        first = m.actuator_actadr[i]
+        with k.when(first >= 0):
+            last = first + m.actuator_actnum[i] - 1
+            for law in each_row(k, dynamics, "actuator_dyntype", DynType, i):
+                d.act_dot[last] = law(k, i, ctrl[i])
+
+
+def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
+    """gain × input + bias, within forcerange; zero in disabled groups."""
+    m, d = k.model, k.data
+    with k.loop(0, m.nu) as i:
+        gain, bias = k.local(0.0), k.local(0.0)
+        for law in each_row(k, parts["actuator_gain"], "actuator_gaintype", GainType, i):
+            gain.set(law(k, i))
+        for law in each_row(k, parts["actuator_bias"], "actuator_biastype", BiasType, i):
+            bias.set(law(k, i))
+        force = gain.value * driving(k, i, ctrl) + bias.value
+        force = k.select(disabled_actuator(k, i), 0.0, force)
+        low, high = m.actuator_forcerange[i]
+        d.actuator_force[i] = k.select(m.actuator_forcelimited[i] != 0, k.clip(force, low, high), force)
+
+
+def driving(k: Kernel, actuator: Int, ctrl: Field) -> Any:
+    """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
+    m, d = k.model, k.data
+    if not m.na:
+        return ctrl[actuator]
+    value = k.local(ctrl[actuator])
+    first = m.actuator_actadr[actuator]
+    with k.when(first >= 0):
+        last = first + m.actuator_actnum[actuator] - 1
+        value.set(d.act[last])
+        with k.when(m.actuator_actearly[actuator] != 0):
+            value.set(next_activation(k, actuator, d.act[last], d.act_dot[last]))
+    return value.value
+
+
+def joint_forces(k: Kernel) -> None:
+    """Momentsᵀ·force, within the actuatorfrcrange of hinges and slides."""
+    m, d = k.model, k.data
+
+    def add(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
+        force, dof = d.actuator_force[actuator], m.jnt_dofadr[joint]
+        with k.loop(0, dof_count(k, joint)) as n:
+            d.qfrc_actuator[dof + n] += d.actuator_moment[address + n] * force
+
+    each_actuator(k, add)
+    with k.loop(0, m.njnt) as joint:
+        with k.when((m.jnt_actfrclimited[joint] != 0) & (m.jnt_type[joint] >= JointType.SLIDE)):
+            dof = m.jnt_dofadr[joint]
+            low, high = m.jnt_actfrcrange[joint]
+            d.qfrc_actuator[dof] = k.clip(d.qfrc_actuator[dof], low, high)
+
+
+def each_row(
+    k: Kernel, rows: Rows, types: str, names: type[IntEnum], actuator: Int
+) -> Iterator[Callable[..., Any]]:
+    """The rows of a table that the model may use, each inside the branch of its type."""
+    of = getattr(k.model, types)[actuator]
+    for kind in names:
+        key = kind.name.lower()
+        if key in rows and k.has(types, int(kind)):
+            with k.when(of == int(kind)):
+                yield rows[key]

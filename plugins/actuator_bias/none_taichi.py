@@ -1,0 +1,10 @@
+"""No bias force, in lanes. Compare mjBIAS_NONE in mj_fwdActuation."""
+
+from __future__ import annotations
+
+from dovetail.backends.taichi.lanes import Int, Kernel
+
+
+def bias(k: Kernel, actuator: Int) -> float:
+    """The actuator's bias force: zero."""
+    return 0.0

@@ -1,0 +1,19 @@
+"""The activation follows the control as a first-order filter: (ctrl − act)/tau, tau = dynprm[0].
+
+Compare mjDYN_FILTER in mj_fwdActuation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import MINVAL, Array
+
+
+def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:
+    """Rates of change for the actuators `ids`, whose clamped controls are `ctrl`."""
+    tau = np.maximum(MINVAL, model.actuator_dynprm[ids, 0])
+    last = model.actuator_actadr[ids] + model.actuator_actnum[ids] - 1
+    return (ctrl - data.act[last]) / tau

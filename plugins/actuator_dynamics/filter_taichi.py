@@ -1,0 +1,19 @@
+"""The activation follows the control as a first-order filter: (ctrl − act)/tau, tau = dynprm[0], in lanes.
+
+Compare mjDYN_FILTER in mj_fwdActuation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.algebra import MINVAL
+from dovetail.backends.taichi.lanes import Int, Kernel
+
+
+def dynamics(k: Kernel, actuator: Int, ctrl: Any) -> Any:
+    """Rate of change for the clamped control `ctrl`."""
+    m = k.model
+    tau = k.max(m.actuator_dynprm[actuator, 0], MINVAL)
+    last = m.actuator_actadr[actuator] + m.actuator_actnum[actuator] - 1
+    return (ctrl - k.data.act[last]) / tau

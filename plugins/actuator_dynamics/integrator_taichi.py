@@ -1,0 +1,12 @@
+"""The activation integrates the control, in lanes. Compare mjDYN_INTEGRATOR in mj_fwdActuation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Int, Kernel
+
+
+def dynamics(k: Kernel, actuator: Int, ctrl: Any) -> Any:
+    """Rate of change for the clamped control `ctrl`."""
+    return ctrl

@@ -1,0 +1,12 @@
+"""A constant gain: gainprm[0], in lanes. Compare mjGAIN_FIXED in mj_fwdActuation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Int, Kernel
+
+
+def gain(k: Kernel, actuator: Int) -> Any:
+    """The actuator's gain."""
+    return k.model.actuator_gainprm[actuator, 0]

@@ -1,0 +1,52 @@
+"""Coriolis, centrifugal and gravitational forces, by recursive Newton-Euler with zero joint acceleration.
+
+Gravity enters as an upward acceleration of the world. Every body then has the acceleration its ancestors'
+velocities give it, the force that needs is I·a + v ×* I·v, and a joint carries the forces of everything
+beyond it. About the tree's centre of mass, in world axes. Compare mj_rne with flg_acc = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.spatial import (
+    Array,
+    add_from_parents,
+    add_to_parents,
+    apply,
+    cross_motion_matrix,
+    dot,
+    inertia_matrix,
+)
+
+
+def bias_force(model: Any, data: Any) -> None:
+    """Write qfrc_bias."""
+    if not model.nv:
+        return
+    force = body_forces(model, data, bias_accelerations(model, data))
+    add_to_parents(force, model.body_parentid)
+    data.qfrc_bias[:] = dot(data.cdof, force[model.dof_bodyid])
+
+
+def bias_accelerations(model: Any, data: Any) -> Array:
+    """Acceleration of every body from velocities and gravity alone."""
+    acceleration = np.zeros((model.nbody, 6))
+    if not model.opt.disableflags & DisableBit.GRAVITY:
+        acceleration[0, 3:] = -model.opt.gravity
+    np.add.at(acceleration, model.dof_bodyid, data.cdof_dot * data.qvel[:, None])
+    add_from_parents(acceleration, model.body_parentid)
+    return acceleration
+
+
+def body_forces(model: Any, data: Any, acceleration: Array) -> Array:
+    """Force and torque each body needs for its acceleration; none for the world."""
+    inertia = inertia_matrix(data.cinert)
+    momentum = apply(inertia, data.cvel)
+    carried = apply(cross_motion_matrix(data.cvel).transpose(0, 2, 1), momentum)
+    force = apply(inertia, acceleration) - carried
+    force[0] = 0.0
+    return force

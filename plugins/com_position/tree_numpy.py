@@ -1,0 +1,78 @@
+"""Subtree centres of mass, and inertias and motion axes about them.
+
+All spatial quantities of one kinematic tree share a reference point: the centre of mass of the tree, that is
+`subtree_com` of the body attached to the world; axes are the world's. That keeps numbers small far from the
+origin, and lets bodies of a tree be added without shifting. `cinert` is each body's inertia and `cdof` each
+degree of freedom's unit motion there. Compare mj_comPos, mju_inertCom and mju_dofCom.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import FREE, MINVAL, SLIDE, Array, add_to_parents, cross, single_dof
+
+
+def com_position(model: Any, data: Any) -> None:
+    """Write subtree_com, cinert and cdof."""
+    data.subtree_com[:] = subtree_centres(model, data.xipos)
+    data.cinert[:] = inertias(model, data)
+    if model.nv:
+        data.cdof[:] = motion_axes(model, data)
+
+
+def subtree_centres(model: Any, xipos: Array) -> Array:
+    """Centre of mass of every body with its descendants; its own where the subtree has no mass."""
+    moment = xipos * model.body_mass[:, None]
+    add_to_parents(moment, model.body_parentid)
+    mass = model.body_subtreemass[:, None]
+    return np.where(mass < MINVAL, xipos, moment / np.maximum(mass, MINVAL))
+
+
+def inertias(model: Any, data: Any) -> Array:
+    """Every body's spatial inertia about its tree's centre of mass; the world has none."""
+    rotation = data.ximat.reshape(-1, 3, 3)
+    offset = data.xipos - data.subtree_com[model.body_rootid]
+    mass = model.body_mass[:, None]
+    about_own_centre = (rotation * model.body_inertia[:, None, :]) @ rotation.transpose(0, 2, 1)
+
+    inertia = np.empty((model.nbody, 10))
+    x, y, z = offset.T
+    m = model.body_mass
+    inertia[:, 0] = about_own_centre[:, 0, 0] + m * (y * y + z * z)
+    inertia[:, 1] = about_own_centre[:, 1, 1] + m * (x * x + z * z)
+    inertia[:, 2] = about_own_centre[:, 2, 2] + m * (x * x + y * y)
+    inertia[:, 3] = about_own_centre[:, 0, 1] - m * x * y
+    inertia[:, 4] = about_own_centre[:, 0, 2] - m * x * z
+    inertia[:, 5] = about_own_centre[:, 1, 2] - m * y * z
+    inertia[:, 6:9] = mass * offset
+    inertia[:, 9] = m
+    inertia[0] = 0.0
+    return inertia
+
+
+def motion_axes(model: Any, data: Any) -> Array:
+    """Rotation, and velocity of the tree's reference point, per unit of every dof's velocity."""
+    axis, translates = dof_axes(model, data)
+    lever = data.subtree_com[model.body_rootid[model.dof_bodyid]] - data.xanchor[model.dof_jntid]
+    cdof = np.hstack([axis, cross(axis, lever)])
+    cdof[translates, :3] = 0.0
+    cdof[translates, 3:] = axis[translates]
+    return cdof
+
+
+def dof_axes(model: Any, data: Any) -> tuple[Array, Array]:
+    """Every dof's axis in the world, and whether it translates along it rather than turning about it."""
+    axis = data.xaxis[model.dof_jntid]
+    translates = (model.jnt_type == SLIDE)[model.dof_jntid]
+    for joint in np.flatnonzero(~single_dof(model.jnt_type)).tolist():
+        dof = model.jnt_dofadr[joint]
+        if model.jnt_type[joint] == FREE:
+            axis[dof : dof + 3] = np.eye(3)
+            translates[dof : dof + 3] = True
+            dof += 3
+        # Rotations are about the body's own axes, the columns of its rotation matrix.
+        axis[dof : dof + 3] = data.xmat[model.jnt_bodyid[joint]].reshape(3, 3).T
+    return axis, translates

@@ -1,0 +1,52 @@
+"""Spatial velocities of bodies, and how fast motion axes turn.
+
+`cvel` is each body's velocity about its tree's centre of mass, in world axes: the parent's, plus the
+velocities of the joints between. `cdof_dot` is the rate of change of each `cdof`, which is carried by the
+motion of everything before it in the chain. Compare mj_comVel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import FREE, HINGE, SLIDE, Array, apply, cross_motion_matrix
+
+
+def com_velocity(model: Any, data: Any) -> None:
+    """Write cvel and cdof_dot."""
+    carrier = accumulate_velocities(model, data)
+    if model.nv:
+        data.cdof_dot[:] = apply(cross_motion_matrix(carrier), data.cdof)
+
+
+def accumulate_velocities(model: Any, data: Any) -> Array:
+    """Write cvel; return for each dof the velocity at which its axis is carried."""
+    cvel = data.cvel
+    carrier = np.empty((model.nv, 6))
+    velocity = data.cdof * data.qvel[:, None]
+    parent_of = model.body_parentid.tolist()
+    joint_of = model.body_jntadr.tolist()
+    joint_count = model.body_jntnum.tolist()
+    kind = model.jnt_type.tolist()
+    dof_of = model.jnt_dofadr.tolist()
+
+    cvel[0] = 0.0
+    for body in range(1, model.nbody):
+        total = cvel[parent_of[body]]
+        for joint in range(joint_of[body], joint_of[body] + joint_count[body]):
+            dof = dof_of[joint]
+            if kind[joint] == HINGE or kind[joint] == SLIDE:
+                carrier[dof] = total
+                total = total + velocity[dof]
+                continue
+            if kind[joint] == FREE:
+                # Its translations are along world axes, which nothing carries; its rotations move with them.
+                carrier[dof : dof + 3] = 0.0
+                total = total + velocity[dof : dof + 3].sum(axis=0)
+                dof += 3
+            carrier[dof : dof + 3] = total
+            total = total + velocity[dof : dof + 3].sum(axis=0)
+        cvel[body] = total
+    return carrier

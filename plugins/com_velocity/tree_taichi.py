@@ -1,0 +1,54 @@
+"""Spatial velocities of bodies, and how fast motion axes turn, in lanes.
+
+`cvel` is each body's velocity about its tree's centre of mass, in world axes: the parent's, plus the velocities
+of the joints between. `cdof_dot` is the rate of change of each `cdof`, carried by the motion of everything before
+it in the chain. Compare mj_comVel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.algebra import cross_motion
+from dovetail.backends.taichi.lanes import Kernel, Variable
+from dovetail.contracts.enums import JointType
+
+
+def com_velocity(k: Kernel) -> None:
+    """Write cvel and cdof_dot."""
+    m, d = k.model, k.data
+    d.cvel[0] = 0.0
+    with k.loop(1, m.nbody) as body:
+        velocity = k.local(d.cvel[m.body_parentid[body]])
+        first = m.body_jntadr[body]
+        with k.loop(first, first + m.body_jntnum[body]) as joint:
+            add_joint(k, m.jnt_type[joint], m.jnt_dofadr[joint], velocity)
+        d.cvel[body] = velocity.value
+
+
+def add_joint(k: Kernel, kind: Any, dof: Any, velocity: Variable) -> None:
+    """Write cdof_dot of a joint's dofs and add their velocities."""
+    if k.has("jnt_type", int(JointType.FREE)):
+        with k.when(kind == JointType.FREE):
+            # Its translations are along world axes, which nothing carries; its rotations move with them.
+            for axis in range(3):
+                k.data.cdof_dot[dof + axis] = 0.0
+                velocity += k.data.cdof[dof + axis] * k.data.qvel[dof + axis]
+            rotate_together(k, dof + 3, velocity)
+    if k.has("jnt_type", int(JointType.BALL)):
+        with k.when(kind == JointType.BALL):
+            rotate_together(k, dof, velocity)
+    with k.when(kind >= JointType.SLIDE):
+        axis = k.data.cdof[dof]
+        k.data.cdof_dot[dof] = cross_motion(velocity.value, axis)
+        velocity += axis * k.data.qvel[dof]
+
+
+def rotate_together(k: Kernel, dof: Any, velocity: Variable) -> None:
+    """Three rotations about body axes, all carried by the velocity before them."""
+    carrier = total = velocity.value
+    for axis in range(3):
+        motion = k.data.cdof[dof + axis]
+        k.data.cdof_dot[dof + axis] = cross_motion(carrier, motion)
+        total = total + motion * k.data.qvel[dof + axis]
+    velocity.set(total)

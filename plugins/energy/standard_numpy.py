@@ -1,0 +1,45 @@
+"""Potential and kinetic energy, where the energy flag asks for them; zero otherwise.
+
+Potential energy is that of gravity, −Σ m·g·x, and of joint springs, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
+Compare mj_energyPos and mj_energyVel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit, EnableBit
+from dovetail.plugins.passive_force.spring_joint_numpy import spring_displacement
+
+
+def energy(model: Any, data: Any) -> None:
+    """Write energy: potential, kinetic."""
+    data.energy[:] = 0.0
+    if model.opt.enableflags & EnableBit.ENERGY:
+        data.energy[0] = gravitational_energy(model, data) + spring_energy(model, data)
+        data.energy[1] = kinetic_energy(model, data)
+
+
+def gravitational_energy(model: Any, data: Any) -> float:
+    """−Σ m·g·x over the bodies' centres of mass."""
+    if model.opt.disableflags & DisableBit.GRAVITY:
+        return 0.0
+    return -float(model.body_mass[1:] @ (data.xipos[1:] @ model.opt.gravity))
+
+
+def spring_energy(model: Any, data: Any) -> float:
+    """½·k·d² over the joints with springs."""
+    if model.opt.disableflags & DisableBit.SPRING or not model.jnt_stiffness.any():
+        return 0.0
+    stiffness = model.jnt_stiffness[model.dof_jntid]
+    return 0.5 * float(stiffness @ np.square(spring_displacement(model, data.qpos)))
+
+
+def kinetic_energy(model: Any, data: Any) -> float:
+    """½·vᵀ·M·v from the lower triangle of M, so entries off the diagonal count twice."""
+    row = np.repeat(np.arange(model.nv), model.M_rownnz)
+    column = model.M_colind
+    weight = np.where(row == column, 0.5, 1.0)
+    return float((weight * data.M * data.qvel[row]) @ data.qvel[column])

@@ -1,0 +1,60 @@
+"""Potential and kinetic energy in lanes, where the energy flag asks for them; zero otherwise.
+
+Potential energy is that of gravity, −Σ m·g·x, and of joint springs, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
+Compare mj_energyPos and mj_energyVel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.algebra import dot
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.contracts.enums import DisableBit, EnableBit
+from dovetail.plugins.passive_force.spring_joint_taichi import each_spring
+
+
+def energy(k: Kernel) -> None:
+    """Write energy: potential, kinetic."""
+    m, d = k.model, k.data
+    d.energy[:] = 0.0
+    with k.when((m.opt.enableflags & int(EnableBit.ENERGY)) != 0):
+        d.energy[0] = gravitational_energy(k) + spring_energy(k)
+        d.energy[1] = kinetic_energy(k)
+
+
+def gravitational_energy(k: Kernel) -> Any:
+    """−Σ m·g·x over the bodies' centres of mass."""
+    m, d = k.model, k.data
+    total = k.local(0.0)
+    with k.when(~k.disabled(DisableBit.GRAVITY)):
+        with k.loop(1, m.nbody) as body:
+            total -= m.body_mass[body] * dot(m.opt.gravity[:], d.xipos[body])
+    return total.value
+
+
+def spring_energy(k: Kernel) -> Any:
+    """½·k·d² over the joints with springs."""
+    total = k.local(0.0)
+
+    def add(stiffness: Any, dof: Any, displacement: Any) -> None:
+        nonlocal total
+        total += 0.5 * stiffness * displacement * displacement
+
+    with k.when(~k.disabled(DisableBit.SPRING)):
+        each_spring(k, add)
+    return total.value
+
+
+def kinetic_energy(k: Kernel) -> Any:
+    """½·vᵀ·M·v from the lower triangle of M, so entries off the diagonal count twice."""
+    m, d = k.model, k.data
+    total = k.local(0.0)
+    with k.loop(0, m.nv) as row:
+        first = m.M_rowadr[row]
+        diagonal = first + m.M_rownnz[row] - 1
+        momentum = k.local(0.5 * d.M[diagonal] * d.qvel[row])
+        with k.loop(first, diagonal) as at:
+            momentum += d.M[at] * d.qvel[m.M_colind[at]]
+        total += momentum.value * d.qvel[row]
+    return total.value

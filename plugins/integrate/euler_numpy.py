@@ -1,0 +1,33 @@
+"""Semi-implicit Euler: new velocity from the acceleration, new position from the new velocity.
+
+Where joints are damped, damping is taken at the new velocity, which keeps stiff dampers stable:
+(M + h·diag(damping))·a = qfrc_smooth + qfrc_constraint gives the acceleration that is integrated; qacc itself
+stays as it was. The flags eulerdamp and damper switch that off. Compare mj_Euler.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
+from dovetail.plugins.integrate.advance_numpy import advance
+from dovetail.plugins.spatial import Array
+
+
+def integrate(model: Any, data: Any, evaluation: int) -> None:
+    """Advance the state by one time step; the single evaluation is number 0."""
+    advance(model, data, implicit_acceleration(model, data) if damps(model) else data.qacc, data.act_dot)
+
+
+def damps(model: Any) -> bool:
+    """Whether damping is to be taken implicitly."""
+    off = model.opt.disableflags & (DisableBit.EULERDAMP | DisableBit.DAMPER)
+    return not off and bool((model.dof_damping > 0.0).any())
+
+
+def implicit_acceleration(model: Any, data: Any) -> Array:
+    """The acceleration under which damping forces are those of the new velocity."""
+    damped = data.M.copy()
+    damped[model.M_rowadr + model.M_rownnz - 1] += model.opt.timestep * model.dof_damping
+    return solve(model, *factor(model, damped), data.qfrc_smooth + data.qfrc_constraint)

@@ -1,0 +1,16 @@
+"""Poses of everything in the world frame."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return siblings(
+        "kinematics",
+        "tree",
+        default=True,
+        summary="Walk the tree from the world outwards",
+    )

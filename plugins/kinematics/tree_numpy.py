@@ -1,0 +1,195 @@
+"""Poses of bodies, inertial frames, joints, geoms and sites in the world frame, from qpos.
+
+The tree is walked from the world outwards. A body starts at its fixed pose in the parent (or at its mocap
+pose), then each of its joints moves it in turn; `xanchor` and `xaxis` are where a joint is before it moves
+the body, which matters when a body has several. Quaternions of qpos and mocap_quat are normalised on a copy:
+qpos itself is never changed. Compare mj_kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import (
+    BALL,
+    FREE,
+    HINGE,
+    IDENTITY,
+    SLIDE,
+    Array,
+    Quaternion,
+    Vector,
+    apply,
+    quat_from_axis_angle,
+    quat_multiply,
+    quat_normalize,
+    quat_rotate,
+    quat_to_matrix,
+)
+
+
+def kinematics(model: Any, data: Any) -> None:
+    """Write the pose of everything that is attached to a body."""
+    body_poses(model, data)
+    rotation = quat_to_matrix(data.xquat)
+    data.xmat[:] = rotation.reshape(-1, 9)
+    frames = Frames(data, rotation)
+    every_body = np.arange(model.nbody)
+    frames.place(every_body, model.body_ipos, model.body_iquat, model.body_sameframe, data.xipos, data.ximat)
+    frames.place(
+        model.geom_bodyid,
+        model.geom_pos,
+        model.geom_quat,
+        model.geom_sameframe,
+        data.geom_xpos,
+        data.geom_xmat,
+    )
+    frames.place(
+        model.site_bodyid,
+        model.site_pos,
+        model.site_quat,
+        model.site_sameframe,
+        data.site_xpos,
+        data.site_xmat,
+    )
+
+
+# By SameFrame: the frame a position or an orientation is copied from, 0 the body's, 1 its inertial frame.
+_POSITION_FROM = np.array([-1, 0, 1, -1, -1])
+_ROTATION_FROM = np.array([-1, 0, 1, 0, 1])
+
+
+class Frames:
+    """World poses of frames that are fixed in bodies."""
+
+    def __init__(self, data: Any, rotation: Array) -> None:
+        self.data, self.rotation = data, rotation
+
+    def place(
+        self, body: Array, pos: Array, quat: Array, sameframe: Array, xpos_out: Array, xmat_out: Array
+    ) -> None:
+        """Turn poses in bodies into poses in the world.
+
+        A frame that differs from the body's (or the inertial one) by less than 1e-6 is marked as the same,
+        and then takes its pose exactly.
+        """
+        if not len(body):
+            return
+        rotation = self.rotation[body]
+        xpos_out[:] = self.data.xpos[body] + apply(rotation, pos)
+        xmat_out[:] = (rotation @ quat_to_matrix(quat)).reshape(-1, 9)
+        self.copy_same(_POSITION_FROM[sameframe], body, (self.data.xpos, self.data.xipos), xpos_out)
+        self.copy_same(_ROTATION_FROM[sameframe], body, (self.data.xmat, self.data.ximat), xmat_out)
+
+    @staticmethod
+    def copy_same(source: Array, body: Array, frames: tuple[Array, Array], out: Array) -> None:
+        for kind, frame in enumerate(frames):
+            rows = np.flatnonzero(source == kind)
+            if len(rows):
+                out[rows] = frame[body[rows]]
+
+
+def body_poses(model: Any, data: Any) -> None:
+    """Write xpos, xquat, xanchor and xaxis, body by body."""
+    xpos: list[Vector] = [(0.0, 0.0, 0.0)]
+    xquat: list[Quaternion] = [IDENTITY]
+    xanchor: list[Vector] = []
+    xaxis: list[Vector] = []
+    start_pos, start_quat = poses_in_parent(model, data)
+    parent_of = model.body_parentid.tolist()
+    joints = Joints(model, data)
+    first = model.body_jntadr.tolist()
+    count = model.body_jntnum.tolist()
+
+    for body in range(1, model.nbody):
+        parent = parent_of[body]
+        pos = add(xpos[parent], quat_rotate(xquat[parent], start_pos[body]))
+        quat = quat_multiply(xquat[parent], start_quat[body])
+        for joint in range(first[body], first[body] + count[body]):
+            pos, quat, anchor, axis = joints.move(joint, pos, quat)
+            xanchor.append(anchor)
+            xaxis.append(axis)
+        xpos.append(pos)
+        xquat.append(quat_normalize(quat))
+
+    data.xpos[:] = xpos
+    data.xquat[:] = xquat
+    if model.njnt:
+        data.xanchor[:] = xanchor
+        data.xaxis[:] = xaxis
+
+
+def poses_in_parent(model: Any, data: Any) -> tuple[list[Vector], list[Quaternion]]:
+    """Pose of every body in its parent before joints move it: the model's, or the user's for mocap bodies."""
+    pos = model.body_pos.tolist()
+    quat = model.body_quat.tolist()
+    if model.nmocap:
+        for body, mocap in enumerate(model.body_mocapid.tolist()):
+            if mocap >= 0:
+                pos[body] = data.mocap_pos[mocap].tolist()
+                quat[body] = quat_normalize(data.mocap_quat[mocap].tolist())
+    return pos, quat
+
+
+class Joints:
+    """What the walk reads of joints, as plain numbers, and how each type moves a body."""
+
+    def __init__(self, model: Any, data: Any) -> None:
+        self.qpos = data.qpos.tolist()
+        self.qpos0 = model.qpos0.tolist()
+        self.pos = model.jnt_pos.tolist()
+        self.axis = model.jnt_axis.tolist()
+        self.address = model.jnt_qposadr.tolist()
+        self.moves = [_MOVE[kind] for kind in model.jnt_type.tolist()]
+
+    def move(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
+        """The body's pose after the joint, and the joint's anchor and axis in the world before it."""
+        return self.moves[joint](self, joint, pos, quat)
+
+    def free(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
+        """A free joint's coordinates are the pose in the world; wherever the body was does not matter."""
+        at = self.address[joint]
+        x, y, z, *orientation = self.qpos[at : at + 7]
+        return (x, y, z), quat_normalize(orientation), (x, y, z), self.axis[joint]
+
+    def ball(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
+        at = self.address[joint]
+        return self.turn(joint, pos, quat, quat_normalize(self.qpos[at : at + 4]))
+
+    def hinge(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
+        at = self.address[joint]
+        angle = self.qpos[at] - self.qpos0[at]
+        return self.turn(joint, pos, quat, quat_from_axis_angle(self.axis[joint], angle))
+
+    def slide(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
+        at = self.address[joint]
+        axis = quat_rotate(quat, self.axis[joint])
+        anchor = add(pos, quat_rotate(quat, self.pos[joint]))
+        distance = self.qpos[at] - self.qpos0[at]
+        moved = (pos[0] + axis[0] * distance, pos[1] + axis[1] * distance, pos[2] + axis[2] * distance)
+        return moved, quat, anchor, axis
+
+    def turn(
+        self, joint: int, pos: Vector, quat: Quaternion, turn: Quaternion
+    ) -> tuple[Vector, Quaternion, Vector, Vector]:
+        """Rotate the body in its own frame about the joint's anchor, which stays where it is."""
+        axis = quat_rotate(quat, self.axis[joint])
+        anchor = add(pos, quat_rotate(quat, self.pos[joint]))
+        turned = quat_multiply(quat, turn)
+        ax, ay, az = quat_rotate(turned, self.pos[joint])
+        return (anchor[0] - ax, anchor[1] - ay, anchor[2] - az), turned, anchor, axis
+
+
+_MOVE = {
+    FREE: Joints.free,
+    BALL: Joints.ball,
+    SLIDE: Joints.slide,
+    HINGE: Joints.hinge,
+}
+
+
+def add(a: Sequence[float], b: Sequence[float]) -> Vector:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]

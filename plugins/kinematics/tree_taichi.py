@@ -1,0 +1,134 @@
+"""Poses of bodies, inertial frames, joints, geoms and sites in the world frame, from qpos, in lanes.
+
+The tree is walked from the world outwards. A body starts at its fixed pose in the parent (or at its mocap
+pose), then each of its joints moves it in turn; `xanchor` and `xaxis` are where a joint is before it moves
+the body. Quaternions of qpos and mocap_quat are normalised on a copy. Compare mj_kinematics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.backends.taichi.algebra import (
+    axis_angle_quat,
+    mul_quat,
+    normalize_quat,
+    quat_to_mat,
+    rotate,
+)
+from dovetail.backends.taichi.lanes import Field, Int, Kernel, ModelField, Variable
+from dovetail.contracts.enums import JointType
+
+
+def kinematics(k: Kernel) -> None:
+    """Write the pose of everything that is attached to a body."""
+    m, d = k.model, k.data
+    with k.loop(1, m.nbody) as body:
+        pos, quat = start_pose(k, body)
+        first = m.body_jntadr[body]
+        with k.loop(first, first + m.body_jntnum[body]) as joint:
+            move(k, joint, pos, quat)
+        xpos, xquat = pos.value, normalize_quat(k, quat.value)
+        d.xpos[body] = xpos
+        d.xquat[body] = xquat
+        rotation = quat_to_mat(xquat)
+        d.xmat[body] = rotation.ravel()
+        d.xipos[body] = xpos + rotation @ m.body_ipos[body]
+        d.ximat[body] = quat_to_mat(mul_quat(xquat, m.body_iquat[body])).ravel()
+    if m.ngeom:
+        place(k, m.ngeom, m.geom_bodyid, m.geom_pos, m.geom_quat, d.geom_xpos, d.geom_xmat)
+    if m.nsite:
+        place(k, m.nsite, m.site_bodyid, m.site_pos, m.site_quat, d.site_xpos, d.site_xmat)
+
+
+def place(
+    k: Kernel, count: int, of: ModelField, pos: ModelField, quat: ModelField, xpos_out: Field, xmat_out: Field
+) -> None:
+    """World poses of frames fixed in bodies."""
+    d = k.data
+    with k.loop(0, count) as i:
+        body = of[i]
+        xpos_out[i] = d.xpos[body] + d.xmat[body].reshape(3, 3) @ pos[i]
+        xmat_out[i] = quat_to_mat(mul_quat(d.xquat[body], quat[i])).ravel()
+
+
+def start_pose(k: Kernel, body: Int) -> tuple[Variable, Variable]:
+    """Pose before joints move the body: fixed in the parent, or the user's for mocap bodies."""
+    m, d = k.model, k.data
+    parent = m.body_parentid[body]
+    if not m.nmocap:
+        pos, quat = m.body_pos[body], m.body_quat[body]
+    else:
+        pos, quat = mocap_pose(k, body)
+    xpos = d.xpos[parent] + d.xmat[parent].reshape(3, 3) @ pos
+    return k.local(xpos), k.local(mul_quat(d.xquat[parent], quat))
+
+
+def mocap_pose(k: Kernel, body: Int) -> tuple[Any, Any]:
+    """Pose in the parent in a model where some bodies follow mocap_pos and mocap_quat."""
+    m, d = k.model, k.data
+    pos, quat = k.local(np.zeros(3)), k.local(np.zeros(4))
+    mocap = m.body_mocapid[body]
+    with k.when(mocap >= 0):
+        pos.set(d.mocap_pos[mocap])
+        quat.set(normalize_quat(k, d.mocap_quat[mocap]))
+    with k.otherwise():
+        pos.set(m.body_pos[body])
+        quat.set(m.body_quat[body])
+    return pos.value, quat.value
+
+
+def move(k: Kernel, joint: Int, pos: Variable, quat: Variable) -> None:
+    """Let a joint move the body, and write where the joint is."""
+    m = k.model
+    kind = m.jnt_type[joint]
+    if not k.has("jnt_type", int(JointType.FREE)):
+        move_joint(k, joint, kind, pos, quat)
+        return
+    with k.when(kind == JointType.FREE):
+        free(k, joint, pos, quat)
+    with k.otherwise():
+        move_joint(k, joint, kind, pos, quat)
+
+
+def free(k: Kernel, joint: Int, pos: Variable, quat: Variable) -> None:
+    """A free joint's coordinates are the pose in the world; wherever the body was does not matter."""
+    m, d = k.model, k.data
+    at = m.jnt_qposadr[joint]
+    pos.set(d.qpos[at : at + 3])
+    quat.set(normalize_quat(k, d.qpos[at + 3 : at + 7]))
+    d.xanchor[joint] = d.qpos[at : at + 3]
+    d.xaxis[joint] = m.jnt_axis[joint]
+
+
+def move_joint(k: Kernel, joint: Int, kind: Int, pos: Variable, quat: Variable) -> None:
+    """Slide along the axis, or turn about the anchor."""
+    m, d = k.model, k.data
+    before = quat.value
+    axis = rotate(m.jnt_axis[joint], before)
+    anchor = pos.value + rotate(m.jnt_pos[joint], before)
+    d.xaxis[joint] = axis
+    d.xanchor[joint] = anchor
+    at = m.jnt_qposadr[joint]
+    turns = [t for t in (JointType.BALL, JointType.HINGE) if k.has("jnt_type", int(t))]
+    if k.has("jnt_type", int(JointType.SLIDE)):
+        with k.when(kind == JointType.SLIDE):
+            pos += axis * (d.qpos[at] - m.qpos0[at])
+    for turn in turns:
+        with k.when(kind == turn):
+            turned = mul_quat(before, _TURN[turn](k, joint, at))
+            quat.set(turned)
+            pos.set(anchor - rotate(m.jnt_pos[joint], turned))
+
+
+def ball_turn(k: Kernel, joint: Int, at: Int) -> Any:
+    return normalize_quat(k, k.data.qpos[at : at + 4])
+
+
+def hinge_turn(k: Kernel, joint: Int, at: Int) -> Any:
+    return axis_angle_quat(k, k.model.jnt_axis[joint], k.data.qpos[at] - k.model.qpos0[at])
+
+
+_TURN = {JointType.BALL: ball_turn, JointType.HINGE: hinge_turn}

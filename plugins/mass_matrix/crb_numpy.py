@@ -1,0 +1,46 @@
+"""Joint-space inertia by the composite-rigid-body algorithm.
+
+`crb` is the inertia of each body with everything it carries, about its tree's centre of mass; then
+M[i, j] = cdofⱼ · crb(body of i) · cdofᵢ for every ancestor j of i. `M` holds the lower triangle by rows
+(M_rowadr, M_colind), `qM` the same numbers in MuJoCo's older order (dof_Madr: from the diagonal towards the
+root), with zeros for ancestors that a simple dof does not couple to. The diagonal of a simple dof is
+`dof_M0`, a constant of the model. Compare mj_crb and mj_makeM.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import Array, add_to_parents, apply, dot, inertia_matrix
+
+
+def mass_matrix(model: Any, data: Any) -> None:
+    """Write crb, M and qM."""
+    data.crb[:] = composite_inertias(model, data.cinert)
+    if not model.nv:
+        return
+    data.M[:] = mass_entries(model, data.crb, data.cdof)
+    data.qM[:] = 0.0
+    data.qM[model.mapM2M] = data.M
+
+
+def composite_inertias(model: Any, cinert: Array) -> Array:
+    """Inertia of every body together with its descendants; the world's stays zero."""
+    crb = np.array(cinert)
+    add_to_parents(crb, model.body_parentid)
+    crb[0] = 0.0
+    return crb
+
+
+def mass_entries(model: Any, crb: Array, cdof: Array) -> Array:
+    """Stored entries of M, row by row: momentum of a unit velocity, along each ancestor's axis."""
+    momentum = apply(inertia_matrix(crb)[model.dof_bodyid], cdof)
+    row = np.repeat(np.arange(model.nv), model.M_rownnz)
+    entries = dot(momentum[row], cdof[model.M_colind])
+    diagonal = model.M_rowadr + model.M_rownnz - 1
+    entries[diagonal] += model.dof_armature
+    simple = model.dof_simplenum > 0
+    entries[diagonal[simple]] = model.dof_M0[simple]
+    return entries

@@ -1,0 +1,16 @@
+"""Joint dampers: −damping·velocity for every degree of freedom. Compare the joint part of mj_springdamper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.contracts.enums import DisableBit
+
+
+def damper(model: Any, data: Any) -> None:
+    """Write qfrc_damper and add it to qfrc_passive."""
+    if model.opt.disableflags & DisableBit.DAMPER:
+        data.qfrc_damper[:] = 0.0
+        return
+    data.qfrc_damper[:] = -model.dof_damping * data.qvel
+    data.qfrc_passive[:] += data.qfrc_damper

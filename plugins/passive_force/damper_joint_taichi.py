@@ -1,0 +1,16 @@
+"""Joint dampers: −damping·velocity for every degree of freedom, in lanes. Compare the joint part of mj_springdamper."""
+
+from __future__ import annotations
+
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.contracts.enums import DisableBit
+
+
+def damper(k: Kernel) -> None:
+    """Write qfrc_damper and add it to qfrc_passive."""
+    m, d = k.model, k.data
+    on = k.select(k.disabled(DisableBit.DAMPER), 0.0, 1.0)
+    with k.loop(0, m.nv) as dof:
+        force = -(on * m.dof_damping[dof]) * d.qvel[dof]
+        d.qfrc_damper[dof] = force
+        d.qfrc_passive[dof] += force

@@ -1,0 +1,16 @@
+"""Acceleration without constraint forces."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return siblings(
+        "smooth_acceleration",
+        "standard",
+        default=True,
+        summary="Sum the forces, solve with the factored inertia",
+    )

@@ -1,0 +1,43 @@
+"""All forces but those of constraints, and the acceleration they give, in lanes.
+
+qfrc_smooth = passive − bias + applied + actuator forces + what the Cartesian xfrc_applied amounts to in joint
+coordinates; qacc_smooth = M⁻¹·qfrc_smooth. Compare mj_fwdAcceleration and mj_xfrcAccumulate.
+"""
+
+from __future__ import annotations
+
+from dovetail.backends.taichi.algebra import cross, dot, vector
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.bias_force.rne_taichi import add_to_parents
+from dovetail.plugins.factor_mass.ldl_taichi import copy, solve
+
+
+def smooth_acceleration(k: Kernel) -> None:
+    """Write qfrc_smooth and qacc_smooth."""
+    m, d = k.model, k.data
+    if not m.nv:
+        return
+    with k.loop(0, m.nv) as dof:
+        d.qfrc_smooth[dof] = (
+            d.qfrc_passive[dof] - d.qfrc_bias[dof] + d.qfrc_applied[dof] + d.qfrc_actuator[dof]
+        )
+    cartesian_forces(k)
+    copy(k, d.qfrc_smooth, d.qacc_smooth)
+    solve(k, d.qLD, d.qLDiagInv, d.qacc_smooth)
+
+
+def cartesian_forces(k: Kernel) -> None:
+    """Add the joint forces of xfrc_applied (force, torque), which acts at bodies' centres of mass in world axes."""
+    m, d = k.model, k.data
+    used = k.local(0.0)
+    with k.loop(1, m.nbody) as body:
+        used += dot(d.xfrc_applied[body], d.xfrc_applied[body])
+    with k.when(k.any(used.value != 0.0)):
+        spatial = k.scratch("spatial", m.nbody, 6)
+        with k.loop(1, m.nbody) as body:
+            force, torque = d.xfrc_applied[body][:3], d.xfrc_applied[body][3:]
+            lever = d.xipos[body] - d.subtree_com[m.body_rootid[body]]
+            spatial[body] = vector(torque + cross(lever, force), force)
+        add_to_parents(k, spatial)
+        with k.loop(0, m.nv) as dof:
+            d.qfrc_smooth[dof] += dot(d.cdof[dof], spatial[m.dof_bodyid[dof]])

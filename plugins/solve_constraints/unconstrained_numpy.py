@@ -1,0 +1,11 @@
+"""No active constraints: the acceleration is the smooth one. Compare mj_fwdConstraint with nefc = 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def solve_constraints(model: Any, data: Any) -> None:
+    """Write qacc and qfrc_constraint."""
+    data.qacc[:] = data.qacc_smooth
+    data.qfrc_constraint[:] = 0.0

@@ -1,0 +1,18 @@
+"""How actuators pull on joints."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return siblings(
+        "transmission",
+        "standard",
+        default=True,
+        summary="Joint transmissions, in child or parent frame",
+        reads="qpos",
+        supports="trn.joint trn.jointinparent",
+    )

@@ -1,0 +1,96 @@
+"""Actuator lengths and moment arms: how an actuator's target moves with the degrees of freedom.
+
+`actuator_moment` is the derivative of `actuator_length` with respect to motion, stored by rows: each
+actuator has entries for its own joint's dofs, zero or not. Three-dimensional gears of ball and free joints
+act in the body's frame (`joint`) or in the parent's (`jointinparent`). Compare mj_transmission.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import TrnType
+from dovetail.plugins.spatial import (
+    BALL,
+    Array,
+    Quaternion,
+    Vector,
+    quat_conjugate,
+    quat_normalize,
+    quat_rotate,
+    quat_to_rotation_vector,
+    single_dof,
+)
+
+
+def transmission(model: Any, data: Any) -> None:
+    """Write actuator_length and the sparse actuator_moment."""
+    if not model.nu:
+        return
+    joint = target_joints(model)
+    kind = model.jnt_type[joint]
+    lay_out_rows(data, _DOFS[kind], model.jnt_dofadr[joint])
+
+    single = single_dof(kind)
+    gear = model.actuator_gear[single, 0]
+    data.actuator_length[single] = data.qpos[model.jnt_qposadr[joint[single]]] * gear
+    data.actuator_moment[data.moment_rowadr[single]] = gear
+    for actuator in np.flatnonzero(~single):
+        arm = ball_arm if kind[actuator] == BALL else free_arm
+        length, moment = arm(model, data.qpos, int(actuator), int(joint[actuator]))
+        start = data.moment_rowadr[actuator]
+        data.actuator_length[actuator] = length
+        data.actuator_moment[start : start + len(moment)] = moment
+
+
+_DOFS = np.array([6, 3, 1, 1])
+"""Degrees of freedom of a free, ball, slide and hinge joint, in the order of JointType."""
+
+
+def target_joints(model: Any) -> Array:
+    """The joint of every actuator; other kinds of target are not computed here."""
+    other = (model.actuator_trntype != TrnType.JOINT) & (model.actuator_trntype != TrnType.JOINTINPARENT)
+    if other.any():
+        actuator = int(np.argmax(other))
+        kind = TrnType(int(model.actuator_trntype[actuator])).name.lower()
+        raise NotImplementedError(
+            f"actuator {actuator} acts on a {kind}; transmission standard@numpy handles joint and "
+            "jointinparent: remove the actuator or select a transmission that supports it"
+        )
+    return model.actuator_trnid[:, 0]
+
+
+def lay_out_rows(data: Any, count: Array, first_dof: Array) -> None:
+    """Write the sparse structure: `count` dofs from `first_dof` for each actuator, rows one after another."""
+    end = np.cumsum(count)
+    data.moment_rownnz[:] = count
+    data.moment_rowadr[:] = end - count
+    within = np.arange(end[-1]) - np.repeat(end - count, count)
+    data.moment_colind[: end[-1]] = np.repeat(first_dof, count) + within
+
+
+def ball_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float, Vector]:
+    """Ball: the rotation vector along the gear; it has the same components in parent and child."""
+    at = model.jnt_qposadr[joint]
+    orientation = quat_normalize(qpos[at : at + 4].tolist())
+    gx, gy, gz = gear = model.actuator_gear[actuator, :3].tolist()
+    x, y, z = quat_to_rotation_vector(orientation)
+    return x * gx + y * gy + z * gz, torque_in_body(model, actuator, gear, orientation)
+
+
+def free_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float, tuple[float, ...]]:
+    """Free: a force in the world and a torque; it has no length."""
+    at = model.jnt_qposadr[joint] + 3
+    orientation = quat_normalize(qpos[at : at + 4].tolist())
+    gear = model.actuator_gear[actuator].tolist()
+    return 0.0, (*gear[:3], *torque_in_body(model, actuator, gear[3:], orientation))
+
+
+def torque_in_body(model: Any, actuator: int, gear: list[float], orientation: Quaternion) -> Vector:
+    """The rotational gear in the body's frame, where ball and free joints have their rotational dofs."""
+    if model.actuator_trntype[actuator] == TrnType.JOINTINPARENT:
+        return quat_rotate(quat_conjugate(orientation), gear)
+    x, y, z = gear
+    return x, y, z

@@ -1,0 +1,81 @@
+"""Actuator lengths and moment arms of joints, in lanes.
+
+`actuator_moment` is stored by rows: each actuator has entries for its own joint's dofs, zero or not.
+Three-dimensional gears of ball and free joints act in the body's frame (`joint`) or in the parent's
+(`jointinparent`). The rows' addresses follow from the joint types, so no integer Data is needed.
+Compare mj_transmission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dovetail.backends.taichi.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
+from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.contracts.enums import JointType, TrnType
+
+
+def transmission(k: Kernel) -> None:
+    """Write actuator_length and the sparse actuator_moment."""
+    each_actuator(k, arm)
+
+
+def each_actuator(k: Kernel, use: Callable[[Kernel, Int, Any, Any], None]) -> None:
+    """Call `use(k, actuator, joint, address)` for each actuator, `address` being where its moment row begins."""
+    m = k.model
+    address = k.local(0)
+    with k.loop(0, m.nu) as actuator:
+        joint = m.actuator_trnid[actuator, 0]
+        use(k, actuator, joint, address.value)
+        address += dof_count(k, joint)
+
+
+def dof_count(k: Kernel, joint: Any) -> Any:
+    """How many dofs a joint has."""
+    kind = k.model.jnt_type[joint]
+    return k.select(kind == JointType.FREE, 6, k.select(kind == JointType.BALL, 3, 1))
+
+
+def arm(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
+    """Length and moments of one actuator, by joint type."""
+    m, d = k.model, k.data
+    for kind, arm_of in _ARM.items():
+        if k.has("jnt_type", int(kind)):
+            with k.when(m.jnt_type[joint] == kind):
+                in_parent = m.actuator_trntype[actuator] == TrnType.JOINTINPARENT
+                length, moment = arm_of(k, m.jnt_qposadr[joint], m.actuator_gear[actuator], in_parent)
+                d.actuator_length[actuator] = length
+                for n, entry in enumerate(moment):
+                    d.actuator_moment[address + n] = entry
+
+
+def single_dof_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, list[Any]]:
+    """Hinge or slide: the coordinate, geared; parent and child agree on the axis."""
+    return k.data.qpos[at] * gear[0], [gear[0]]
+
+
+def ball_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, list[Any]]:
+    """Ball: the rotation vector along the gear, which has the same components in parent and child."""
+    orientation = normalize_quat(k, k.data.qpos[at : at + 4])
+    length = dot(quat_to_velocity(k, orientation), gear[:3])
+    return length, list(turn_into_body(k, gear[:3], orientation, in_parent))
+
+
+def free_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, list[Any]]:
+    """Free: a force in the world and a torque; it has no length."""
+    orientation = normalize_quat(k, k.data.qpos[at + 3 : at + 7])
+    return 0.0, [*gear[:3], *turn_into_body(k, gear[3:], orientation, in_parent)]
+
+
+def turn_into_body(k: Kernel, vector: Any, orientation: Any, in_parent: Any) -> Any:
+    """Components in the body's frame of a vector given in the parent's, if it is."""
+    return k.select(in_parent, rotate(vector, neg_quat(orientation)), vector)
+
+
+_ARM: dict[JointType, Callable[[Kernel, Any, Any, Any], tuple[Any, list[Any]]]] = {
+    JointType.FREE: free_arm,
+    JointType.BALL: ball_arm,
+    JointType.SLIDE: single_dof_arm,
+    JointType.HINGE: single_dof_arm,
+}

@@ -1,0 +1,74 @@
+"""Comparing everything the compiler produces with MuJoCo's own compiler, value by value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.mjcf import Compiled
+
+RELATIVE = 1e-12
+"""Largest relative error of a real number: rounding of differently ordered sums."""
+RELATIVE_SINGLE = 1e-6
+"""The same for MuJoCo's single-precision fields (colours)."""
+_NOT_ARRAYS = {"text_data"}
+"""Fields that the Python bindings of MuJoCo do not show as arrays."""
+
+
+def attribute(model: Any, name: str) -> Any:
+    """`opt.timestep` and the like of an MjModel."""
+    for part in name.split("."):
+        model = getattr(model, part)
+    return model
+
+
+def differences(compiled: Compiled, model: Any, relative: float = RELATIVE) -> list[str]:
+    """What differs between our values and MuJoCo's, one line per field."""
+    found = [
+        f"{name}: {ours} instead of {getattr(model, name)}"
+        for name, ours in compiled.sizes.items()
+        if ours != getattr(model, name)
+    ]
+    for name, ours in compiled.values.items():
+        if name not in _NOT_ARRAYS:
+            found.extend(_field(name, ours, attribute(model, name), relative))
+    found.extend(_names(compiled, model))
+    return found
+
+
+def _field(name: str, ours: Any, theirs: Any, relative: float) -> list[str]:
+    a, b = np.asarray(ours), np.asarray(theirs)
+    if a.shape != b.shape:
+        return [f"{name}: shape {a.shape} instead of {b.shape}"]
+    if isinstance(theirs, np.ndarray) and a.dtype != b.dtype:
+        return [f"{name}: dtype {a.dtype} instead of {b.dtype}"]
+    if a.dtype.kind in "iub":
+        return [] if (a == b).all() else [f"{name}: {a.tolist()} instead of {b.tolist()}"]
+    error = relative_error(a, b)
+    limit = RELATIVE_SINGLE if b.dtype == np.float32 else relative
+    return [] if error <= limit else [f"{name}: off by {error:.2e}: {a.tolist()} instead of {b.tolist()}"]
+
+
+def relative_error(a: Any, b: Any) -> float:
+    """Largest difference relative to the field's magnitude (at least one)."""
+    if not np.size(a):
+        return 0.0
+    return float(np.max(np.abs(a - b) / np.maximum(1.0, np.abs(b))))
+
+
+_KINDS = "body joint geom site camera light actuator numeric text tuple key material texture".split()
+
+
+def _names(compiled: Compiled, model: Any) -> list[str]:
+    import mujoco
+
+    found = []
+    for kind in _KINDS:
+        objtype = getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
+        theirs = tuple(mujoco.mj_id2name(model, objtype, i) or "" for i in range(len(compiled.names[kind])))
+        if compiled.names[kind] != theirs:
+            found.append(f"names of {kind}: {compiled.names[kind]} instead of {theirs}")
+    if model.names[: model.names.index(b"\0")].decode() != compiled.modelname:
+        found.append(f"modelname: {compiled.modelname!r}")
+    return found
