@@ -94,7 +94,7 @@ class Config:
         environ = os.environ if environ is None else environ
         requests = {}
         for variable, text in environ.items():
-            if variable.startswith(STAGE_VARIABLE):
+            if variable.startswith(STAGE_VARIABLE) and text:
                 slot = variable.removeprefix(STAGE_VARIABLE).lower().replace("__", ":")
                 requests[slot] = (Request.parse(slot, text, f"environment {variable}"),)
         settings = {
@@ -112,9 +112,13 @@ class Config:
             table = tomllib.loads(text)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from error
+        section = ""
         if path.name == "pyproject.toml":
+            section = "tool.dovetail"
             table = table.get("tool", {}).get("dovetail", {})
-        return _from_table(table, path, text)
+            if not isinstance(table, dict):
+                raise ConfigError(f"{path}: tool.dovetail = {table!r} should be a table, [tool.dovetail]")
+        return _from_table(table, path, text, section)
 
     @classmethod
     def discover(cls, directory: str | Path | None = None) -> Config:
@@ -129,31 +133,46 @@ def _files(directory: Path) -> list[Path]:
     return [p for p in (directory / "dovetail.toml", directory / "pyproject.toml") if p.is_file()]
 
 
-def _line_of(text: str, key: str) -> int:
-    """The line of a key in TOML text (the parser does not tell), or 0."""
-    pattern = re.compile(rf'\s*["\']?{re.escape(key)}["\']?\s*=')
+_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+
+
+def _where(path: Path, text: str, section: str, key: str) -> str:
+    """`file:line` of a key in a section of TOML text (the parser does not tell), or the file alone."""
+    pattern = re.compile(rf'\s*(?:[\w-]+\s*\.\s*)*["\']?{re.escape(key)}["\']?\s*=')
+    current = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if pattern.match(line):
-            return number
-    return 0
+        header = _HEADER.match(line)
+        if header:
+            current = header[1]
+        elif current == section and pattern.match(line):
+            return f"{path}:{number}"
+    return str(path)
 
 
-def _from_table(table: Mapping[str, Any], path: Path, text: str) -> Config:
+def _from_table(table: Mapping[str, Any], path: Path, text: str, section: str) -> Config:
     requests, settings = {}, {}
+    inner = f"{section}.stages" if section else "stages"
     for key, value in table.items():
-        origin = f"{path}:{_line_of(text, key)}"
-        if key == "stages" and isinstance(value, dict):
-            for slot, wish in value.items():
-                requests[slot] = (Request.parse(slot, wish, f"{path}:{_line_of(text, slot)}"),)
-        else:
+        origin = _where(path, text, section, key)
+        if key != "stages":
             settings[key] = _checked(key, value, origin)
+            continue
+        if not isinstance(value, dict):
+            raise ConfigError(f"{origin}: stages = {value!r} should be a table, as in [{inner}]")
+        for slot, wish in value.items():
+            written = [_where(path, text, part, slot) for part in (inner, section)]
+            exact = next((w for w in written if w != str(path)), origin)
+            requests[slot] = (Request.parse(slot, wish, exact),)
     return Config(requests, settings)
 
 
 def _checked(name: str, value: Any, origin: str) -> Setting:
     """A setting with the right type, or an error that says where the wrong one stands."""
     if name == "keep":
-        fields = (value,) if isinstance(value, str) else tuple(value)
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        fields = tuple(value) if several else (value,)
+        if not all(isinstance(field, str) for field in fields):
+            raise ConfigError(f"{origin}: keep = {value!r} should be 'state', 'all' or a list of field names")
         return Setting(fields, origin)
     if name not in SETTINGS:
         known = [*SETTINGS, "keep", "stages"]
@@ -161,6 +180,8 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
     kind = SETTINGS[name]
     try:
         converted = kind(value)
+        if kind is int and not isinstance(value, str) and converted != value:
+            raise ValueError(value)
     except (TypeError, ValueError):
         raise ConfigError(f"{origin}: {name} = {value!r} should be {kind.__name__}") from None
     if name == "precision" and converted not in ("f64", "f32"):

@@ -123,19 +123,29 @@ class Plan:
         """Compile a sequence now instead of at its first run."""
         self._program(sequence)
 
+    def fits(self, data: Data) -> bool:
+        """Whether a Data has the model, worlds, precision and fields this plan works on."""
+        return not self._misfit(data)
+
+    def _misfit(self, data: Data) -> str:
+        """Why a Data does not fit, or an empty string."""
+        if data.model is not self.model:
+            return f"it belongs to another model, {data.model!r}"
+        for what, there, here in (
+            ("nworld", data.nworld, self.nworld),
+            ("precision", data.precision, self.precision),
+            ("worlds per tile", data.arena.lanes, self.lanes),
+        ):
+            if there != here:
+                return f"its {what} is {there}, the plan's {here}"
+        absent = sorted(f for f in self.keep if f not in data)
+        return f"it lacks {', '.join(absent[:5])}" if absent else ""
+
     def _check(self, data: Data) -> None:
         if self.missing and not self.skip_missing:
             raise missing_error(self.model, self.missing)
-        absent = sorted(f for f in self.keep if f not in data)
-        if absent or data.precision != self.precision or data.arena.lanes != self.lanes:
-            why = (
-                f"it lacks {', '.join(absent[:5])}"
-                if absent
-                else (
-                    f"it has {data.precision} and {data.arena.lanes} world(s) per tile, "
-                    f"the plan {self.precision} and {self.lanes}"
-                )
-            )
+        why = self._misfit(data)
+        if why:
             raise PlanError(f"this Data was not made for this plan ({why}); use plan.make_data()")
 
     def _program(self, sequence: str) -> list[_Step]:

@@ -229,21 +229,32 @@ class _Planner:
         return crossing.union(*(slot.reads | slot.writes for slot in in_place))
 
 
+def _unwritten(writer: str | None, ran: dict[str, str]) -> str:
+    """Why a field has no value yet."""
+    if writer is None:
+        return "which nothing writes"
+    return f"which {writer} ({ran[writer]}) leaves out" if writer in ran else f"which {writer} writes later"
+
+
 def check_data_flow(slots: Iterable[Slot], absent: set[str]) -> None:
     """Every field a slot reads must be state, or written before it, or the output of a stage that this model
-    does without (it then keeps its initial value)."""
+    does without (it then keeps its initial value). A record that does not say what it reads may read what its
+    stage allows; of that, what an earlier stage could have written and did not keeps its initial value too."""
     available = set(STATE)
     available |= {s.name for s in DATA_SPECS.values() if s.writer is None or s.writer not in pipeline.STEP}
     for label in absent:
         available |= set(pipeline.STAGES[label.partition(":")[0]].writes)
     problems = []
+    ran: dict[str, str] = {}
     for slot in slots:
         available |= {field.name for field in slot.record.fields}
         for field in sorted(slot.needs - available):
             writer = DATA_SPECS[field].writer if field in DATA_SPECS else None
-            origin = f"which {writer} writes later" if writer else "which nothing writes"
-            problems.append(f"{slot.label} ({slot.record.label}) reads {field}, {origin}")
+            if writer in ran and slot.record.reads is None:
+                continue
+            problems.append(f"{slot.label} ({slot.record.label}) reads {field}, {_unwritten(writer, ran)}")
         available |= slot.leaves
+        ran[slot.stage.name] = slot.record.label
     if problems:
         raise DataFlowError(
             "the plan reads fields before anything writes them:\n  - " + "\n  - ".join(problems)

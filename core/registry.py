@@ -13,6 +13,7 @@ import pluggy
 from dovetail import pipeline
 from dovetail.backend import Backend
 from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
@@ -49,6 +50,12 @@ class Registry:
         if (stage.kind == "table") != (record.key is not None):
             need = "needs" if stage.kind == "table" else "takes no"
             raise PluginError(f"{record.slot} {record.label} from {record.provider}: stage {need} key")
+        unknown = [f for f in _named_fields(record) if f not in DATA_SPECS]
+        if unknown:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: there is no Data field {unknown[0]!r}"
+                f"{nearest(unknown[0], DATA_SPECS)} Fields of its own it declares with fields="
+            )
         for other in self.of(record.slot):
             if other.label == record.label and stage.kind != "all":
                 raise PluginError(
@@ -99,6 +106,12 @@ class Registry:
         return [p for p in self.plugins if p.status == "broken"]
 
 
+def _named_fields(record: Implementation) -> list[str]:
+    """The Data fields a record says it reads and writes, without those it brings itself."""
+    own = {field.name for field in record.fields}
+    return [f for f in (*(record.reads or ()), *(record.writes or ())) if f not in own]
+
+
 def _disabled() -> set[str]:
     return {name.strip() for name in os.environ.get(DISABLED, "").split(",") if name.strip()}
 
@@ -115,6 +128,7 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
         manager.add_hookspecs(module)
     manager.register(plugin, name)
     manager.check_pending()
+    _refuse_bare_stages(manager)
     records = [
         attrs.evolve(record, provider=distribution)
         for answer in manager.hook.dovetail_implementations()
@@ -124,9 +138,22 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
     trial = attrs.evolve(registry, implementations=list(registry.implementations))
     for record in records:
         trial.add(record)
+    clash = next((b.name for b in backends if b.name in registry.backends), None)
+    if clash is not None:
+        raise PluginError(f"backend {clash!r} of {distribution} is registered already; give it another name")
     registry.implementations = trial.implementations
     registry.backends.update({b.name: b for b in backends})
     return tuple(records)
+
+
+def _refuse_bare_stages(manager: pluggy.PluginManager) -> None:
+    """A hookimpl of a stage itself would never be called: stages are chosen by their records."""
+    for name in pipeline.STAGES:
+        if getattr(manager.hook, name).get_hookimpls():
+            raise PluginError(
+                f"it marks {name} as a hookimpl; return an Implementation(stage={name!r}, …, "
+                'target="module:function") from dovetail_implementations instead'
+            )
 
 
 def _add_third_party(registry: Registry, entry: importlib.metadata.EntryPoint) -> None:

@@ -195,9 +195,10 @@ class Selector:
     def _check_installed(self, choice: Choice) -> None:
         record = choice.record
         backend = self.registry.backend(record.backend)
-        missing = backend.missing() or next((m for m in record.requires if not _importable(m)), "")
+        lacking = backend.missing()
+        missing = lacking or next((m for m in record.requires if not _importable(m)), "")
         if missing:
-            install = record.install or backend.install
+            install = backend.install if lacking else record.install or missing
             raise MissingDependencyError(
                 f"{record.slot}: {record.label} (asked for by {choice.origin}) needs the package "
                 f'{missing!r}, which is not installed; run: pip install "{install}"'

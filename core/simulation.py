@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,16 +91,14 @@ def set_constants(
             model.field(name)[...] = value
 
 
-_plans: weakref.WeakKeyDictionary[Model, dict[object, Plan]] = weakref.WeakKeyDictionary()
-
-
 def plan_for(model: Model, data: Data) -> Plan:
     """The plan that configuration files and environment give for a Data of one's own making, remembered."""
-    plans = _plans.setdefault(model, {})
+    plans: dict[object, Plan] = model.__dict__.setdefault("_plans", {})
     key = (data.nworld, data.precision, data.arena.lanes, structure_key(model))
     if key not in plans:
         said = Config.of_call(precision=data.precision, lanes=data.arena.lanes)
-        kept = Config.of_call(keep=tuple(name for name, _ in data.fields()))
+        # Fields of implementations' own come with the implementations that the plan chooses.
+        kept = Config.of_call(keep=tuple(name for name, _ in data.fields() if name not in data.extra))
         plans[key] = compile_plan(model, Config.merge([said, kept, Config.discover()]), nworld=data.nworld)
     return plans[key]
 
@@ -165,12 +162,9 @@ class Simulation:
     def _current_plan(self) -> Plan:
         """The plan, compiled again if options it depends on were edited."""
         if self.plan.key != structure_key(self.model):
-            plan = self._compile()
-            data = plan.make_data()
-            for name, view in data.fields():
-                if name in self.data:
-                    view[...] = self.data.field(name)
-            self.plan, self.data = plan, data
+            self.plan = self._compile()
+            if not self.plan.fits(self.data):
+                self.data = _moved(self.data, self.plan.make_data())
         return self.plan
 
     def step(self, nstep: int = 1) -> None:
@@ -195,6 +189,14 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<dovetail.Simulation of {self.model!r}, {self.data!r}>"
+
+
+def _moved(old: Data, new: Data) -> Data:
+    """The new Data, with the numbers of the old one where both have the field."""
+    for name, view in new.fields():
+        if name in old:
+            view[...] = old.field(name)
+    return new
 
 
 def full_mass_matrix(model: Model, data: Data) -> Array:

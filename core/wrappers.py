@@ -14,13 +14,15 @@ from dovetail.contracts.types import Data
 from dovetail.errors import BadStateError
 
 
+def _patterns(stages: str | Iterable[str]) -> tuple[str, ...]:
+    return (stages,) if isinstance(stages, str) else tuple(stages)
+
+
 @attrs.define(kw_only=True)
 class _Chosen:
     """Wraps the slots whose label, or stage name, matches one of the patterns."""
 
-    stages: tuple[str, ...] = attrs.field(
-        default=("*",), converter=lambda s: (s,) if isinstance(s, str) else tuple(s)
-    )
+    stages: tuple[str, ...] = attrs.field(default=("*",), converter=_patterns)
 
     def wants(self, label: str) -> bool:
         stage = label.partition(":")[0]

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail.contracts.enums import JointType, TrnType
 
 from . import structure
-from .bounds import bounding_volumes, statistics
+from .bounds import bounding_volumes, dof_lengths
 from .context import Context
 from .tree import Body, Joint, Key
 
@@ -176,17 +176,19 @@ def build(context: Context) -> dict[str, Any]:
     values["body_rootid"] = _roots(bodies)
     values["body_subtreemass"] = _subtree_masses(bodies)
     values.update(bounding_volumes(bodies))
-    values.update(statistics(context))
+    values["dof_length"] = dof_lengths(context)
     values.update(_custom(context))
     values.update(_keys(context, values))
     return values
 
 
 def _settings(context: Context) -> dict[str, Any]:
-    """`opt.…` values; vectors as arrays."""
+    """`opt.…`, and of `stat.…` what the file says; vectors as arrays."""
+    groups = {"opt": context.option, "stat": context.statistic}
     return {
-        f"opt.{name}": np.array(value) if isinstance(value, tuple) else value
-        for name, value in context.option.items()
+        f"{group}.{name}": np.array(value) if isinstance(value, tuple) else value
+        for group, settings in groups.items()
+        for name, value in settings.items()
     }
 
 

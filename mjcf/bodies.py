@@ -175,8 +175,7 @@ def _infers_inertia(context: Context, body: Body, geom: Geom) -> bool:
 
 
 def _set_geom_inertia(context: Context, geom: Geom) -> None:
-    row = context.geom_inertia[GeomType(geom.type).keyword]
-    measure, moments = row(np.array(geom.size), geom.shellinertia)
+    measure, moments = _integrated(context, geom)
     density = geom.density
     if geom.mass is not None:
         density = geom.mass / measure if measure > EPS else 0.0
@@ -186,6 +185,18 @@ def _set_geom_inertia(context: Context, geom: Geom) -> None:
     if density:
         geom.computed_mass = density * measure if geom.mass is None else geom.mass
         geom.inertia = tuple(float(density * moment) for moment in moments)
+
+
+def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:
+    """Volume or area of a geom, and its principal moments for unit density."""
+    row = context.geom_inertia[GeomType(geom.type).keyword]
+    try:
+        measure, moments = row(np.array(geom.size), geom.shellinertia)
+        if math.isfinite(measure) and np.isfinite(moments).all():
+            return measure, moments
+    except OverflowError:
+        pass
+    raise geom.place.error("the inertia overflows, the size is absurdly large", "size")
 
 
 def _compile_site(context: Context, site: Site) -> None:

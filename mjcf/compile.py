@@ -61,7 +61,7 @@ def compile_file(
 
 
 def compile_text(
-    xml: str,
+    xml: str | bytes,
     *,
     assets: Mapping[str, bytes | str] | None = None,
     filename: str = "<string>",
@@ -82,9 +82,10 @@ def _compile(
     context = Context(geom_inertia=_builtin_inertia() if geom_inertia is None else geom_inertia)
     context.modelname = root.values.get("model", context.modelname)
     _read(context, root)
-    _resolve(context)
-    _count(context)
-    values = arrays.build(context)
+    with np.errstate(over="ignore", invalid="ignore"):  # reported by _check_finite, with the field's name
+        _resolve(context)
+        _count(context)
+        values = arrays.build(context)
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
     return Compiled(_sizes(context, values), values, names, context.modelname, source)

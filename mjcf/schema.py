@@ -268,7 +268,7 @@ _MESH: Attributes = {
 _MATERIAL: Attributes = {
     **_floats("emission metallic reflectance roughness shininess specular"),
     "rgba": Floats(4),
-    "texrepeat": Floats(2, exact=False),
+    "texrepeat": Floats(2),
     "texture": Reference("texture"),
     "texuniform": BOOL,
 }
@@ -778,7 +778,7 @@ def _actuators() -> Element:
             tag,
             "*",
             {**_NAMED, **_CLASS, **attributes, **target.get(tag, _TRANSMISSION)},
-            later=tag in ("muscle", "adhesion") or f"{_OTHER_TARGETS} dampratio",
+            later=tag in ("muscle", "adhesion") or _OTHER_TARGETS,
         )
         for tag, attributes in _ACTUATORS.items()
     ]
@@ -892,14 +892,11 @@ MUJOCO = _element(
 
 
 def rows(root: Element = MUJOCO) -> Iterator[tuple[str, Element]]:
-    """Every element once, with its path from the root; recursive ones are not entered a second time."""
-    stack = [("", root)]
-    seen: set[int] = set()
+    """Every element with its path from the root; an element is not entered again inside itself."""
+    stack: list[tuple[str, Element, tuple[Element, ...]]] = [("", root, ())]
     while stack:
-        prefix, element = stack.pop()
+        prefix, element, above = stack.pop()
         path = f"{prefix}{element.tag}"
         yield path, element
-        if id(element) not in seen:
-            seen.add(id(element))
-            below = [child for child in element.children.values() if id(child) not in seen]
-            stack.extend((f"{path}/", child) for child in below)
+        below = [child for child in element.children.values() if child not in (*above, element)]
+        stack.extend((f"{path}/", child, (*above, element)) for child in reversed(below))

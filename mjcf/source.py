@@ -86,11 +86,9 @@ class Loader:
         self.opened.add(_identity(path))
         return self._text(self._bytes(path, file=str(path), line=0, element=""), str(path))
 
-    def check_text(self, xml: str, file: str) -> str:
+    def check_text(self, xml: str | bytes, file: str) -> str:
         """A main model given as text."""
-        if not isinstance(xml, str):
-            raise TypeError(f"xml must be str, not {type(xml).__name__}; decode it first")
-        content = xml.encode("utf-8", errors="surrogatepass")
+        content = xml.encode("utf-8", errors="surrogatepass") if isinstance(xml, str) else bytes(xml)
         return self._text(self._metered(content, file, 0, ""), file)
 
     def read_include(self, node: Node) -> tuple[str, str]:

@@ -128,8 +128,8 @@ def _bilinear_table(outputs: list[dict[str, float]], symbols: str) -> Array:
     n = len(symbols)
     table = np.zeros((n * n, len(outputs)))
     for column, terms in enumerate(outputs):
-        for (first, second), coefficient in terms.items():
-            table[symbols.index(first) * n + symbols.index(second), column] = coefficient
+        for product, coefficient in terms.items():
+            table[symbols.index(product[0]) * n + symbols.index(product[1]), column] = coefficient
     return table
 
 

@@ -38,7 +38,7 @@ class NumpyBackend:
     def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
         """Let pluggy compare the function's arguments with the stage's hookspec."""
         manager = pluggy.PluginManager(PROJECT)
-        manager.add_hookspecs(SimpleNamespace(**{stage.name: stage.spec}))
+        manager.add_hookspecs(type("Spec", (), {stage.name: staticmethod(stage.spec)}))
         try:
             manager.register(SimpleNamespace(**{stage.name: hookimpl(_forwarding(target))}))
         except pluggy.PluginValidationError as error:

@@ -17,6 +17,7 @@ from dovetail.features import features
 
 if TYPE_CHECKING:
     from dovetail.backends.taichi.program import LaneStage, Program
+    from dovetail.contracts.arena import Layout
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
@@ -43,13 +44,13 @@ class TaichiBackend:
         return "all" if nworld is None else "state"
 
     def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
-        """A builder takes the kernel under construction first, and no argument the stage does not have."""
-        allowed = {"k", "evaluation", "parts", *stage.arguments, "i"}
+        """A builder takes the kernel `k` in place of model and data, then the stage's other arguments."""
         arguments = list(inspect.signature(target).parameters)
-        if not arguments or arguments[0] != "k" or not set(arguments) <= allowed:
+        others = stage.arguments[2:]
+        if arguments[:1] != ["k"] or len(arguments) > 1 + len(others):
             raise PluginError(
-                f"{record.slot} {record.label} from {record.provider}: {record.target}"
-                f"({', '.join(arguments)}) is no Taichi builder; its first argument must be k, the kernel"
+                f"{record.slot} {record.label} from {record.provider}: {record.target}({', '.join(arguments)}) "
+                f"does not fit the stage; a Taichi builder's arguments are ({', '.join(('k', *others))})"
             )
 
     def compile(self, segment: Segment) -> TaichiRunner:
@@ -62,12 +63,20 @@ class TaichiRunner:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._program: Program | None = None
+        self._layout: Layout | None = None
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
-        if self._program is None:
-            self._program = build(self._segment, data)
+        if data.arena.layout is not self._layout:
+            self._adopt(data)
+        assert self._program is not None
         buffers = self._segment.model.buffers
         self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation)
+
+    def _adopt(self, data: Data) -> None:
+        """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
+        if self._program is None or data.arena.layout != self._layout:
+            self._program = build(self._segment, data)
+        self._layout = data.arena.layout
 
 
 def build(segment: Segment, data: Data) -> Program:

@@ -87,11 +87,13 @@ class Trace:
         self.root = Block(self, None)
         self.block = self.root
 
-    def node(self, op: str, kind: str, args: tuple[Any, ...], *, depends: Any = None, share: bool = True) -> Value:
+    def node(
+        self, op: str, kind: str, args: tuple[Any, ...], *, depends: Any = None, share: bool = True
+    ) -> Value:
         """The symbol for `op(args)` here; `depends` names the memory or variable it reads."""
         for a in args:
             if isinstance(a, Value):
-                self._check_scope(a)
+                self.check_scope(a)
         key = (op, kind, *map(_key, args))
         if depends is not None:
             key = (*key, self.epoch, self.changes.get(depends, 0))
@@ -128,7 +130,7 @@ class Trace:
             block = block.parent
         return None
 
-    def _check_scope(self, value: Value) -> None:
+    def check_scope(self, value: Value) -> None:
         if value.block.trace is not self:
             raise LaneError(f"{value!r} belongs to another stage: pass numbers between stages through Data")
         if not value.block.encloses(self.block):

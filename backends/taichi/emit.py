@@ -1,8 +1,8 @@
 """From traced stages to Taichi source: drop what nobody needs, then print each stage as one `ti.func`.
 
 Printing inlines a symbol used once, unless something it read changes in between; everything else becomes a named
-temporary. Only operations checked by tests/backends/taichi/test_operations.py are printed: the runtimes abort the
-process on others (unary minus, `abs`, `sin`, `cast` on vectors).
+temporary. Only operations tried by tests/backends/taichi/test_lane_operations.py are printed: the runtimes abort
+the process on others (unary minus, `abs`, `sin`, `cast` on vectors).
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.taichi.blocks import PURE_MEMORY, Block, Branch, Item, Loop, SetVariable, Store, Trace, walk
+from dovetail.backends.taichi.blocks import (
+    PURE_MEMORY,
+    Block,
+    Branch,
+    Item,
+    Loop,
+    SetVariable,
+    Store,
+    Trace,
+    walk,
+)
 from dovetail.backends.taichi.values import COND, NUM, REAL, Value
 
 INLINE_LIMIT = 24
-"""Most operations in one printed expression: longer ones slow the runtimes' front ends down."""
+"""Most operations in one printed expression, to keep it readable; 8 to 80 compile and run alike (measured)."""
 
 _INFIX = {
     "add": "+",
@@ -38,6 +48,11 @@ _INFIX = {
     "and": "&",
     "or": "|",
 }
+
+_CALL = ("min", "max", "sqrt", "floor", "exp")
+
+OPERATIONS = frozenset({*_INFIX, *_CALL, "select", "real", "any", "not"})
+"""Everything a stage can compute with; each is tried in a process of its own by the tests."""
 
 _ARGUMENT = {"slot": "b", "evaluation": "e"}
 """Arguments of a stage function: the first row of the slot's scratch tile, the evaluation."""
@@ -290,17 +305,22 @@ class StagePrinter:
 def _code(op: str, value: Value, args: list[str]) -> str:
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
-    if op in ("min", "max", "sqrt", "floor", "exp"):
+    if op in _CALL:
         return f"ti.{op}({', '.join(args)})"
     if op == "select":
-        sides = [_lanes(a, code) if value.kind == NUM else code for a, code in zip(value.args[1:], args[1:], strict=True)]
+        sides = [
+            _lanes(a, code) if value.kind == NUM else code
+            for a, code in zip(value.args[1:], args[1:], strict=True)
+        ]
         return f"ti.select({args[0]}, {', '.join(sides)})"
     if op == "real":
         return f"ti.cast({args[0]}, fp)"
     if op == "any":
         return f"any_lane(ti.select({args[0]}, VT(1.0), VT(0.0)))"
     if op == "not":
-        return f"({args[0]} == 0)" if value.kind == COND else f"(ti.select({args[0]}, VT(1.0), VT(0.0)) < 0.5)"
+        return (
+            f"({args[0]} == 0)" if value.kind == COND else f"(ti.select({args[0]}, VT(1.0), VT(0.0)) < 0.5)"
+        )
     raise AssertionError(f"no source for the operation {op!r}")
 
 
@@ -311,7 +331,7 @@ def _lanes(x: Any, code: str) -> str:
 
 def any_lane(lanes: int) -> list[str]:
     """Source of the reduction behind `k.any`: a pairwise sum of ones."""
-    terms = [f"x[{n}]" for n in range(lanes)]
+    terms = [f"x[{n}]" for n in range(lanes)] if lanes > 1 else ["x"]
     while len(terms) > 1:
         pairs = [f"({a} + {b})" for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[len(pairs) * 2 :]

@@ -1,4 +1,4 @@
-"""Functions of lanes the runtimes lack: sine and cosine, arc tangent. Polynomials good to a few units in the last place."""
+"""Functions of lanes the runtimes lack: sine, cosine, arc tangent; polynomials, good to a few last places."""
 
 from __future__ import annotations
 
@@ -7,25 +7,34 @@ from typing import Any
 
 from dovetail.backends.taichi.lanes import Kernel
 
-# π/2 in three parts; each product with a quadrant number below 2^20 is exact (fdlibm, e_rem_pio2.c).
-_HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
-# Minimax polynomials on |x| ≤ π/4 (fdlibm, k_sin.c and k_cos.c).
-_SIN = (
-    -1.66666666666666324348e-01,
-    8.33333333332248946124e-03,
-    -1.98412698298579493134e-04,
-    2.75573137070700676789e-06,
-    -2.50507602534068634195e-08,
-    1.58969099521155010221e-10,
-)
-_COS = (
-    4.16666666666666019037e-02,
-    -1.38888888888741095749e-03,
-    2.48015872894767294178e-05,
-    -2.75573143513906633035e-07,
-    2.08757232129817482790e-09,
-    -1.13596475577881948265e-11,
-)
+# π/2 in three parts, short enough for their products with quadrant numbers to be exact (fdlibm, e_rem_pio2.c;
+# Cephes, sinf.c), and minimax polynomials on |x| ≤ π/4, highest power first (fdlibm, k_sin.c and k_cos.c; sinf.c).
+_HALF_PI = {
+    "f64": (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21),
+    "f32": (1.5703125, 4.837512969970703e-4, 7.549789954891882e-8),
+}
+_SIN = {
+    "f64": (
+        1.58969099521155010221e-10,
+        -2.50507602534068634195e-08,
+        2.75573137070700676789e-06,
+        -1.98412698298579493134e-04,
+        8.33333333332248946124e-03,
+        -1.66666666666666324348e-01,
+    ),
+    "f32": (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1),
+}
+_COS = {
+    "f64": (
+        -1.13596475577881948265e-11,
+        2.08757232129817482790e-09,
+        -2.75573143513906633035e-07,
+        2.48015872894767294178e-05,
+        -1.38888888888741095749e-03,
+        4.16666666666666019037e-02,
+    ),
+    "f32": (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
+}
 # arctan(x)/x on |x| ≤ tan(π/8) as a rational function of x² (Cephes, atan.c).
 _ATAN_P = (
     -8.750608600031904122785e-1,
@@ -54,14 +63,14 @@ def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
 
 
 def sincos(k: Kernel, x: Any) -> tuple[Any, Any]:
-    """(sin x, cos x) for |x| up to about 1e6."""
+    """(sin x, cos x) for |x| up to about 1e6 (in f32: 1e4)."""
     quadrant = k.floor(x * (2.0 / pi) + 0.5)
     r = x
-    for part in _HALF_PI:
+    for part in _HALF_PI[k.precision]:
         r = r - quadrant * part
     z = r * r
-    s = r + r * z * polynomial(z, _SIN[::-1])
-    c = 1.0 - 0.5 * z + z * z * polynomial(z, _COS[::-1])
+    s = r + r * z * polynomial(z, _SIN[k.precision])
+    c = 1.0 - 0.5 * z + z * z * polynomial(z, _COS[k.precision])
     half = k.floor(quadrant * 0.5)
     odd = quadrant - 2.0 * half > 0.5
     # sin has the sign of quadrants 0 and 1, cos that of 0 and 3
@@ -72,7 +81,7 @@ def sincos(k: Kernel, x: Any) -> tuple[Any, Any]:
 
 
 def atan_half_plane(k: Kernel, y: Any, x: Any) -> Any:
-    """atan2(y, x) for y ≥ 0, so in [0, π]; π/2 where both vanish is avoided: atan2(0, 0) is 0."""
+    """atan2(y, x) for y ≥ 0, so between 0 and π; 0 where both vanish."""
     size = k.abs(x)
     low, high = k.min(y, size), k.max(y, size)
     t = low / k.max(high, 1e-300 if k.precision == "f64" else 1e-37)

@@ -17,7 +17,7 @@ stage cannot reach the vector operations that abort the Taichi runtimes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,9 @@ from dovetail.backends.taichi.values import (
 
 __all__ = ["Cond", "Field", "Int", "Kernel", "LaneError", "Mask", "Num", "Real", "Value", "Variable"]
 
+PRIVATE = "/"
+"""Between a stage and the name of its scratch memory."""
+
 EXPANDED_LIMIT = 64
 """Most numbers one indexing may give: beyond it a loop was forgotten."""
 
@@ -70,7 +73,8 @@ class Layout:
     model: Mapping[str, tuple[str, FieldPlace]]
     data: Mapping[str, tuple[int, ...]]
     sizes: Mapping[str, int] = attrs.field(factory=dict)
-    features: Mapping[str, object] = attrs.field(factory=dict)
+    features: Mapping[str, Container[str]] = attrs.field(factory=dict)
+    """Members by group, as {"joint": {"hinge", "free"}}; a group left out may have any."""
 
 
 @attrs.define(eq=False)
@@ -99,17 +103,20 @@ class Kernel:
         """Whether a Data field is kept or read by another stage (unread results are dropped in any case)."""
         return self.stored_later(name)
 
-    def has(self, feature: str, value: object) -> bool:
-        """Whether the model can contain this (a joint type, a transmission …): False lets a stage leave code out."""
-        known = self.layout.features.get(feature)
-        return known is None or value in known  # type: ignore[operator]
+    def has(self, feature: str) -> bool:
+        """Whether the model may use a feature (`joint.ball`, `dyn.filter`): if not, a stage can leave code out."""
+        group, _, member = feature.partition(".")
+        known = self.layout.features.get(group)
+        return known is None or member in known
 
     def scratch(self, name: str, *shape: int) -> Field:
         """Memory of this stage's own, per world, kept from step to step of one launch."""
         known = self.private.setdefault(name, shape)
         if known != shape:
-            raise LaneError(f"{self.stage}: scratch {name!r} asked for with shape {shape}, before with {known}")
-        return Field(self, f"{self.stage}:{name}", shape)
+            raise LaneError(
+                f"{self.stage}: scratch {name!r} asked for with shape {shape}, before with {known}"
+            )
+        return Field(self, f"{self.stage}{PRIVATE}{name}", shape)
 
     def disabled(self, bit: int) -> Any:
         """Whether `opt.disableflags` switches a feature off: read at run time, so that flags may change."""
@@ -228,7 +235,7 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`."""
     if isinstance(condition, bool):
         return a if condition else b
-    kind, a, b = values._promote("select", a, b)
+    kind, a, b = values.promote("select", a, b)
     if condition.op == "not":
         return select(condition.args[0], b, a)
     if condition.kind == MASK:
@@ -273,11 +280,18 @@ class DataFields:
     def __init__(self, kernel: Kernel) -> None:
         object.__setattr__(self, "_kernel", kernel)
 
+    @property
+    def extra(self) -> ExtraFields:
+        """Fields that implementations added, by their full names: `d.extra["rk4:qpos0"]`."""
+        return ExtraFields(self)
+
     def __getattr__(self, name: str) -> Any:
         kernel: Kernel = self._kernel
         shapes = kernel.layout.data
         if name not in shapes:
-            raise AttributeError(f"{kernel.stage}: Data has no real field {name!r}{_near(name, list(shapes))}")
+            raise AttributeError(
+                f"{kernel.stage}: Data has no real field {name!r}{_near(name, list(shapes))}"
+            )
         field = Field(kernel, name, shapes[name])
         return field if shapes[name] else field.load(())
 
@@ -288,6 +302,16 @@ class DataFields:
             field[:] = value
         else:
             field.store((), value)
+
+
+class ExtraFields:
+    """Namespaced fields, which cannot be attributes."""
+
+    def __init__(self, data: DataFields) -> None:
+        self._data = data
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self._data, name)
 
 
 def _near(name: str, known: list[str]) -> str:
@@ -318,7 +342,9 @@ class _Indexed:
         """One full index, or an object array of them over the axes left open."""
         index = index if isinstance(index, tuple) else (index,)
         if len(index) > len(self.shape):
-            raise LaneError(f"{self.kernel.stage}: {self.name} has shape {self.shape}, indexed with {len(index)}")
+            raise LaneError(
+                f"{self.kernel.stage}: {self.name} has shape {self.shape}, indexed with {len(index)}"
+            )
         axes = [_axis(i, n) for i, n in zip(index, self.shape, strict=False)]
         axes += [range(n) for n in self.shape[len(index) :]]
         open_shape = tuple(len(a) for a in axes if not isinstance(a, _One))
@@ -342,7 +368,9 @@ class _Indexed:
         stride = 1
         for i, n in zip(reversed(index), reversed(self.shape), strict=True):
             if kind_of(i) != INT:
-                raise LaneError(f"{self.kernel.stage}: {self.name} indexed with {kind_of(i)}; an Int is needed")
+                raise LaneError(
+                    f"{self.kernel.stage}: {self.name} indexed with {kind_of(i)}; an Int is needed"
+                )
             base, constant = split_index(i)
             literal += constant * stride
             if base is not None:
@@ -408,7 +436,7 @@ class Field(_Indexed):
         value = values.convert(value, NUM)
         trace = self.kernel.trace
         if isinstance(value, Value):
-            trace._check_scope(value)
+            trace.check_scope(value)
         trace.effect(Store(self.name, self._cell(index), value, trace.block), changes=self.name)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -421,7 +449,7 @@ class Field(_Indexed):
             self.store(cells[at], given[at])
 
     def _note(self, names: set[str]) -> None:
-        if ":" not in self.name:
+        if PRIVATE not in self.name:
             names.add(self.name)
 
 
@@ -454,10 +482,10 @@ class Variable:
         given = np.broadcast_to(np.asarray(value, dtype=object), self._shape).ravel()
         trace = self._kernel.trace
         for n, (x, kind) in enumerate(zip(given, self._kinds, strict=True)):
-            if kind == INT and kind_of(x) != INT or kind == REAL and kind_of(x) == NUM:
+            if (kind == INT and kind_of(x) != INT) or (kind == REAL and kind_of(x) == NUM):
                 raise LaneError(f"{self._kernel.stage}: a variable made as {kind} cannot hold a {kind_of(x)}")
             if isinstance(x, Value):
-                trace._check_scope(x)
+                trace.check_scope(x)
             item = SetVariable(self._first + n, values.convert(x, kind), kind, trace.block)
             trace.effect(item, changes=("variable", self._first + n))
 

@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.blocks import Trace
 from dovetail.backends.taichi.emit import Live, any_lane, find_live, stage_source
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel, LaneError, Layout
+from dovetail.backends.taichi.lanes import PRIVATE, FieldPlace, Kernel, LaneError, Layout
 
 __all__ = ["FieldPlace", "LaneStage", "Program", "clear_stage", "compile_program"]
 
@@ -37,7 +37,12 @@ logger = logging.getLogger(__name__)
 SPREAD = 512
 """A top-level loop this much longer than its slots is dealt out one slot per thread (the runtimes' chunk size)."""
 
-FLOAT = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
+LANES = (1, 2, 4, 8, 16, 32)
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector register."""
+
+FLOAT: dict[str, np.dtype[Any]] = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
 
 
 @attrs.frozen(kw_only=True)
@@ -72,7 +77,12 @@ def clear_stage(*fields: str, stage: str = "clear") -> LaneStage:
                 field[i] = 0.0
 
     return LaneStage(
-        stage=stage, name="zero", builder=clear, reads=frozenset(), writes=frozenset(fields), key="_".join(fields)
+        stage=stage,
+        name="zero",
+        builder=clear,
+        reads=frozenset(),
+        writes=frozenset(fields),
+        key="_".join(fields),
     )
 
 
@@ -87,7 +97,9 @@ class _Traced:
         return self.kernel.trace
 
 
-def trace_stages(stages: Sequence[LaneStage], layout: Layout, store: Iterable[str], precision: str) -> list[_Traced]:
+def trace_stages(
+    stages: Sequence[LaneStage], layout: Layout, store: Iterable[str], precision: str
+) -> list[_Traced]:
     """Run every builder once."""
     kept = set(store)
     read_by = {name: {n for n, s in enumerate(stages) if name in s.reads} for s in stages for name in s.reads}
@@ -129,14 +141,18 @@ def _check_declared(stage: LaneStage, kernel: Kernel) -> None:
 
 
 def _check_loaded(stages: Sequence[_Traced], load: Iterable[str]) -> None:
-    """A field read before any stage writes it must come from the arena, else a tile would see another tile's."""
+    """A field read before a later stage writes it must come from the arena, else a tile would see another tile's.
+
+    One that no stage writes and that is not loaded keeps its initial value.
+    """
     available = set(load)
+    written = {name for t in stages for name in t.kernel.writes}
     for t in stages:
-        missing = sorted(t.kernel.reads - t.kernel.writes - available)
+        missing = sorted((t.kernel.reads - t.kernel.writes - available) & written)
         if missing:
             raise LaneError(
-                f"{t.stage.stage} ({t.stage.name}@taichi) reads {', '.join(missing)}, which no earlier stage of the "
-                "program writes and which is not in `load`"
+                f"{t.stage.stage} ({t.stage.name}@taichi) reads {', '.join(missing)}, which only a later stage of "
+                "the program writes and which is not in `load`"
             )
         available |= t.kernel.writes
 
@@ -194,7 +210,7 @@ def program_source(
     lines = [
         f"import {runtime} as ti",
         f"fp = ti.{precision}",
-        f"VT = ti.types.vector({lanes}, fp)",
+        f"VT = ti.types.vector({lanes}, fp)" if lanes > 1 else "VT = fp",
         *any_lane(lanes),
     ]
     for t in traced:
@@ -217,7 +233,7 @@ def _kernel_source(
         "MR: ti.types.ndarray(dtype=fp, ndim=1)",
         "MI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "MB: ti.types.ndarray(dtype=ti.u8, ndim=1)",
-        *(f"{n}: ti.i32" for n in ("stride", "ntile", "nslot", "nstep")),
+        *(f"{n}: ti.i32" for n in ("stride", "ntile", "nslot", "nstep", "first")),
     ]
     lines = [
         "@ti.kernel",
@@ -232,12 +248,13 @@ def _kernel_source(
     pad = " " * 16
     for n, (row, far, count) in enumerate(load):
         lines += [f"{pad}for l{n} in range({count}):", f"{pad}    S[b + {row} + l{n}] = D[a + {far} + l{n}]"]
-    lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range({evaluations}):"]
+    lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range(first, first + {evaluations}):"]
     for t in traced:
         call = f"{t.function}(b, e, {_BUFFERS})"
-        lines += [f"{pad}        if e == 0:", f"{pad}            {call}"] if t.stage.first_only and evaluations > 1 else [
-            f"{pad}        {call}"
-        ]
+        if t.stage.first_only:
+            lines += [f"{pad}        if e == 0:", f"{pad}            {call}"]
+        else:
+            lines += [f"{pad}        {call}"]
     for n, (row, far, count) in enumerate(store):
         lines += [f"{pad}for o{n} in range({count}):", f"{pad}    D[a + {far} + o{n}] = S[b + {row} + o{n}]"]
     return lines
@@ -257,7 +274,8 @@ def write_module(source: str, folder: Path) -> Path:
 
 def load_module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load the generated module {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # the runtimes find a kernel's source through its module
     spec.loader.exec_module(module)
@@ -265,11 +283,17 @@ def load_module(path: Path) -> ModuleType:
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros at a 64-byte boundary: unaligned vectors crash the runtimes."""
+    """Zeros that start at an aligned address: unaligned vectors crash the runtimes."""
     size = int(np.prod(shape, dtype=int)) * dtype.itemsize
-    raw = np.zeros(size + 64, dtype=np.uint8)
-    first = -raw.ctypes.data % 64
+    raw = np.zeros(size + ALIGNMENT, dtype=np.uint8)
+    first = -raw.ctypes.data % ALIGNMENT
     return raw[first : first + size].view(dtype).reshape(shape)
+
+
+def _flat(buffers: Mapping[str, NDArray[Any]], dtype: str) -> NDArray[Any]:
+    """A Model buffer with one axis, never empty."""
+    buffer = buffers.get(dtype)
+    return np.zeros(1, dtype) if buffer is None or not buffer.size else buffer.reshape(-1)
 
 
 @attrs.define(eq=False)
@@ -291,28 +315,53 @@ class Program:
     compile_seconds: float = 0.0
     _mirror: NDArray[Any] | None = None
 
-    def run(self, data_buffer: NDArray[Any], model_buffers: Mapping[str, NDArray[Any]], nstep: int) -> None:
-        """Advance every tile of `data_buffer` (ntile, size, W) by `nstep` steps (1 for a forward evaluation)."""
-        ntile, stride, width = data_buffer.shape
-        if width != self.lanes or data_buffer.dtype != FLOAT[self.precision] or not data_buffer.flags.c_contiguous:
+    def run(
+        self,
+        data_buffer: NDArray[Any],
+        model_buffers: Mapping[str, NDArray[Any]],
+        nstep: int,
+        evaluation: int = 0,
+    ) -> None:
+        """Run on every tile of `data_buffer` (ntile, size, W): `nstep` steps, or one part of a step.
+
+        A program that is only part of a step has one evaluation, and `evaluation` says which.
+        """
+        self._check(data_buffer)
+        self._launch(data_buffer, data_buffer.shape[0], model_buffers, nstep, evaluation)
+
+    def _launch(
+        self, buffer: NDArray[Any], ntile: int, model: Mapping[str, NDArray[Any]], nstep: int, evaluation: int
+    ) -> None:
+        self.kernel(
+            self._numbers(buffer),
+            self._numbers(self.scratch),
+            self._reals(_flat(model, "float64")),
+            _flat(model, "int32"),
+            _flat(model, "uint8"),
+            buffer.shape[1],
+            ntile,
+            max(1, min(self.threads, ntile)),
+            nstep,
+            evaluation,
+        )
+
+    def _check(self, buffer: NDArray[Any]) -> None:
+        """An array of another kind would be read out of bounds, or crash the process."""
+        if (
+            buffer.shape[2] != self.lanes
+            or buffer.dtype != FLOAT[self.precision]
+            or not buffer.flags.c_contiguous
+        ):
             raise ValueError(
                 f"the program was built for C-contiguous tiles of {self.lanes} lanes of {FLOAT[self.precision]}, "
-                f"not {data_buffer.shape} of {data_buffer.dtype}"
+                f"not {buffer.shape} of {buffer.dtype}"
             )
-        if data_buffer.ctypes.data % 64:
-            raise ValueError("the Data buffer must start at a 64-byte boundary")
-        slots = max(1, min(self.threads, ntile))
-        self.kernel(
-            data_buffer.reshape(ntile * stride, width),
-            self.scratch,
-            self._reals(model_buffers["float64"]),
-            model_buffers["int32"],
-            model_buffers["uint8"],
-            stride,
-            ntile,
-            slots,
-            nstep,
-        )
+        if buffer.ctypes.data % ALIGNMENT:
+            raise ValueError(f"the Data buffer must start at a multiple of {ALIGNMENT} bytes")
+
+    def _numbers(self, buffer: NDArray[Any]) -> NDArray[Any]:
+        """A buffer as the kernel takes it: one axis of lane vectors, or of numbers where a tile is one world."""
+        return buffer.reshape(-1, self.lanes) if self.lanes > 1 else buffer.reshape(-1)
 
     def _reals(self, reals: NDArray[Any]) -> NDArray[Any]:
         """The Model's reals in the kernel's precision, cast anew so that edits are seen."""
@@ -327,10 +376,9 @@ class Program:
         """Compile now, by a launch over no tiles."""
         began = time.perf_counter()
         logger.info("compiling %s with %s (%d lines)", self.path.name, self.runtime, self.source.count("\n"))
-        nothing = aligned((1, self.lanes), FLOAT[self.precision])
-        reals, integers, bytes_ = np.zeros(1, FLOAT[self.precision]), np.zeros(1, np.int32), np.zeros(1, np.uint8)
+        unused = aligned((1, 1, self.lanes), FLOAT[self.precision])
         with runtimes.literal_precision(self.runtime, self.precision):
-            self.kernel(nothing, self.scratch, reals, integers, bytes_, 0, 0, 1, 0)
+            self._launch(unused, 0, {}, 0, 0)
         self.compile_seconds = time.perf_counter() - began
         logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
 
@@ -345,7 +393,7 @@ def compile_program(
     load: Sequence[str],
     store: Sequence[str],
     sizes: Mapping[str, int],
-    features: Mapping[str, object] | None = None,
+    features: Mapping[str, Container[str]] | None = None,
     evaluations: int = 1,
     lanes: int = 8,
     precision: str = "f64",
@@ -353,6 +401,10 @@ def compile_program(
     runtime: str = "auto",
 ) -> Program:
     """Trace, fuse, print and compile `stages` in the order given."""
+    if lanes not in LANES:
+        raise ValueError(
+            f"lanes={lanes}: a tile has one of {LANES} worlds (powers of two; others crash the runtimes)"
+        )
     _check_placed(data_places, load, store)
     name = runtimes.choose_runtime(runtime)
     layout = Layout(model_places, data_shapes, sizes, features or {})
@@ -361,7 +413,7 @@ def compile_program(
     live = find_live([(t.function, t.trace) for t in traced], store)
     shapes = dict(data_shapes)
     for t in traced:
-        shapes.update({f"{t.function}:{n}": shape for n, shape in t.kernel.private.items()})
+        shapes.update({f"{t.function}{PRIVATE}{n}": shape for n, shape in t.kernel.private.items()})
     places, rows = assign_places(live.memories, shapes, data_places)
     source = program_source(
         traced,
@@ -387,7 +439,7 @@ def compile_program(
         rows=rows,
         kernel=load_module(path).run,
         scratch=_scratch(places, rows, initial, lanes, precision, threads),
-        live=frozenset(n for n in live.memories if ":" not in n),
+        live=frozenset(n for n in live.memories if PRIVATE not in n),
     )
     program.compile()
     return program

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 RUNTIMES = ("quadrants", "taichi")
+_PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}
+"""Environment variables that keep the runtimes from taking over a redirected stdout."""
+
 _started: dict[str, ModuleType] = {}
 
 
@@ -36,7 +40,7 @@ def choose_runtime(runtime: str = "auto") -> str:
             return name
     extra = "quadrants" if wanted == "quadrants" else "taichi"
     raise RuntimeUnavailableError(
-        f"the taichi backend needs {' or '.join(candidates)}, which is not installed: pip install \"dovetail[{extra}]\""
+        f'the taichi backend needs {" or ".join(candidates)}, which is not installed: pip install "dovetail[{extra}]"'
     )
 
 
@@ -58,10 +62,17 @@ def start(runtime: str = "auto") -> ModuleType:
 
 
 def _initialise(name: str) -> ModuleType:
-    os.environ.setdefault("TI_ENABLE_PYBUF" if name == "taichi" else "QD_ENABLE_PYBUF", "0")
-    ti: Any = importlib.import_module(name)
     kernels = cache_directory() / name
     kernels.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault(_PRINT_WRAPPING[name], "0")
+    with redirect_stdout(io.StringIO()):  # both print a banner, which would spoil a program's own output
+        ti: Any = importlib.import_module(name)
+        _init(ti, kernels)
+    module: ModuleType = ti
+    return module
+
+
+def _init(ti: Any, kernels: Path) -> None:
     ti.init(
         arch=ti.cpu,
         default_fp=ti.f64,
@@ -72,8 +83,6 @@ def _initialise(name: str) -> ModuleType:
         cpu_max_num_threads=os.cpu_count() or 1,
         log_level=ti.WARN,
     )
-    module: ModuleType = ti
-    return module
 
 
 @contextmanager

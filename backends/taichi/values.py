@@ -13,7 +13,8 @@ is `x`, before anything is emitted. Small vectors and matrices are NumPy object 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real as RealNumber
+from numbers import Integral
+from numbers import Real as RealNumber
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
@@ -202,10 +203,12 @@ def convert(x: Operand, kind: str) -> Operand:
     return x
 
 
-def _promote(op: str, a: Any, b: Any) -> tuple[str, Operand, Operand]:
+def promote(op: str, a: Any, b: Any) -> tuple[str, Operand, Operand]:
     ka, kb = kind_of(a), kind_of(b)
     if ka not in _RANK or kb not in _RANK:
-        raise LaneError(f"{op} of {ka} and {kb}: truth values take part in `&`, `|`, `~`, `k.when` and `k.select` only")
+        raise LaneError(
+            f"{op} of {ka} and {kb}: truth values take part in `&`, `|`, `~`, `k.when` and `k.select` only"
+        )
     kind = ka if _RANK[ka] >= _RANK[kb] else kb
     return kind, convert(a, kind), convert(b, kind)
 
@@ -243,7 +246,7 @@ _LITERAL: dict[str, Callable[[Any, Any], Any]] = {
 
 def binary(op: str, a: Any, b: Any) -> Any:
     """`a op b`, folded where a literal decides it."""
-    kind, a, b = _promote(op, a, b)
+    kind, a, b = promote(op, a, b)
     if not isinstance(a, Value) and not isinstance(b, Value):
         return _LITERAL[op](a, b)
     if op == "div" and kind == INT:
@@ -341,7 +344,7 @@ def split_index(x: Any) -> tuple[Value | None, int]:
 def _compare(op: str, a: Any, b: Any) -> Any:
     if not (_operable(a) and _operable(b)):
         return NotImplemented
-    kind, a, b = _promote(op, a, b)
+    kind, a, b = promote(op, a, b)
     return make(op, MASK if kind == NUM else COND, (a, b))
 
 

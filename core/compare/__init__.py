@@ -1,1 +1,7 @@
-"""Comparing implementations with each other and with MuJoCo 3.4.0, stage by stage."""
+"""Comparing implementations with each other and with MuJoCo 3.4.0, stage by stage.
+
+from dovetail.compare.conform import conform    # a model against MuJoCo
+from dovetail.compare.ab import compare         # two implementations of one stage
+from dovetail.compare.diff import diff          # two Data, field by field
+from dovetail.compare.shadow import Shadow      # a second implementation beside the first, in a running Simulation
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from dovetail.contracts.derive import build_model
 from dovetail.contracts.named import KINDS
 from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.types import MODEL_SPECS, Model
-from dovetail.errors import MissingDependencyError
+from dovetail.errors import MissingDependencyError, ValidationError, listing
 
 VERSION = "3.4.0"
 
@@ -46,27 +47,66 @@ def require_mujoco() -> Any:
     return mujoco
 
 
-def model_from_mujoco(mj_model: Any) -> Model:
+def model_from_mujoco(mj_model: Any, source: str = "mujoco.MjModel") -> Model:
     """Our Model with the numbers of a compiled MjModel: to compare stages apart from the compiler."""
-    mujoco = require_mujoco()
     sizes = {name: int(getattr(mj_model, name)) for name, s in SIZES.items() if s.owner == "model"}
     values = {}
     for name, spec in MODEL_SPECS.items():
-        value = _read(mj_model, name)
+        value = read(mj_model, name)
         if isinstance(value, bytes):
             value = np.frombuffer(value, np.uint8)
         array = np.asarray(value)
         if spec.dtype == "uint8" and array.dtype != np.uint8:
             array = array.astype(np.uint8)
         values[name] = array.reshape(spec.dims({**sizes, **_derived(sizes)}))
-    names = {
+    return build_model(
+        sizes, values, object_names=object_names(mj_model), modelname=model_name(mj_model), source=source
+    )
+
+
+def object_names(mj_model: Any) -> dict[str, tuple[str, ...]]:
+    """Names by kind of object, in order of ids; empty where there is none."""
+    mujoco = require_mujoco()
+    return {
         kind: tuple(
             mujoco.mj_id2name(mj_model, getattr(mujoco.mjtObj, f"mjOBJ_{tag}"), i) or ""
-            for i in range(sizes[KINDS[kind].size])
+            for i in range(int(getattr(mj_model, KINDS[kind].size)))
         )
         for kind, tag in _OBJECT_KINDS.items()
     }
-    return build_model(sizes, values, object_names=names, modelname="", source="mujoco.MjModel")
+
+
+def model_name(mj_model: Any) -> str:
+    """The model's own name: the first of its byte table."""
+    return bytes(mj_model.names).partition(b"\0")[0].decode()
+
+
+def load_both(model: str | Path | Model, compiled_by: str = "dovetail") -> tuple[Model, Any]:
+    """A Model and the MjModel of the same MJCF: a file, a built-in model's name, MJCF text, or a Model that
+    knows its file. `compiled_by="mujoco"`: our Model takes MuJoCo's numbers."""
+    from dovetail.simulation import MODELS, builtin_models, load, loads
+
+    if compiled_by not in ("dovetail", "mujoco"):
+        raise ValidationError("compiled_by", [f"{compiled_by!r} should be 'dovetail' or 'mujoco'"])
+    mujoco = require_mujoco()
+    if isinstance(model, Model):
+        if not Path(model.source).is_file():
+            raise ValidationError(
+                f"model {model.modelname!r}",
+                [
+                    f"its source {model.source!r} is no file that MuJoCo could read; give the path or the MJCF text"
+                ],
+            )
+        return model, mujoco.MjModel.from_xml_path(model.source)
+    text = str(model)
+    if text.lstrip().startswith("<"):
+        theirs = mujoco.MjModel.from_xml_string(text)
+        return (loads(text) if compiled_by == "dovetail" else model_from_mujoco(theirs)), theirs
+    path = MODELS / f"{text}.xml" if text in builtin_models() else Path(text)
+    if not path.is_file():
+        raise ValidationError(f"model {text!r}", [f"no such file; built in are: {listing(builtin_models())}"])
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    return (load(path) if compiled_by == "dovetail" else model_from_mujoco(theirs, str(path))), theirs
 
 
 def _derived(sizes: dict[str, int]) -> dict[str, int]:
@@ -75,7 +115,8 @@ def _derived(sizes: dict[str, int]) -> dict[str, int]:
     }
 
 
-def _read(owner: Any, dotted: str) -> Any:
+def read(owner: Any, dotted: str) -> Any:
+    """A field of an MjModel or MjData by its full name, as `opt.timestep` or `contact.dist`."""
     for name in dotted.split("."):
         owner = getattr(owner, name)
     return owner

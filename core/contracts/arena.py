@@ -123,84 +123,107 @@ class Arena:
         return TiledArray(self.block(place), nworld, place.shape)
 
 
-class TiledArray(NDArrayOperatorsMixin):
-    """A field of many worlds whose memory is tiled: reads like an array `(nworld, *shape)`, writes through.
+class Gathered(NDArrayOperatorsMixin):
+    """An array whose numbers do not lie at regular distances: it reads like an array and writes through.
 
-    `x[:]`, `np.asarray(x)` and arithmetic gather a copy; `x[...] = v` and `x[i] = v` write the arena; `x[i]` with
-    one world is a true view.
+    `x[...] = v`, `x[key] = v`, `x += v` and `out=x` write the memory it stands for, and so do slices of it, which
+    are views as in NumPy. `np.asarray(x)` and methods (`x.mean()`, `x.T`) work on a copy that is read-only, so that
+    no write into it is lost unnoticed; `np.array(x)` and `x.copy()` give a copy to work on.
     """
 
-    def __init__(self, block: Array, nworld: int, shape: tuple[int, ...]) -> None:
-        self._block, self._nworld, self._shape = block, nworld, shape
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self._nworld, *self._shape)
+    def _gather(self) -> Array:
+        """A fresh array of the numbers."""
+        raise NotImplementedError
+
+    def _scatter(self, values: Array) -> None:
+        """Write an array of the same shape back."""
+        raise NotImplementedError
 
     @property
     def ndim(self) -> int:
-        return 1 + len(self._shape)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         return int(np.prod(self.shape))
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self._block.dtype
-
     def __len__(self) -> int:
-        return self._nworld
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("a tiled field cannot be shown as one array without a copy")
+        gathered = self._gather()
+        gathered.flags.writeable = bool(copy)
+        return gathered if dtype is None else gathered.astype(dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # What is written to: the arguments of `out=`, or (np.add.at and its like) the first input itself.
+        targets = kwargs.get("out", inputs[:1] if method == "at" else ())
+        gathered = tuple(t._gather() if isinstance(t, Gathered) else t for t in targets)
+        plain = [np.asarray(x) if isinstance(x, Gathered) else x for x in inputs]
+        if method == "at":
+            plain[0] = gathered[0]
+        elif targets:
+            kwargs["out"] = gathered
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        for target, value in zip(targets, gathered, strict=True):
+            if isinstance(target, Gathered):
+                target._scatter(value)
+        if method == "at":
+            return None
+        return targets[0] if len(targets) == 1 else targets or result
+
+    def __getitem__(self, key: Any) -> Any:
+        part = self._gather()[key]
+        if isinstance(part, np.ndarray) and _is_basic(key):
+            return Part(self, key, part.shape)
+        return part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        gathered = self._gather()
+        gathered[key] = np.asarray(value) if isinstance(value, Gathered) else value
+        self._scatter(gathered)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({np.asarray(self)!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        # Reductions and the like (mean, sum, max, reshape, copy, …) work on the gathered array; what would
+        # change it in place (sort, fill, …) fails, because the gathered array is read-only.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether NumPy would give a view for this index, not a copy."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(p is None or p is Ellipsis or isinstance(p, (int, np.integer, slice)) for p in parts)
+
+
+class TiledArray(Gathered):
+    """A field of many worlds whose memory is tiled, as an array `(nworld, *shape)`; `x[i]` with one world is an
+    ordinary array."""
+
+    def __init__(self, block: Array, nworld: int, shape: tuple[int, ...]) -> None:
+        self._block, self._nworld, self._shape = block, nworld, shape
+        self.shape = (nworld, *shape)
+        self.dtype = block.dtype
 
     def _worlds(self) -> Array:
         """(ntile, W, count): the block with the world axes together."""
         return self._block.transpose(0, 2, 1)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if copy is False:
-            raise ValueError("a tiled field cannot be shown as one array without a copy")
+    def _gather(self) -> Array:
         ntile, lanes, count = self._worlds().shape
-        flat = np.ascontiguousarray(self._worlds()).reshape(ntile * lanes, count)[: self._nworld]
-        gathered = flat.reshape(self.shape)
-        return gathered if dtype is None else gathered.astype(dtype, copy=False)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.get("out")
-        if out is not None and any(isinstance(o, TiledArray) for o in out):
-            targets = out
-            kwargs["out"] = tuple(np.asarray(o) if isinstance(o, TiledArray) else o for o in out)
-        else:
-            targets = ()
-        plain = [np.asarray(x) if isinstance(x, TiledArray) else x for x in inputs]
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        for target, value in zip(targets, kwargs.get("out", ()), strict=False):
-            if isinstance(target, TiledArray):
-                target[...] = value
-        return targets[0] if len(targets) == 1 else result
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, (int, np.integer)):
-            return self._world(int(key))
-        if isinstance(key, tuple) and key and isinstance(key[0], (int, np.integer)):
-            return self._world(int(key[0]))[key[1:]]
-        return np.asarray(self)[key]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, (int, np.integer)):
-            self._world(int(key))[...] = value
-            return
-        gathered = np.asarray(self)
-        gathered[key] = np.asarray(value) if isinstance(value, TiledArray) else value
-        self._scatter(gathered)
-
-    def __iter__(self) -> Any:
-        return (self._world(i) for i in range(self._nworld))
-
-    def _world(self, index: int) -> Array:
-        if not -self._nworld <= index < self._nworld:
-            raise IndexError(f"world {index} is out of range: there are {self._nworld}")
-        tile, lane = divmod(index % self._nworld, self._block.shape[2])
-        return self._block[tile, :, lane].reshape(self._shape)
+        flat = np.array(self._worlds(), order="C").reshape(ntile * lanes, count)
+        return flat[: self._nworld].reshape(self.shape)
 
     def _scatter(self, values: Array) -> None:
         _, lanes, count = self._worlds().shape
@@ -211,11 +234,39 @@ class TiledArray(NDArrayOperatorsMixin):
         if rest:
             self._worlds()[whole, :rest] = flat[whole * lanes :]
 
-    def __repr__(self) -> str:
-        return f"TiledArray({np.asarray(self)!r})"
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, np.integer)):
+            return self._world(int(key))
+        if isinstance(key, tuple) and key and isinstance(key[0], (int, np.integer)):
+            return self._world(int(key[0]))[key[1:]]
+        return super().__getitem__(key)
 
-    def __getattr__(self, name: str) -> Any:
-        # Reductions and the like (mean, sum, max, reshape, copy, …) work on the gathered array.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, (int, np.integer)):
+            self._world(int(key))[...] = value
+        else:
+            super().__setitem__(key, value)
+
+    def __iter__(self) -> Any:
+        return (self._world(i) for i in range(self._nworld))
+
+    def _world(self, index: int) -> Array:
+        if not -self._nworld <= index < self._nworld:
+            raise IndexError(f"world {index} is out of range: there are {self._nworld}")
+        tile, lane = divmod(index % self._nworld, self._block.shape[2])
+        return self._block[tile, :, lane].reshape(self._shape)
+
+
+class Part(Gathered):
+    """A slice of a gathered array: a view of it, as slices of arrays are."""
+
+    def __init__(self, whole: Gathered, key: Any, shape: tuple[int, ...]) -> None:
+        self._whole, self._key = whole, key
+        self.shape = shape
+        self.dtype = whole.dtype
+
+    def _gather(self) -> Array:
+        return np.array(self._whole._gather()[self._key])
+
+    def _scatter(self, values: Array) -> None:
+        self._whole[self._key] = values

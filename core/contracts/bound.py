@@ -67,7 +67,11 @@ class Bound:
         place = self._arena.layout.places.get(full)
         if place is None:
             raise self._unknown(name, full)
-        self._view(place)[...] = value
+        view = self._view(place)
+        try:
+            view[...] = value
+        except ValueError as error:
+            raise ValueError(f"{full} has shape {view.shape}: {error}") from None
 
     def _unknown(self, name: str, full: str) -> AttributeError:
         kind = type(self).__name__

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, Layout
-from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.fields import PRECISIONS, Array, FieldSpec, numpy_dtype
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model, full_sizes
 from dovetail.errors import ValidationError, nearest
 
@@ -122,6 +122,8 @@ def make_data(
     """
     if nworld is not None and nworld < 1:
         raise ValidationError("make_data", [f"nworld = {nworld} should be at least 1, or None for one world"])
+    if precision not in PRECISIONS:
+        raise ValidationError("make_data", [f"precision = {precision!r} should be one of {PRECISIONS}"])
     if extra is None:
         from dovetail.registry import default_registry
 
@@ -177,8 +179,7 @@ def reset(
     worlds: Sequence[int] | Array | None = None,
 ) -> None:
     """Put every field back to its initial value, then apply a keyframe; `worlds`: ids or a mask, default all."""
-    if keyframe is not None:
-        keyframe = model.key(keyframe).id
+    key = None if keyframe is None else int(model.key(keyframe).id)
     if worlds is None:
         for buffer in data.arena.buffers.values():
             buffer[...] = 0
@@ -186,8 +187,8 @@ def reset(
     for world in _chosen(data, worlds):
         if worlds is not None:
             _fill_one(model, data.world(world))
-        if keyframe is not None:
-            _apply_keyframe(model, data.world(world), keyframe)
+        if key is not None:
+            _apply_keyframe(model, data.world(world), key)
 
 
 def _fill_all(model: Model, data: Data) -> None:

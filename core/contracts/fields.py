@@ -21,6 +21,9 @@ _KEY = "dovetail"
 REAL = "real"
 """The floating-point type of Data: float64, or float32 in a Data made with precision="f32"."""
 
+PRECISIONS = ("f64", "f32")
+"""What `real` can be."""
+
 DTYPES = (REAL, "float64", "float32", "int32", "int64", "uint8", "uint64")
 
 

@@ -13,6 +13,7 @@ import os
 import tempfile
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,18 @@ from dovetail.contracts.types import STATE, Data, Model
 from dovetail.errors import FileFormatError, NotKeptError, ValidationError
 
 FORMAT = "dovetail-data-1"
+
+_DAMAGED = (
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and zipfile raise for files that are not theirs, or cut, or altered."""
 
 
 class ResumeWarning(UserWarning):
@@ -63,15 +76,15 @@ def save(
     }
     arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    _write_whole(Path(path), {"header": text, **arrays})
+    write_arrays(Path(path), {"header": text, **arrays})
 
 
-def _write_whole(path: Path, arrays: Mapping[str, Array]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write to a temporary neighbour, then rename: a crash leaves the old file or none."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **arrays)
+            np.savez(stream, **dict[str, Any](arrays))
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -81,14 +94,18 @@ def _write_whole(path: Path, arrays: Mapping[str, Array]) -> None:
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and arrays of a saved file."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here because NumPy leaves a file that is no archive open.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(bytes(arrays.pop("header")))
+        foreign = [name for name, value in arrays.items() if not isinstance(value, np.ndarray)]
+        if foreign:
+            raise ValueError(f"{foreign[0]} is no array")
     except FileNotFoundError:
         raise FileFormatError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+    except (*_DAMAGED, OSError) as error:
         raise FileFormatError(f"{path}: not a file saved by dovetail, or damaged: {error}") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != FORMAT or "implementations" not in header:
         raise FileFormatError(f"{path}: not in the format {FORMAT}")
     return header, arrays
 

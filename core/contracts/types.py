@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -242,6 +243,24 @@ class Data(
             precision=self.precision,
             world=self._world,
         )
+
+    def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
+        """Write the state (or `fields="all"`, or named fields besides it) to an .npz file."""
+        from dovetail.contracts import store
+
+        store.save(self, path, fields=fields)
+
+    def load(self, path: str | Path) -> None:
+        """Restore what `save` wrote; nothing is changed unless everything fits."""
+        from dovetail.contracts import store
+
+        store.load(self, path)
+
+    def __copy__(self) -> Data:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Data:
+        return self.copy()
 
     def _named(self, kind: str, which: int | str) -> Named:
         return Named(self, self.model, kind, which)

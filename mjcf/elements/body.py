@@ -12,7 +12,7 @@ from dovetail.contracts.enums import JointType
 from .. import rotation
 from ..context import Context
 from ..defaults import DefaultClass, check_single_orientation
-from ..inertia import diagonalize, tensor_from_full
+from ..inertia import diagonalize
 from ..rotation import OrientationError
 from ..source import Node
 from ..tree import ORIENTATIONS, Body, Frame, Geom, Joint, Posed, Site, overlay
@@ -115,7 +115,7 @@ def _inertial(context: Context, node: Node, scope: Scope) -> None:
 
 
 def _diagonalized(node: Node) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    moments, quat = diagonalize(tensor_from_full(node.values["fullinertia"]))
+    moments, quat = diagonalize(node.values["fullinertia"])
     if moments[2] < rotation.EPS:
         raise node.error("fullinertia must have positive principal moments", "fullinertia")
     return moments, quat

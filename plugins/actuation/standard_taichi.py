@@ -52,9 +52,8 @@ def clamped_controls(k: Kernel) -> Field:
         value = k.select(limited, k.clip(given, low, high), given)
         ctrl[i] = value
         sound.set(k.select((value <= MAXVAL) & (value >= -MAXVAL), sound.value, 0.0))
-    with k.when(k.any(sound.value < 0.5)):
-        with k.loop(0, m.nu) as i:
-            ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
+    with k.when(k.any(sound.value < 0.5)), k.loop(0, m.nu) as i:
+        ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
     return ctrl
 
 
@@ -65,7 +64,7 @@ def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
         first = m.actuator_actadr[i]
         with k.when(first >= 0):
             last = first + m.actuator_actnum[i] - 1
-            for law in each_row(k, dynamics, "actuator_dyntype", DynType, i):
+            for law in each_row(k, dynamics, DynType, m.actuator_dyntype[i]):
                 d.act_dot[last] = law(k, i, ctrl[i])
 
 
@@ -74,9 +73,9 @@ def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
         gain, bias = k.local(0.0), k.local(0.0)
-        for law in each_row(k, parts["actuator_gain"], "actuator_gaintype", GainType, i):
+        for law in each_row(k, parts["actuator_gain"], GainType, m.actuator_gaintype[i]):
             gain.set(law(k, i))
-        for law in each_row(k, parts["actuator_bias"], "actuator_biastype", BiasType, i):
+        for law in each_row(k, parts["actuator_bias"], BiasType, m.actuator_biastype[i]):
             bias.set(law(k, i))
         force = gain.value * driving(k, i, ctrl) + bias.value
         force = k.select(disabled_actuator(k, i), 0.0, force)
@@ -110,19 +109,15 @@ def joint_forces(k: Kernel) -> None:
 
     each_actuator(k, add)
     with k.loop(0, m.njnt) as joint:
-        with k.when((m.jnt_actfrclimited[joint] != 0) & (m.jnt_type[joint] >= JointType.SLIDE)):
-            dof = m.jnt_dofadr[joint]
+        dof = m.jnt_dofadr[joint]
+        limited = (m.jnt_actfrclimited[joint] != 0) & (m.jnt_type[joint] >= JointType.SLIDE)
+        with k.when(limited):
             low, high = m.jnt_actfrcrange[joint]
             d.qfrc_actuator[dof] = k.clip(d.qfrc_actuator[dof], low, high)
 
 
-def each_row(
-    k: Kernel, rows: Rows, types: str, names: type[IntEnum], actuator: Int
-) -> Iterator[Callable[..., Any]]:
-    """The rows of a table that the model may use, each inside the branch of its type."""
-    of = getattr(k.model, types)[actuator]
-    for kind in names:
-        key = kind.name.lower()
-        if key in rows and k.has(types, int(kind)):
-            with k.when(of == int(kind)):
-                yield rows[key]
+def each_row(k: Kernel, rows: Rows, names: type[IntEnum], of: Any) -> Iterator[Callable[..., Any]]:
+    """The rows of a table, which are those the model uses, each inside the branch of its type."""
+    for key, row in rows.items():
+        with k.when(of == int(names[key.upper()])):
+            yield row

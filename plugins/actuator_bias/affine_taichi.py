@@ -7,8 +7,8 @@ from typing import Any
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def bias(k: Kernel, actuator: Int) -> Any:
+def bias(k: Kernel, i: Int) -> Any:
     """The actuator's bias."""
-    constant, stiffness, damping = k.model.actuator_biasprm[actuator, :3]
+    constant, stiffness, damping = k.model.actuator_biasprm[i, :3]
     d = k.data
-    return constant + stiffness * d.actuator_length[actuator] + damping * d.actuator_velocity[actuator]
+    return constant + stiffness * d.actuator_length[i] + damping * d.actuator_velocity[i]

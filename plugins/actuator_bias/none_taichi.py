@@ -5,6 +5,6 @@ from __future__ import annotations
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def bias(k: Kernel, actuator: Int) -> float:
+def bias(k: Kernel, i: Int) -> float:
     """The actuator's bias force: zero."""
     return 0.0

@@ -11,9 +11,9 @@ from dovetail.backends.taichi.algebra import MINVAL
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def dynamics(k: Kernel, actuator: Int, ctrl: Any) -> Any:
+def dynamics(k: Kernel, i: Int, ctrl: Any) -> Any:
     """Rate of change for the clamped control `ctrl`."""
     m = k.model
-    tau = k.max(m.actuator_dynprm[actuator, 0], MINVAL)
-    last = m.actuator_actadr[actuator] + m.actuator_actnum[actuator] - 1
+    tau = k.max(m.actuator_dynprm[i, 0], MINVAL)
+    last = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
     return (ctrl - k.data.act[last]) / tau

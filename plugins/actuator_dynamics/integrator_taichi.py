@@ -7,6 +7,6 @@ from typing import Any
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def dynamics(k: Kernel, actuator: Int, ctrl: Any) -> Any:
+def dynamics(k: Kernel, i: Int, ctrl: Any) -> Any:
     """Rate of change for the clamped control `ctrl`."""
     return ctrl

@@ -7,6 +7,6 @@ from typing import Any
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def dynamics(k: Kernel, actuator: Int, ctrl: Any) -> float:
+def dynamics(k: Kernel, i: Int, ctrl: Any) -> float:
     """Rate of change: zero."""
     return 0.0

@@ -7,8 +7,8 @@ from typing import Any
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def gain(k: Kernel, actuator: Int) -> Any:
+def gain(k: Kernel, i: Int) -> Any:
     """The actuator's gain."""
-    constant, stiffness, damping = k.model.actuator_gainprm[actuator, :3]
+    constant, stiffness, damping = k.model.actuator_gainprm[i, :3]
     d = k.data
-    return constant + stiffness * d.actuator_length[actuator] + damping * d.actuator_velocity[actuator]
+    return constant + stiffness * d.actuator_length[i] + damping * d.actuator_velocity[i]

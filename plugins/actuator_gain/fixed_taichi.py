@@ -7,6 +7,6 @@ from typing import Any
 from dovetail.backends.taichi.lanes import Int, Kernel
 
 
-def gain(k: Kernel, actuator: Int) -> Any:
+def gain(k: Kernel, i: Int) -> Any:
     """The actuator's gain."""
-    return k.model.actuator_gainprm[actuator, 0]
+    return k.model.actuator_gainprm[i, 0]

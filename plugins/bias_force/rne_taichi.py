@@ -39,7 +39,9 @@ def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:
             total += d.cdof_dot[dof] * d.qvel[dof]
         acceleration[body] = total.value
         inertia, velocity = d.cinert[body], d.cvel[body]
-        force[body] = inertia_times(inertia, total.value) + cross_force(velocity, inertia_times(inertia, velocity))
+        force[body] = inertia_times(inertia, total.value) + cross_force(
+            velocity, inertia_times(inertia, velocity)
+        )
 
 
 def add_to_parents(k: Kernel, spatial: Field) -> None:

@@ -41,6 +41,7 @@ def subtree_centres(k: Kernel) -> None:
 def inertias(k: Kernel) -> None:
     """Every body's spatial inertia about its tree's centre of mass; the world has none."""
     m, d = k.model, k.data
+    d.cinert[0] = 0.0
     with k.loop(1, m.nbody) as body:
         offset = d.xipos[body] - d.subtree_com[m.body_rootid[body]]
         rotation = d.ximat[body].reshape(3, 3)
@@ -73,24 +74,24 @@ def motion_axes(k: Kernel) -> None:
     with k.loop(0, m.njnt) as joint:
         kind, dof, body = m.jnt_type[joint], m.jnt_dofadr[joint], m.jnt_bodyid[joint]
         lever = d.subtree_com[m.body_rootid[body]] - d.xanchor[joint]
-        if k.has("jnt_type", int(JointType.FREE)):
+        if k.has("joint.free"):
             with k.when(kind == JointType.FREE):
                 for axis in range(3):
                     d.cdof[dof + axis] = np.eye(6)[3 + axis]
                 body_axes(k, dof + 3, body, lever)
-        if k.has("jnt_type", int(JointType.BALL)):
+        if k.has("joint.ball"):
             with k.when(kind == JointType.BALL):
                 body_axes(k, dof, body, lever)
-        if k.has("jnt_type", int(JointType.SLIDE)):
+        if k.has("joint.slide"):
             with k.when(kind == JointType.SLIDE):
                 d.cdof[dof] = vector(np.zeros(3), d.xaxis[joint])
-        if k.has("jnt_type", int(JointType.HINGE)):
+        if k.has("joint.hinge"):
             with k.when(kind == JointType.HINGE):
                 d.cdof[dof] = vector(d.xaxis[joint], cross(d.xaxis[joint], lever))
 
 
 def body_axes(k: Kernel, dof: Any, body: Any, lever: Any) -> None:
     """Three rotations about the body's own axes."""
-    rotation = k.data.xmat[body].reshape(3, 3)
-    for axis in range(3):
-        k.data.cdof[dof + axis] = vector(rotation[:, axis], cross(rotation[:, axis], lever))
+    with k.loop(0, 3) as axis:
+        column = k.data.xmat[body, axis], k.data.xmat[body, axis + 3], k.data.xmat[body, axis + 6]
+        k.data.cdof[dof + axis] = vector(*column, cross(column, lever))

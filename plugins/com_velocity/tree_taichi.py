@@ -28,14 +28,14 @@ def com_velocity(k: Kernel) -> None:
 
 def add_joint(k: Kernel, kind: Any, dof: Any, velocity: Variable) -> None:
     """Write cdof_dot of a joint's dofs and add their velocities."""
-    if k.has("jnt_type", int(JointType.FREE)):
+    if k.has("joint.free"):
         with k.when(kind == JointType.FREE):
             # Its translations are along world axes, which nothing carries; its rotations move with them.
             for axis in range(3):
                 k.data.cdof_dot[dof + axis] = 0.0
                 velocity += k.data.cdof[dof + axis] * k.data.qvel[dof + axis]
             rotate_together(k, dof + 3, velocity)
-    if k.has("jnt_type", int(JointType.BALL)):
+    if k.has("joint.ball"):
         with k.when(kind == JointType.BALL):
             rotate_together(k, dof, velocity)
     with k.when(kind >= JointType.SLIDE):
@@ -44,11 +44,10 @@ def add_joint(k: Kernel, kind: Any, dof: Any, velocity: Variable) -> None:
         velocity += axis * k.data.qvel[dof]
 
 
-def rotate_together(k: Kernel, dof: Any, velocity: Variable) -> None:
+def rotate_together(k: Kernel, first: Any, velocity: Variable) -> None:
     """Three rotations about body axes, all carried by the velocity before them."""
-    carrier = total = velocity.value
-    for axis in range(3):
-        motion = k.data.cdof[dof + axis]
-        k.data.cdof_dot[dof + axis] = cross_motion(carrier, motion)
-        total = total + motion * k.data.qvel[dof + axis]
-    velocity.set(total)
+    d = k.data
+    carrier = velocity.value
+    with k.loop(first, first + 3) as dof:
+        d.cdof_dot[dof] = cross_motion(carrier, d.cdof[dof])
+        velocity += d.cdof[dof] * d.qvel[dof]

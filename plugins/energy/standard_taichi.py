@@ -27,9 +27,8 @@ def gravitational_energy(k: Kernel) -> Any:
     """−Σ m·g·x over the bodies' centres of mass."""
     m, d = k.model, k.data
     total = k.local(0.0)
-    with k.when(~k.disabled(DisableBit.GRAVITY)):
-        with k.loop(1, m.nbody) as body:
-            total -= m.body_mass[body] * dot(m.opt.gravity[:], d.xipos[body])
+    with k.when(~k.disabled(DisableBit.GRAVITY)), k.loop(1, m.nbody) as body:
+        total -= m.body_mass[body] * dot(m.opt.gravity[:], d.xipos[body])
     return total.value
 
 

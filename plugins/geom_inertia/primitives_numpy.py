@@ -35,7 +35,7 @@ def plane(size: Array, shell: bool) -> tuple[float, Array]:
 def sphere(size: Array, shell: bool) -> tuple[float, Array]:
     """2/5 m r² when solid, 2/3 m r² as a shell."""
     r = float(size[0])
-    measure = 4 * math.pi * r**2 if shell else 4 / 3 * math.pi * r**3
+    measure = 4 * math.pi * r * r if shell else 4 * math.pi * r * r * r / 3
     moment = measure * r**2 * (2 / 3 if shell else 2 / 5)
     return measure, _moments(moment, moment, moment)
 
@@ -48,7 +48,7 @@ def capsule(size: Array, shell: bool) -> tuple[float, Array]:
 
 def _capsule_solid(r: float, half: float) -> tuple[float, Array]:
     height = 2 * half
-    tube, ball = math.pi * r**2 * height, 4 / 3 * math.pi * r**3
+    tube, ball = math.pi * r**2 * height, 4 * math.pi * r * r * r / 3
     # a hemisphere's centre of mass lies 3/8 r beyond the end of the cylinder
     ball_across = 2 / 5 * ball * r**2 + ball * height * (3 * r + 2 * height) / 8
     across = tube * (3 * r**2 + height**2) / 12 + ball_across
@@ -79,7 +79,7 @@ def cylinder(size: Array, shell: bool) -> tuple[float, Array]:
 
 def ellipsoid(size: Array, shell: bool) -> tuple[float, Array]:
     """Solid exactly, shell approximately (see above)."""
-    inner = np.asarray(size, dtype=np.float64)
+    inner = np.asarray(size, dtype=np.float64)[:3]
     volume, moments = _ellipsoid_solid(inner)
     if not shell:
         return volume, moments
@@ -90,9 +90,9 @@ def ellipsoid(size: Array, shell: bool) -> tuple[float, Array]:
 
 
 def _ellipsoid_solid(size: Array) -> tuple[float, Array]:
-    squares = size**2
-    volume = 4 / 3 * math.pi * float(np.prod(size))
-    return volume, volume / 5 * (squares.sum() - squares)
+    a, b, c = (float(s) for s in size[:3])
+    volume = 4 * math.pi * a * b * c / 3
+    return volume, volume / 5 * _moments(b**2 + c**2, a**2 + c**2, a**2 + b**2)
 
 
 def box(size: Array, shell: bool) -> tuple[float, Array]:

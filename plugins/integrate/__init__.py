@@ -34,7 +34,7 @@ def dovetail_implementations() -> list[Implementation]:
         "rk4",
         function="integrate",
         evaluations=4,
-        reads="time qpos qvel act act_dot qacc",
+        reads="time qpos qvel act act_dot qacc qacc_warmstart",
         fields=_RK4_FIELDS,
         summary="Runge-Kutta of fourth order",
         **common,

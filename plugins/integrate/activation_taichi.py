@@ -21,7 +21,7 @@ def next_activation(k: Kernel, actuator: Int, act: Any, act_dot: Any) -> Any:
     m = k.model
     timestep = m.opt.timestep
     duration = timestep
-    if k.has("actuator_dyntype", int(DynType.FILTEREXACT)):
+    if k.has("dyn.filterexact"):
         # act_dot·tau is the distance to the target, of which the filter covers 1 − exp(−h/tau) in a step.
         tau = k.max(m.actuator_dynprm[actuator, 0], MINVAL)
         exact = tau * (1.0 - k.exp(-timestep / tau))

@@ -41,12 +41,12 @@ def move(k: Kernel, qvel: Field, duration: Any) -> None:
     m = k.model
     with k.loop(0, m.njnt) as joint:
         kind, at, dof = m.jnt_type[joint], m.jnt_qposadr[joint], m.jnt_dofadr[joint]
-        if k.has("jnt_type", int(JointType.FREE)):
+        if k.has("joint.free"):
             with k.when(kind == JointType.FREE):
                 for axis in range(3):
                     k.data.qpos[at + axis] += duration * qvel[dof + axis]
                 turn(k, at + 3, qvel, dof + 3, duration)
-        if k.has("jnt_type", int(JointType.BALL)):
+        if k.has("joint.ball"):
             with k.when(kind == JointType.BALL):
                 turn(k, at, qvel, dof, duration)
         with k.when(kind >= JointType.SLIDE):

@@ -25,6 +25,7 @@ from dovetail.contracts.enums import JointType
 def kinematics(k: Kernel) -> None:
     """Write the pose of everything that is attached to a body."""
     m, d = k.model, k.data
+    world_pose(k)
     with k.loop(1, m.nbody) as body:
         pos, quat = start_pose(k, body)
         first = m.body_jntadr[body]
@@ -41,6 +42,14 @@ def kinematics(k: Kernel) -> None:
         place(k, m.ngeom, m.geom_bodyid, m.geom_pos, m.geom_quat, d.geom_xpos, d.geom_xmat)
     if m.nsite:
         place(k, m.nsite, m.site_bodyid, m.site_pos, m.site_quat, d.site_xpos, d.site_xmat)
+
+
+def world_pose(k: Kernel) -> None:
+    """The world body is at the origin."""
+    d = k.data
+    d.xpos[0] = d.xipos[0] = 0.0
+    d.xquat[0] = [1.0, 0.0, 0.0, 0.0]
+    d.xmat[0] = d.ximat[0] = np.eye(3).ravel()
 
 
 def place(
@@ -84,7 +93,7 @@ def move(k: Kernel, joint: Int, pos: Variable, quat: Variable) -> None:
     """Let a joint move the body, and write where the joint is."""
     m = k.model
     kind = m.jnt_type[joint]
-    if not k.has("jnt_type", int(JointType.FREE)):
+    if not k.has("joint.free"):
         move_joint(k, joint, kind, pos, quat)
         return
     with k.when(kind == JointType.FREE):
@@ -112,15 +121,15 @@ def move_joint(k: Kernel, joint: Int, kind: Int, pos: Variable, quat: Variable) 
     d.xaxis[joint] = axis
     d.xanchor[joint] = anchor
     at = m.jnt_qposadr[joint]
-    turns = [t for t in (JointType.BALL, JointType.HINGE) if k.has("jnt_type", int(t))]
-    if k.has("jnt_type", int(JointType.SLIDE)):
+    if k.has("joint.slide"):
         with k.when(kind == JointType.SLIDE):
             pos += axis * (d.qpos[at] - m.qpos0[at])
-    for turn in turns:
-        with k.when(kind == turn):
-            turned = mul_quat(before, _TURN[turn](k, joint, at))
-            quat.set(turned)
-            pos.set(anchor - rotate(m.jnt_pos[joint], turned))
+    for turning, turn in _TURN.items():
+        if k.has(f"joint.{turning.keyword}"):
+            with k.when(kind == turning):
+                turned = mul_quat(before, turn(k, joint, at))
+                quat.set(turned)
+                pos.set(anchor - rotate(m.jnt_pos[joint], turned))
 
 
 def ball_turn(k: Kernel, joint: Int, at: Int) -> Any:

@@ -21,6 +21,7 @@ def mass_matrix(k: Kernel) -> None:
 def composite_inertias(k: Kernel) -> None:
     """Inertia of every body together with its descendants; the world's stays zero."""
     m, d = k.model, k.data
+    d.crb[0] = 0.0
     with k.loop(1, m.nbody) as body:
         d.crb[body] = d.cinert[body]
     with k.loop(1, m.nbody, reverse=True) as body:

@@ -1,4 +1,4 @@
-"""Joint dampers: −damping·velocity for every degree of freedom, in lanes. Compare the joint part of mj_springdamper."""
+"""Joint dampers: −damping·velocity for every degree of freedom, in lanes. Compare mj_springdamper's joint part."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def each_spring(k: Kernel, use: Callable[[Any, Any, Any], None]) -> None:
         stiffness = m.jnt_stiffness[joint]
         with k.when(stiffness != 0.0):
             for kind, displacements in _DISPLACEMENTS.items():
-                if k.has("jnt_type", int(kind)):
+                if k.has(f"joint.{kind.keyword}"):
                     with k.when(m.jnt_type[joint] == kind):
                         for n, displacement in enumerate(displacements(k, m.jnt_qposadr[joint])):
                             use(stiffness, m.jnt_dofadr[joint] + n, displacement)

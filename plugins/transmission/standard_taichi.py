@@ -41,7 +41,7 @@ def arm(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
     """Length and moments of one actuator, by joint type."""
     m, d = k.model, k.data
     for kind, arm_of in _ARM.items():
-        if k.has("jnt_type", int(kind)):
+        if k.has(f"joint.{kind.keyword}"):
             with k.when(m.jnt_type[joint] == kind):
                 in_parent = m.actuator_trntype[actuator] == TrnType.JOINTINPARENT
                 length, moment = arm_of(k, m.jnt_qposadr[joint], m.actuator_gear[actuator], in_parent)

@@ -15,7 +15,8 @@ ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 EULER, RK4 = int(mujoco.mjtIntegrator.mjINT_EULER), int(mujoco.mjtIntegrator.mjINT_RK4)
 STEPS = 1000
 TOLERANCE = 1e-8
-"""Of the largest coordinate; rounding grows along unstable motions, 1e-11 being the worst measured."""
+"""Of the largest coordinate; the worst measured is 1e-13. Chaotic models are left out: within MuJoCo itself a
+change of 1e-15 in the double pendulum's velocity grows to 1e-4 in these 1000 steps."""
 
 BALLS = """<mujoco><option timestep=".004"><flag constraint="disable"/></option><worldbody>
   <body pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .3" pos=".1 0 .05"/>
@@ -38,7 +39,7 @@ ACTIVATIONS = """<mujoco><option timestep=".005" integrator="RK4"><flag constrai
 CASES = [
     ("humanoid.xml", RK4),
     ("hopper.xml", RK4),
-    ("inverted_double_pendulum.xml", RK4),
+    ("inverted_pendulum.xml", RK4),
     ("ant.xml", EULER),
     ("half_cheetah.xml", EULER),
     ("walker2d.xml", EULER),
@@ -58,9 +59,8 @@ def assert_follows_mujoco(model: Any) -> None:
         mujoco.mj_step(model, theirs)
         step(model, ours)
     for name in ("qpos", "qvel", "act", "time"):
-        assert worst_error(np.asarray(getattr(ours, name)), np.asarray(getattr(theirs, name))) < TOLERANCE, (
-            name
-        )
+        error = worst_error(np.asarray(getattr(ours, name)), np.asarray(getattr(theirs, name)))
+        assert error < TOLERANCE, name
 
 
 @pytest.mark.parametrize(("name", "integrator"), CASES)

@@ -9,6 +9,19 @@ from dovetail.contracts.data.solver import Solver
 from dovetail.contracts.data.state import State
 from dovetail.contracts.data.velocity import Velocity
 
+__all__ = [
+    "DATA_GROUPS",
+    "DATA_PARTS",
+    "Acceleration",
+    "Constraint",
+    "Contact",
+    "Position",
+    "Sleep",
+    "Solver",
+    "State",
+    "Velocity",
+]
+
 DATA_PARTS: tuple[type, ...] = (State, Position, Velocity, Acceleration, Constraint, Solver, Sleep)
 """In the order of the pipeline."""
 

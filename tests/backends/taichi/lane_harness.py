@@ -8,17 +8,23 @@ from typing import Any
 import attrs
 import mujoco
 import numpy as np
+
 from dovetail.backends.taichi.lanes import FieldPlace
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, aligned, clear_stage, compile_program
+from dovetail.contracts.enums import BiasType, DynType, GainType, JointType
 from dovetail.plugins.actuation import standard_taichi as actuation
-from dovetail.plugins.actuator_bias import affine_taichi as bias_affine, none_taichi as bias_none
+from dovetail.plugins.actuator_bias import affine_taichi as bias_affine
+from dovetail.plugins.actuator_bias import none_taichi as bias_none
 from dovetail.plugins.actuator_dynamics import (
     filter_taichi,
     filterexact_taichi,
     integrator_taichi,
+)
+from dovetail.plugins.actuator_dynamics import (
     none_taichi as dynamics_none,
 )
-from dovetail.plugins.actuator_gain import affine_taichi as gain_affine, fixed_taichi as gain_fixed
+from dovetail.plugins.actuator_gain import affine_taichi as gain_affine
+from dovetail.plugins.actuator_gain import fixed_taichi as gain_fixed
 from dovetail.plugins.bias_force import rne_taichi
 from dovetail.plugins.com_position import tree_taichi as com_position
 from dovetail.plugins.com_velocity import tree_taichi as com_velocity
@@ -35,11 +41,44 @@ from dovetail.plugins.transmission_velocity import standard_taichi as transmissi
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
-COMPUTED = (
-    "xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert cdof crb qM M "
-    "qLD qLDiagInv cvel cdof_dot qfrc_bias qfrc_spring qfrc_damper qfrc_passive actuator_length actuator_moment "
-    "actuator_velocity actuator_force qfrc_actuator act_dot qfrc_smooth qacc_smooth qacc qfrc_constraint energy"
-).split()
+COMPUTED = [
+    "xpos",
+    "xquat",
+    "xmat",
+    "xipos",
+    "ximat",
+    "xanchor",
+    "xaxis",
+    "geom_xpos",
+    "geom_xmat",
+    "site_xpos",
+    "site_xmat",
+    "subtree_com",
+    "cinert",
+    "cdof",
+    "crb",
+    "qM",
+    "M",
+    "qLD",
+    "qLDiagInv",
+    "cvel",
+    "cdof_dot",
+    "qfrc_bias",
+    "qfrc_spring",
+    "qfrc_damper",
+    "qfrc_passive",
+    "actuator_length",
+    "actuator_moment",
+    "actuator_velocity",
+    "actuator_force",
+    "qfrc_actuator",
+    "act_dot",
+    "qfrc_smooth",
+    "qacc_smooth",
+    "qacc",
+    "qfrc_constraint",
+    "energy",
+]
 
 PARTS = {
     "actuator_gain": {"fixed": gain_fixed.gain, "affine": gain_affine.gain},
@@ -95,14 +134,35 @@ FORWARD = [
         "qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied xipos subtree_com cdof qLD qLDiagInv",
         "qfrc_smooth qacc_smooth",
     ),
-    _stage("solve_constraints", unconstrained_taichi.solve_constraints, "qacc_smooth", "qacc qfrc_constraint"),
-    _stage("energy", energy.energy, "xipos qpos qvel M", "energy", first_only=True),
+    _stage(
+        "solve_constraints", unconstrained_taichi.solve_constraints, "qacc_smooth", "qacc qfrc_constraint"
+    ),
+    _stage(
+        "energy",
+        energy.energy,
+        "xipos qpos qvel M",
+        "energy",
+    ),
 ]
 _ADVANCE = "qpos qvel act time qacc_warmstart"
 EULER = _stage(
-    "integrate", euler_taichi.integrate, "M qfrc_smooth qfrc_constraint qacc act_dot", _ADVANCE, integrate=True
+    "integrate",
+    euler_taichi.integrate,
+    "M qfrc_smooth qfrc_constraint qacc act_dot",
+    _ADVANCE,
+    integrate=True,
 )
-RK4 = _stage("integrate", rk4_taichi.integrate, "qacc act_dot", _ADVANCE, integrate=True)
+RK4_FIELDS = {
+    "time0": None,
+    "qpos0": "nq",
+    "qvel0": "nv",
+    "act0": "na",
+    "qvel": "nv",
+    "qacc": "nv",
+    "act_dot": "na",
+}
+_KEPT = " ".join(f"rk4:{name}" for name in RK4_FIELDS)
+RK4 = _stage("integrate", rk4_taichi.integrate, "qacc act_dot", f"{_ADVANCE} {_KEPT}", integrate=True)
 
 
 def model_places(m: mujoco.MjModel) -> tuple[dict[str, tuple[str, FieldPlace]], dict[str, np.ndarray]]:
@@ -135,9 +195,20 @@ def model_sizes(m: mujoco.MjModel) -> dict[str, int]:
     return {n: getattr(m, n) for n in dir(m) if n.startswith("n") and isinstance(getattr(m, n), int)}
 
 
-def features(m: mujoco.MjModel) -> dict[str, frozenset[int]]:
-    names = ("jnt_type", "actuator_dyntype", "actuator_gaintype", "actuator_biastype")
-    return {n: frozenset(int(x) for x in getattr(m, n)) for n in names}
+def features(m: mujoco.MjModel) -> dict[str, set[str]]:
+    kinds = {
+        "joint": (JointType, m.jnt_type),
+        "dyn": (DynType, m.actuator_dyntype),
+        "gain": (GainType, m.actuator_gaintype),
+        "bias": (BiasType, m.actuator_biastype),
+    }
+    return {group: {enum(int(v)).name.lower() for v in values} for group, (enum, values) in kinds.items()}
+
+
+def used_parts(m: mujoco.MjModel) -> dict[str, dict[str, Any]]:
+    used = features(m)
+    groups = {"actuator_gain": "gain", "actuator_bias": "bias", "actuator_dynamics": "dyn"}
+    return {table: {k: v for k, v in PARTS[table].items() if k in used[g]} for table, g in groups.items()}
 
 
 @attrs.define
@@ -154,7 +225,8 @@ class Batch:
     def __getitem__(self, name: str) -> np.ndarray:
         place = self.places[name]
         rows = self.buffer[:, place.offset : place.offset + place.count]
-        flat = rows.transpose(0, 2, 1).reshape(-1, place.count)[: self.nworld]
+        worlds = rows.shape[0] * rows.shape[2]
+        flat = rows.transpose(0, 2, 1).reshape(worlds, place.count)[: self.nworld]
         return flat.reshape(self.nworld, *place.shape)
 
     def __setitem__(self, name: str, value: np.ndarray) -> None:
@@ -163,7 +235,9 @@ class Batch:
         full = np.zeros((tiles * lanes, place.count))
         full[:] = np.ravel(initial_values(self.model)[name])
         full[: self.nworld] = np.reshape(value, (self.nworld, place.count))
-        self.buffer[:, place.offset : place.offset + place.count] = full.reshape(tiles, lanes, -1).transpose(0, 2, 1)
+        self.buffer[:, place.offset : place.offset + place.count] = full.reshape(tiles, lanes, -1).transpose(
+            0, 2, 1
+        )
 
     def run(self, nstep: int = 1) -> None:
         self.packed = model_places(self.model)[1]
@@ -173,8 +247,6 @@ class Batch:
 def initial_values(m: mujoco.MjModel) -> dict[str, np.ndarray]:
     d = mujoco.MjData(m)
     zero = {n: np.zeros(np.shape(getattr(d, n))) for n in COMPUTED}
-    zero["xquat"][0, 0] = 1.0
-    zero["xmat"][0] = zero["ximat"][0] = np.eye(3).ravel()
     return zero | {n: np.array(getattr(d, n), dtype=float) for n in (*STATE, *INPUTS)}
 
 
@@ -192,6 +264,7 @@ def make_batch(
     """Compile the model's step and give it `nworld` worlds at the reset state."""
     rk4 = m.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
     stages = stages or [*FORWARD, RK4 if rk4 else EULER]
+    stages = [attrs.evolve(s, parts=used_parts(m)) if s.parts else s for s in stages]
     lanes = lanes or {"f64": 8, "f32": 16}[precision]
     initial = initial_values(m)
     kept = (*STATE, *INPUTS, *keep)
@@ -201,17 +274,18 @@ def make_batch(
         places[name] = FieldPlace(row, initial[name].shape)
         row += places[name].count
     modelled, packed = model_places(m)
+    extra = {f"rk4:{n}": (getattr(m, size) if size else 1,) for n, size in RK4_FIELDS.items()}
     program = compile_program(
         stages=stages,
         model_places=modelled,
         data_places=places,
-        data_shapes={n: v.shape for n, v in initial.items()},
+        data_shapes={n: v.shape for n, v in initial.items()} | extra,
         initial=initial,
         load=[*STATE, *INPUTS],
         store=[n for n in kept if n not in INPUTS],
         sizes=model_sizes(m),
         features=features(m),
-        evaluations=4 if stages[-1] is RK4 else 1,
+        evaluations=4 if stages[-1].builder is rk4_taichi.integrate else 1,
         lanes=lanes,
         precision=precision,
         threads=threads,

@@ -1,0 +1,119 @@
+"""What commands share: the decorator that makes one, its common options, and the models they name.
+
+Nothing heavy is imported here at module level: `dovetail run --help` should be as quick as `dovetail --help`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
+Said = dict[str, Any]
+"""What the user said about implementations: the keyword arguments of `Simulation`, None for what is unsaid."""
+
+
+def cli_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function: its name and docstring, an example, and `--json` (passed as `as_json`)."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        summary, _, details = (inspect.getdoc(function) or "").partition("\n")
+        shown = "\n".join(f"  {line.strip()}" for line in example.strip().splitlines())
+        text = "\n\n".join(part for part in (summary, details.strip(), f"\b\nExample:\n{shown}") if part)
+        as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, nothing else.")
+        return click.command(function.__name__, help=text, short_help=summary)(as_json(function))
+
+    return decorate
+
+
+def _stages(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> Mapping[str, str]:
+    chosen = {}
+    for text in value:
+        slot, equals, choice = text.partition("=")
+        if not (slot and equals and choice):
+            raise click.BadParameter(
+                f"{text!r} should be SLOT=CHOICE, as integrate=rk4 or passive_force:spring=joint@numpy"
+            )
+        chosen[slot] = choice
+    return chosen
+
+
+_SELECTION = (
+    click.option("--nworld", type=click.IntRange(min=1), help="Simulate this many worlds as one batch."),
+    click.option("--backend", help="Where stages run, as numpy or taichi."),
+    click.option("--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data."),
+    click.option("--threads", type=click.IntRange(min=1), help="CPU threads for a batch."),
+    click.option(
+        "--stage",
+        "stages",
+        multiple=True,
+        callback=_stages,
+        metavar="SLOT=CHOICE",
+        help="Choose for one stage: name, name@backend or @backend. Repeatable.",
+    ),
+    click.option(
+        "--keep", multiple=True, metavar="FIELD", help="Keep a field in Data (or: all). Repeatable."
+    ),
+    click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
+)
+_SAID = ("nworld", "backend", "precision", "threads", "stages", "keep", "runtime")
+
+
+def selection_options(function: F) -> F:
+    """Add the options that choose implementations; they arrive together as `said`."""
+
+    @functools.wraps(function)
+    def gathered(**arguments: Any) -> Any:
+        said = {name: arguments.pop(name) for name in _SAID}
+        said["stages"] = said["stages"] or None
+        said["keep"] = said["keep"] or None
+        return function(said=said, **arguments)
+
+    for option in reversed(_SELECTION):
+        gathered = option(gathered)
+    result: Any = gathered
+    return result  # type: ignore[no-any-return]
+
+
+model_argument = click.argument("model", metavar="MODEL")
+
+
+def check_model_name(name: str) -> None:
+    """Refuse what is neither a file nor a built-in model, and list what exists."""
+    from pathlib import Path
+
+    from dovetail.errors import listing, nearest
+    from dovetail.simulation import builtin_models
+
+    known = builtin_models()
+    if name not in known and not Path(name).is_file():
+        raise click.BadParameter(
+            f"{name!r} is neither a file nor a built-in model{nearest(name, known) or '.'} "
+            f"Built in: {listing(known)}",
+            param_hint="MODEL",
+        )
+
+
+def load_model(name: str) -> Model:
+    """A model file, or a built-in model by name."""
+    from dovetail.simulation import load
+
+    check_model_name(name)
+    return load(name)
+
+
+def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
+    """The plan for what the user said, with the configuration files and environment behind it."""
+    from dovetail.config import Config
+    from dovetail.planner import compile_plan
+
+    settings = {k: v for k, v in said.items() if k not in ("nworld", "stages")}
+    config = Config.merge([Config.of_call(said["stages"], **settings), Config.discover()])
+    return compile_plan(model, config, nworld=said["nworld"], missing=missing)

@@ -1,0 +1,156 @@
+"""Printing: JSON, tables, trees and progress. Rich is imported when something is shown."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 160
+"""Columns when stdout is not a terminal: wide enough that nothing is cut in a pipe or a log."""
+
+
+def emit(report: Any) -> None:
+    """Print a report as JSON."""
+    click.echo(json.dumps(plain(report), indent=2, ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: numbers, strings, lists and objects; NaN and infinity become null."""
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if hasattr(type(value), "__attrs_attrs__"):
+        return {a.name: plain(getattr(value, a.name)) for a in type(value).__attrs_attrs__}
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A Rich console; without a terminal it uses no colour and plenty of width."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    terminal = stream.isatty()
+    return Console(
+        file=stream,
+        highlight=False,
+        markup=False,
+        no_color=None if terminal else True,
+        width=None if terminal else PLAIN_WIDTH,
+    )
+
+
+def say(text: str = "") -> None:
+    """A line on stdout."""
+    click.echo(text)
+
+
+def title(text: str) -> None:
+    """A heading on stdout, with space before it."""
+    click.echo("")
+    click.secho(text, bold=True)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numeric: Sequence[str] = ()) -> None:
+    """Print rows under headings; columns named in `numeric` stand to the right."""
+    from rich import box
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in columns:
+        right = name in numeric
+        shown.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in rows:
+        shown.add_row(*("" if cell is None else str(cell) for cell in row))
+    console().print(shown)
+
+
+def pairs(entries: Mapping[str, object]) -> None:
+    """Print labels with their values, aligned."""
+    width = max(map(len, entries), default=0)
+    for label, value in entries.items():
+        lines = str(value).splitlines() or [""]
+        click.echo(f"  {label:<{width}}  {lines[0]}")
+        for line in lines[1:]:
+            click.echo(f"  {'':<{width}}  {line}")
+
+
+def quantity(value: float, unit: str = "") -> str:
+    """A number of readable length with its unit."""
+    if value == 0 or not math.isfinite(value):
+        text = f"{value:g}"
+    elif 1e-3 <= abs(value) < 1e7:
+        text = f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    else:
+        text = f"{value:.3e}"
+    return f"{text} {unit}".rstrip()
+
+
+def size(count: float) -> str:
+    """Bytes in readable units."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+class Progress:
+    """A bar on stderr with steps and steps per second; silent when stderr is no terminal or JSON is wanted."""
+
+    def __init__(self, total: int, *, show: bool) -> None:
+        self._total, self._show, self._bar, self._task = total, show and sys.stderr.isatty(), None, None
+
+    def __enter__(self) -> Progress:
+        if self._show:
+            self._bar = _bar()
+            self._task = self._bar.add_task("steps", total=self._total, rate="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, done: int, seconds: float) -> None:
+        if self._bar is not None and seconds > 0:
+            self._bar.update(self._task, completed=done, rate=f"{quantity(done / seconds)} steps/s")
+
+
+def _bar() -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    return RichProgress(*columns, console=console(stderr=True), transient=True)
+
+
+@contextmanager
+def waiting(text: str, *, show: bool) -> Iterator[None]:
+    """Tell on stderr that something takes a while; on a terminal with the time elapsed."""
+    if not show:
+        yield
+    elif sys.stderr.isatty():
+        from rich.progress import Progress as RichProgress
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with RichProgress(*columns, console=console(stderr=True), transient=True) as bar:
+            bar.add_task(text)
+            yield
+    else:
+        click.echo(text, err=True)
+        yield

@@ -1,0 +1,71 @@
+"""`dovetail check`: does each model load, and is there an implementation for every stage it needs?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._options import Said, cli_command, load_model, make_plan, selection_options
+from dovetail.cli._output import emit, say
+from dovetail.errors import DovetailError, MJCFError, ValidationError
+
+
+@cli_command(example="dovetail check humanoid robots/*.xml")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@selection_options
+def check(models: tuple[str, ...], said: Said, as_json: bool) -> int:
+    """Load models and say everything that stops them from running.
+
+    Problems are printed as file:line: what is wrong. The exit code is 1 if any model has one.
+    """
+    reports = [_examine(name, said) for name in models]
+    if as_json:
+        emit({"models": reports, "ok": all(r["ok"] for r in reports)})
+    else:
+        _show(reports)
+    return 0 if all(r["ok"] for r in reports) else FOUND_PROBLEMS
+
+
+def _examine(name: str, said: Said) -> dict[str, Any]:
+    """One model's problems: what stopped it from loading, or else what its plan lacks."""
+    try:
+        model = load_model(name)
+        plan = make_plan(model, said)
+    except click.BadParameter as error:
+        problems = [{"kind": "file", "message": error.message}]
+    except DovetailError as error:
+        problems = _from_error(error)
+    else:
+        problems = [
+            {
+                "kind": "stage",
+                "stage": m.slot,
+                "message": f"no plugin implements {m.slot}, needed by {m.reason}",
+            }
+            for m in plan.missing
+        ]
+    return {"model": name, "ok": not problems, "problems": problems}
+
+
+def _from_error(error: DovetailError) -> list[dict[str, Any]]:
+    if isinstance(error, ValidationError):
+        return [{"kind": "model", "message": problem} for problem in error.problems]
+    if isinstance(error, MJCFError):
+        place = {"file": error.file, "line": error.line, "element": error.element}
+        return [{"kind": "mjcf", **place, "message": str(error)}]
+    return [{"kind": type(error).__name__, "message": str(error)}]
+
+
+def _show(reports: list[dict[str, Any]]) -> None:
+    for report in reports:
+        if report["ok"]:
+            say(f"{report['model']}: ok")
+        for problem in report["problems"]:
+            # a message of the MJCF reader already begins with file:line
+            prefix = "" if problem["kind"] == "mjcf" else f"{report['model']}: "
+            say(f"{prefix}{problem['message']}")
+    bad = sum(not r["ok"] for r in reports)
+    if bad:
+        say(f"{bad} of {len(reports)} model{'s'[: len(reports) > 1]} cannot run")

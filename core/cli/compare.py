@@ -1,0 +1,55 @@
+"""`dovetail compare`: two implementations of one stage on the same inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._errors import show_errors
+from dovetail.cli._options import cli_command, load_model, model_argument
+from dovetail.cli._output import emit, say
+
+if TYPE_CHECKING:
+    from dovetail.compare.ab import ABReport
+
+
+@cli_command(example="dovetail compare humanoid mass_matrix crb@numpy crb@taichi --nworld 64")
+@model_argument
+@click.argument("stage")
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=100, show_default=True, help="Of the trajectory."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the initial states.")
+@click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
+@click.option("--precision", type=click.Choice(["f64", "f32"]), default="f64", show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--repeat", type=click.IntRange(min=1), default=1, show_default=True, help="Timings per step.")
+def compare(model: str, stage: str, a: str, b: str, as_json: bool, **asked: Any) -> int:
+    """Compare two implementations of one stage on the same states.
+
+    A is the authority, B is measured against it; both are written name@backend. STAGE may be a row, as
+    passive_force:spring. The exit code is 1 if they differ by more than the tolerances of the fields.
+    """
+    from dovetail.compare import ab
+
+    report = ab.compare(load_model(model), stage, a, b, **asked)
+    if as_json:
+        emit(report.to_dict())
+    else:
+        _show(report)
+    return 0 if report.ok else FOUND_PROBLEMS
+
+
+def _show(report: ABReport) -> None:
+    say(report.headline())
+    show_errors(report.rows, fields=True)
+    say(
+        f"time per call: {report.a} {report.microseconds_a:.1f} µs, {report.b} {report.microseconds_b:.1f} µs; "
+        f"{report.b} is {report.speedup:.2f} times as fast"
+    )
+    if report.missing:
+        say(f"the trajectory ran without missing stages: {', '.join(report.missing)}")

@@ -1,0 +1,73 @@
+"""`dovetail conform`: a model against MuJoCo 3.4.0, field by field after every stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._errors import show_errors
+from dovetail.cli._options import check_model_name, cli_command
+from dovetail.cli._output import emit, say
+
+if TYPE_CHECKING:
+    from dovetail.compare.conform import ConformReport
+
+
+@cli_command(
+    example="""dovetail conform
+    dovetail conform my_robot.xml --disable constraint --backend taichi --nworld 16
+    dovetail conform arm --stage mass_matrix --stage integrate --fields"""
+)
+@click.argument("models", nargs=-1, metavar="[MODEL...]")
+@click.option("--stage", "stages", multiple=True, metavar="STAGE", help="Report only this. Repeatable.")
+@click.option("--steps", type=click.IntRange(min=0), default=10, show_default=True, help="Of a trajectory.")
+@click.option("--states", type=click.IntRange(min=0), default=5, show_default=True, help="Random states.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
+@click.option("--disable", multiple=True, metavar="FLAG", help="Option flag to disable in both. Repeatable.")
+@click.option("--enable", multiple=True, metavar="FLAG", help="Option flag to enable in both. Repeatable.")
+@click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
+@click.option("--backend", help="Where stages run, as numpy or taichi.")
+@click.option("--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data.")
+@click.option(
+    "--compiled-by",
+    type=click.Choice(["dovetail", "mujoco"]),
+    default="dovetail",
+    show_default=True,
+    help="Whose compiler reads the model.",
+)
+@click.option("--fields", is_flag=True, help="Show every field, not only the worst of each stage.")
+def conform(
+    models: tuple[str, ...], stages: tuple[str, ...], fields: bool, as_json: bool, **asked: Any
+) -> int:
+    """Compare a model, stage by stage, with MuJoCo 3.4.0.
+
+    Without MODEL, every built-in model is compared. The exit code is 1 if a field is out of tolerance, or if a
+    model needs stages that nothing implements.
+    """
+    from dovetail.compare import conform as conforming
+    from dovetail.simulation import builtin_models
+
+    for model in models:
+        check_model_name(model)
+    reports = []
+    for model in models or builtin_models():
+        reports.append(conforming.conform(model, stages=stages or None, **asked))
+        if not as_json:
+            _show(reports[-1], fields)
+    good = all(report.ok and report.complete for report in reports)
+    if as_json:
+        emit({"ok": good, "models": [report.to_dict() for report in reports]})
+    return 0 if good else FOUND_PROBLEMS
+
+
+def _show(report: ConformReport, fields: bool) -> None:
+    say(report.headline())
+    say(report.plan)
+    show_errors(report.rows, fields=fields)
+    if report.missing:
+        say(f"missing, so not compared: {', '.join(report.missing)}")
+        say("  --disable leaves such parts out of both engines, as --disable constraint")
+    say(f"not compared: {', '.join(report.ignored)}")
+    say()

@@ -1,0 +1,110 @@
+"""`dovetail plan`: what would run for a model, who chose it, what fell back, what is missing, what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._options import Said, cli_command, load_model, make_plan, model_argument, selection_options
+from dovetail.cli._output import emit, say, size, table, title
+
+if TYPE_CHECKING:
+    from dovetail.plan import Plan
+
+
+@cli_command(example="dovetail plan humanoid --backend taichi --nworld 1024 --stage integrate=rk4")
+@model_argument
+@selection_options
+def plan(model: str, said: Said, as_json: bool) -> int:
+    """Show which implementation would run for each stage, and why.
+
+    Nothing is simulated or compiled to machine code. The exit code is 1 if a stage is missing.
+    """
+    made = make_plan(load_model(model), said)
+    report = describe(made)
+    if as_json:
+        emit(report)
+    else:
+        show(report)
+    return FOUND_PROBLEMS if made.missing else 0
+
+
+def describe(plan: Plan) -> dict[str, Any]:
+    """The plan as plain values."""
+    return {
+        "headline": plan.headline(),
+        "nworld": plan.nworld,
+        "precision": plan.precision,
+        "threads": plan.threads,
+        "lanes": plan.lanes,
+        "segments": len(plan.segments("step")),
+        "evaluations": plan.evaluations if "integrate" in plan.choices else None,
+        "slots": plan.lines(),
+        "fallbacks": {line.slot: line.fallback for line in plan.lines() if line.fallback},
+        "skipped": plan.skipped,
+        "missing": plan.missing,
+        "memory": memory(plan),
+        "notes": notes(plan),
+    }
+
+
+def memory(plan: Plan) -> dict[str, int]:
+    """Bytes of a Data of this plan, per world and in all, without allocating it."""
+    from dovetail.contracts.arena import Layout
+    from dovetail.contracts.fields import numpy_dtype
+    from dovetail.contracts.types import DATA_SPECS
+
+    specs = [*DATA_SPECS.values(), *plan.extra_fields]
+    layout = Layout.of((s for s in specs if s.name in plan.keep), plan.model.sizes)
+    world = sum(count * numpy_dtype(dtype, plan.precision).itemsize for dtype, count in layout.rows.items())
+    tiles = 1 if plan.nworld is None else -(-plan.nworld // plan.lanes)
+    return {"world_bytes": world, "total_bytes": world * tiles * plan.lanes, "fields": len(layout.places)}
+
+
+def notes(plan: Plan) -> list[str]:
+    """What a user should know about the cost of this plan."""
+    backends = {slot.record.backend for slot in plan.slots}
+    many = plan.nworld is not None and plan.nworld > 1
+    segments = len(plan.segments("step"))
+    found = []
+    if "integrate" in plan.choices and plan.evaluations > 1:
+        found.append(f"each step evaluates the dynamics {plan.evaluations} times")
+    if backends == {"numpy"} and many:
+        found.append("the NumPy reference runs worlds one after another; --backend taichi runs them together")
+    if "taichi" in backends and not many:
+        found.append("taichi is made for batches: a single world is mostly the cost of launching its kernel")
+    if "taichi" in backends and segments > 1:
+        found.append(
+            f"{segments} segments: numbers pass through memory between them, and each step is launched one by "
+            "one; a plan wholly on one backend runs many steps in one call"
+        )
+    return found
+
+
+def show(report: dict[str, Any]) -> None:
+    """The plan as tables."""
+    say(report["headline"])
+    table(
+        ("segment", "slot", "implementation", "chosen by", "notes"),
+        [(s.segment, s.slot, s.implementation, s.origin, _slot_notes(s)) for s in report["slots"]],
+        numeric=("segment",),
+    )
+    if report["skipped"]:
+        say(f"not needed by this model: {', '.join(report['skipped'])}")
+    amount = report["memory"]
+    say(
+        f"memory: {size(amount['world_bytes'])} per world, {size(amount['total_bytes'])} in all "
+        f"({amount['fields']} fields kept)"
+    )
+    for note in report["notes"]:
+        say(f"note: {note}")
+    if report["missing"]:
+        title("Missing: no installed plugin implements")
+        table(("slot", "needed by"), [(m.slot, m.reason) for m in report["missing"]])
+
+
+def _slot_notes(line: Any) -> str:
+    said = [f"fell back: {line.fallback}"] if line.fallback else []
+    said += [f"wrapped by {', '.join(line.wrapped_by)}"] if line.wrapped_by else []
+    said += [f"from {line.provider}"] if line.provider != "dovetail" else []
+    return "; ".join(said)

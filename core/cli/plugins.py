@@ -1,0 +1,70 @@
+"""`dovetail plugins`: what is installed, where it came from, whether it works, what it offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._options import cli_command
+from dovetail.cli._output import emit, say, table
+
+if TYPE_CHECKING:
+    from dovetail.registry import PluginInfo, Registry
+
+
+@cli_command(example="dovetail plugins --third-party")
+@click.option("--third-party", is_flag=True, help="Leave out the plugins that come with dovetail.")
+def plugins(third_party: bool, as_json: bool) -> int:
+    """List the installed plugins and what they offer.
+
+    The exit code is 1 if one is broken. DOVETAIL_DISABLED_PLUGINS=a,b leaves plugins out.
+    """
+    from dovetail.registry import default_registry
+
+    registry = default_registry()
+    chosen = [p for p in registry.plugins if not (third_party and p.distribution == "dovetail")]
+    if as_json:
+        emit({"plugins": [describe(p) for p in chosen], "backends": _backends(registry)})
+    else:
+        _show(chosen, registry)
+    return FOUND_PROBLEMS if any(p.status == "broken" for p in chosen) else 0
+
+
+def describe(plugin: PluginInfo) -> dict[str, Any]:
+    return {
+        "name": plugin.name,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "status": plugin.status,
+        "detail": plugin.detail,
+        "implementations": [f"{r.slot} {r.label}" for r in plugin.implementations],
+    }
+
+
+def _backends(registry: Registry) -> list[dict[str, Any]]:
+    return [
+        {"name": b.name, "available": not b.missing(), "needs": b.missing() or None, "install": b.install}
+        for b in registry.backends.values()
+    ]
+
+
+def _show(chosen: list[PluginInfo], registry: Registry) -> None:
+    table(
+        ("plugin", "distribution", "version", "status", "offers"),
+        [
+            (p.name, p.distribution, p.version, p.status, p.detail or _offers(p) or "a backend")
+            for p in chosen
+        ],
+    )
+    for backend in _backends(registry):
+        state = "ready" if backend["available"] else f'not installed: pip install "{backend["install"]}"'
+        say(f"backend {backend['name']}: {state}")
+
+
+def _offers(plugin: PluginInfo) -> str:
+    return ", ".join(
+        f"{r.key}: {r.label}" if r.key else r.label
+        for r in sorted(plugin.implementations, key=lambda r: (r.backend, r.slot))
+    )

@@ -1,0 +1,369 @@
+"""`dovetail run`: simulate, then say what ran, how quickly, and whether the numbers are sane."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._options import Said, cli_command, load_model, model_argument, selection_options
+from dovetail.cli._output import Progress, emit, pairs, quantity, say, table, title, waiting
+
+if TYPE_CHECKING:
+    from dovetail.cli._recording import Quantity, Recorder
+    from dovetail.contracts.fields import Array
+    from dovetail.contracts.types import Model
+    from dovetail.simulation import Simulation
+    from dovetail.wrappers import Profiler
+
+DEFAULT_DURATION = 1.0
+"""Seconds to simulate when nobody says."""
+PLOT_SAMPLES = 144
+"""Samples of a plot when --every is not given: one per dot column."""
+REFRESH = 0.1
+"""Seconds between two looks at the progress bar and at the state."""
+
+
+@cli_command(
+    example="""dovetail run humanoid --duration 2 --plot height
+    dovetail run humanoid --nworld 1024 --backend taichi --noise 0.1 --steps 500
+    dovetail run arm --keyframe reach --output reach.npz --every 10 --stage integrate=euler"""
+)
+@model_argument
+@click.option("--steps", type=click.IntRange(min=1), help="How many steps.")
+@click.option("--duration", type=float, help="How many seconds instead [default: 1].")
+@click.option("--keyframe", help="Start from a keyframe, by name or number.")
+@click.option("--noise", type=click.FloatRange(min=0), default=0.0, help="Random initial velocities: sigma.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random velocities.")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do about stages that nothing implements: stop, or run without them.",
+)
+@click.option("--profile", is_flag=True, help="Time every stage by itself (fused kernels come apart).")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Trajectory file, .npz.")
+@click.option(
+    "--plot",
+    "plots",
+    multiple=True,
+    is_flag=False,
+    flag_value="auto",
+    metavar="[QUANTITY]",
+    help="Plot over time: height, energy, a joint, or FIELD[i,j]. Repeatable; put it after MODEL.",
+)
+@click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
+@selection_options
+def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
+    """Simulate a model and sum up what happened.
+
+    MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if NaN or infinity appeared.
+    """
+    from dovetail.cli import _recording
+
+    loaded = load_model(model)
+    total = _step_count(loaded, asked["steps"], asked["duration"])
+    _check_output(asked["output"])
+    quantities = tuple(_recording.parse_quantity(loaded, text) for text in asked["plots"])
+    profiler = _profiler() if asked["profile"] else None
+    sim = _simulation(loaded, said, quantities, profiler, asked["missing"])
+    _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
+    recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
+    every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
+    outcome = _Outcome()
+    _simulate(sim, total, every, recorder, profiler, outcome, quiet=as_json)
+    if asked["output"] is not None:
+        recorder.write(asked["output"])
+    report = _report(sim, outcome, asked["output"], profiler)
+    if as_json:
+        emit({**report, "series": _series(recorder)})
+    else:
+        _show(report, recorder)
+    return FOUND_PROBLEMS if report["problems"] else 0
+
+
+# ---- before
+
+
+def _step_count(model: Model, steps: int | None, duration: float | None) -> int:
+    if steps is not None and duration is not None:
+        raise click.UsageError("give --steps or --duration, not both")
+    if steps is not None:
+        return steps
+    seconds = DEFAULT_DURATION if duration is None else duration
+    count = round(seconds / model.opt.timestep)
+    if count < 1:
+        raise click.BadParameter(
+            f"{seconds:g} s is shorter than one step of {model.opt.timestep:g} s", param_hint="--duration"
+        )
+    return count
+
+
+def _check_output(path: Path | None) -> None:
+    """Say now, not after an hour's simulation, that the file cannot be written."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no directory {path.parent}", param_hint="--output")
+
+
+def _profiler() -> Profiler:
+    from dovetail.wrappers import Profiler
+
+    return Profiler()
+
+
+def _simulation(
+    model: Model, said: Said, quantities: tuple[Quantity, ...], profiler: Profiler | None, missing: str
+) -> Simulation:
+    from dovetail.simulation import Simulation
+
+    wanted = {**said, "keep": _keep(model, said["keep"], quantities)}
+    sim = Simulation(model, **wanted, wrap=(profiler,) if profiler else (), missing=missing)
+    for gap in sim.plan.missing:
+        click.echo(f"warning: running without {gap.slot}, needed by {gap.reason}", err=True)
+    return sim
+
+
+def _keep(
+    model: Model, said: tuple[str, ...] | None, quantities: tuple[Quantity, ...]
+) -> tuple[str, ...] | None:
+    """Fields to keep: what the user or a configuration says, plus what this command wants to show."""
+    from dovetail.config import Config
+    from dovetail.contracts.enums import EnableBit
+    from dovetail.features import enabled
+
+    shown = {q.field for q in quantities} | ({"energy"} if enabled(model, EnableBit.ENERGY) else set())
+    configured = said or Config.discover().setting("keep", None).value
+    if configured is None and not shown:
+        return None
+    return tuple(dict.fromkeys((*(configured or ("state",)), *sorted(shown))))
+
+
+def _start(sim: Simulation, keyframe: str | None, noise: float, seed: int) -> None:
+    """Put the worlds at a keyframe and give them random velocities."""
+    import numpy as np
+
+    if keyframe is not None:
+        try:
+            sim.reset(int(keyframe) if keyframe.isdecimal() else keyframe)
+        except KeyError as error:
+            names = ", ".join(filter(None, sim.model.object_names.get("key", ()))) or "none"
+            raise click.BadParameter(
+                f"{error.args[0]}. Keyframes: {names}", param_hint="--keyframe"
+            ) from None
+    if noise > 0:
+        shape = np.shape(sim.data.qvel)
+        sim.data.qvel = sim.data.qvel + noise * np.random.default_rng(seed).standard_normal(shape)
+
+
+# ---- during
+
+
+class _Outcome:
+    """What a run measured."""
+
+    steps = 0
+    first_seconds = 0.0
+    """Of the first step, compilation included."""
+    seconds = 0.0
+    """Of all steps after the first."""
+    energy_first: Array | None = None
+    energy_last: Array | None = None
+
+
+def _simulate(
+    sim: Simulation,
+    total: int,
+    every: int,
+    recorder: Recorder,
+    profiler: Profiler | None,
+    outcome: _Outcome,
+    *,
+    quiet: bool,
+) -> None:
+    """Step in portions that end at samples and are short enough for a live progress bar; stop at NaN."""
+    recorder.sample(first=True)
+    outcome.first_seconds = _first_step(sim, quiet=quiet)
+    outcome.steps = 1
+    outcome.energy_first = outcome.energy_last = _energy(sim)
+    if profiler is not None:
+        profiler.reset()  # the first calls may have compiled something
+    portion = 1
+    with Progress(total, show=not quiet) as progress:
+        _record(recorder, outcome, every, total)
+        while outcome.steps < total and _finite(sim):
+            count = min(portion, every - outcome.steps % every, total - outcome.steps)
+            spent = _timed(sim, count)
+            outcome.steps += count
+            outcome.seconds += spent
+            if spent < REFRESH / 2 and count == portion:
+                portion *= 2
+            _record(recorder, outcome, every, total)
+            progress.advance(outcome.steps, outcome.seconds)
+    outcome.energy_last = _energy(sim)
+
+
+def _first_step(sim: Simulation, *, quiet: bool) -> float:
+    compiled = sorted({slot.record.backend for slot in sim.plan.slots} - {"numpy"})
+    text = f"compiling for {', '.join(compiled)} …"
+    with waiting(text, show=bool(compiled) and not quiet):
+        seconds = _timed(sim, 1)
+    if compiled and not quiet:
+        click.echo(f"compiled in {seconds:.1f} s", err=True)
+    return seconds
+
+
+def _timed(sim: Simulation, count: int) -> float:
+    start = time.perf_counter()
+    sim.step(count)
+    return time.perf_counter() - start
+
+
+def _record(recorder: Recorder, outcome: _Outcome, every: int, total: int) -> None:
+    if outcome.steps % every == 0 or outcome.steps == total:
+        recorder.sample()
+
+
+def _finite(sim: Simulation) -> bool:
+    import numpy as np
+
+    return bool(np.isfinite(np.asarray(sim.data.qpos)).all())
+
+
+def _energy(sim: Simulation) -> Array | None:
+    """Total energy of each world before its last step, if it is computed."""
+    import numpy as np
+
+    if "energy" not in sim.data or "energy" not in sim.plan.choices:
+        return None
+    return np.asarray(sim.data.energy, dtype=np.float64).sum(axis=-1)
+
+
+# ---- after
+
+
+def _report(
+    sim: Simulation, outcome: _Outcome, output: Path | None, profiler: Profiler | None
+) -> dict[str, Any]:
+    import numpy as np
+
+    from dovetail.cli.plan import describe
+
+    timed = max(1, outcome.steps - 1)
+    rate = timed / (outcome.seconds or outcome.first_seconds)
+    worlds = sim.nworld or 1
+    return {
+        "model": sim.model.modelname,
+        "source": sim.model.source,
+        "sizes": {name: sim.model.sizes[name] for name in ("nq", "nv", "nu", "nbody", "ngeom")},
+        "nworld": sim.nworld,
+        "steps": outcome.steps,
+        "simulated_seconds": outcome.steps * sim.model.opt.timestep,
+        "first_step_seconds": outcome.first_seconds,
+        "wall_seconds": outcome.first_seconds + outcome.seconds,
+        "steps_per_second": rate,
+        "world_steps_per_second": rate * worlds,
+        "realtime_factor": rate * worlds * sim.model.opt.timestep,
+        "problems": _problems(sim),
+        "energy": _energy_report(outcome),
+        "final": {name: np.asarray(sim.data.world(0).field(name)) for name in ("time", "qpos", "qvel")},
+        "output": None if output is None else str(output),
+        "profile": None if profiler is None else _timings(profiler),
+        "plan": describe(sim.plan),
+    }
+
+
+def _problems(sim: Simulation) -> list[str]:
+    """NaN and infinity in the state, by world and joint."""
+    from dovetail.contracts.derive import bad_numbers
+
+    return [problem for name in ("qpos", "qvel", "act") for problem in bad_numbers(sim.data, name)]
+
+
+def _energy_report(outcome: _Outcome) -> dict[str, float] | None:
+    first, last = outcome.energy_first, outcome.energy_last
+    if first is None or last is None:
+        return None
+    change = last - first
+    scale = abs(first).max()
+    return {
+        "initial": float(first.mean()),
+        "final": float(last.mean()),
+        "largest_change": float(abs(change).max()),
+        "relative_change": float(abs(change).max() / scale) if scale > 0 else float("nan"),
+    }
+
+
+def _timings(profiler: Profiler) -> list[dict[str, Any]]:
+    whole = sum(t.seconds for t in profiler.timings.values())
+    return [
+        {
+            "slot": slot,
+            "calls": t.calls,
+            "microseconds": t.microseconds,
+            "share": t.seconds / whole if whole else 0.0,
+        }
+        for slot, t in profiler.timings.items()
+    ]
+
+
+def _series(recorder: Recorder) -> dict[str, Any]:
+    times = recorder.plotted_times()
+    return {
+        q.label: {"time": times, "value": values}
+        for q, values in zip(recorder.quantities, recorder.series, strict=True)
+    }
+
+
+def _show(report: dict[str, Any], recorder: Recorder) -> None:
+    from dovetail.cli import plan
+    from dovetail.cli._plot import line_plot
+
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    for q, values in zip(recorder.quantities, recorder.series, strict=True):
+        say(line_plot(recorder.plotted_times(), values, label=q.label, ascii_only=ascii_only))
+        say()
+    title(report["model"] or report["source"])
+    pairs(_summary(report))
+    if report["profile"]:
+        title("Time per stage")
+        _show_profile(report["profile"])
+    title("What ran")
+    plan.show(report["plan"])
+
+
+def _summary(report: dict[str, Any]) -> dict[str, object]:
+    worlds = report["nworld"]
+    rate = quantity(report["steps_per_second"], "steps/s")
+    if worlds:
+        rate += f" × {worlds} worlds = {quantity(report['world_steps_per_second'], 'world steps/s')}"
+    lines: dict[str, object] = {
+        "sizes": "  ".join(f"{name} {count}" for name, count in report["sizes"].items()),
+        "steps": f"{report['steps']:,} ({quantity(report['simulated_seconds'], 's')} simulated)",
+        "wall time": f"{quantity(report['wall_seconds'], 's')} "
+        f"(first step {quantity(report['first_step_seconds'], 's')})",
+        "speed": rate,
+        "real time": f"{quantity(report['realtime_factor'])} times",
+        "state": "\n".join(report["problems"]) or "all numbers finite",
+    }
+    energy = report["energy"]
+    if energy:
+        lines["energy"] = (
+            f"{quantity(energy['initial'], 'J')} → {quantity(energy['final'], 'J')}, "
+            f"largest change {quantity(energy['largest_change'], 'J')} ({energy['relative_change']:.1e})"
+        )
+    if report["output"]:
+        lines["trajectory"] = report["output"]
+    return lines
+
+
+def _show_profile(timings: list[dict[str, Any]]) -> None:
+    table(
+        ("stage", "calls", "µs per call", "share"),
+        [(t["slot"], t["calls"], f"{t['microseconds']:.1f}", f"{100 * t['share']:.1f} %") for t in timings],
+        numeric=("calls", "µs per call", "share"),
+    )

@@ -1,0 +1,141 @@
+"""`dovetail stages`: the pipeline, and what is installed for each stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dovetail.cli._options import cli_command
+from dovetail.cli._output import emit, pairs, say, table, title
+
+if TYPE_CHECKING:
+    from dovetail.implementation import Implementation
+    from dovetail.pipeline import Stage
+
+
+@cli_command(example="dovetail stages\ndovetail stages mass_matrix")
+@click.argument("name", required=False, metavar="[STAGE]")
+def stages(name: str | None, as_json: bool) -> None:
+    """List the stages of the pipeline, or describe one.
+
+    Kinds: one (one implementation is selected), table (rows under keys), all (every plugin's runs).
+    """
+    from dovetail import pipeline
+
+    chosen = ordered() if name is None else [pipeline.stage(name)]
+    reports = [describe(stage) for stage in chosen]
+    if as_json:
+        emit({"stages": reports})
+    elif name is None:
+        _show_all(reports)
+    else:
+        _show_one(reports[0])
+
+
+def ordered() -> list[Stage]:
+    """Stages in the order in which they run, each part after the stage that calls it; compile time first."""
+    from dovetail.pipeline import STAGES, STEP
+
+    compile_time = [s for s in STAGES.values() if s.phase == "compile"]
+    in_step = [s for name in STEP for s in (STAGES[name], *(STAGES[p] for p in STAGES[name].parts))]
+    rest = [s for s in STAGES.values() if s not in compile_time and s not in in_step]
+    return [*compile_time, *in_step, *rest]
+
+
+def describe(stage: Stage) -> dict[str, Any]:
+    """A stage as plain values, with the records installed for it."""
+    from dovetail.registry import default_registry
+
+    records = [r for r in default_registry().implementations if r.stage == stage.name]
+    return {
+        "name": stage.name,
+        "phase": stage.phase,
+        "kind": stage.kind,
+        "summary": stage.summary,
+        "arguments": stage.arguments,
+        "reads": stage.reads,
+        "writes": stage.writes,
+        "accumulates": stage.accumulates,
+        "parts": stage.parts,
+        "part_of": stage.part_of,
+        "when": stage.when,
+        "implementations": [_record(record) for record in records],
+    }
+
+
+def _record(record: Implementation) -> dict[str, Any]:
+    return {
+        "label": record.label,
+        "key": record.key,
+        "provider": record.provider,
+        "default": record.default,
+        "summary": record.summary,
+        "supports": record.supports,
+        "reads": record.reads,
+        "writes": record.writes,
+        "target": record.target,
+        "version": record.version,
+    }
+
+
+def _short(implementations: list[dict[str, Any]]) -> str:
+    """`joint@numpy (spring, damper)`: labels with the rows they serve."""
+    rows: dict[str, list[str]] = {}
+    for record in implementations:
+        other = "" if record["provider"] == "dovetail" else f" from {record['provider']}"
+        rows.setdefault(record["label"] + other, []).extend([record["key"]] if record["key"] else [])
+    return ", ".join(f"{label} ({', '.join(keys)})" if keys else label for label, keys in rows.items())
+
+
+def _few(names: tuple[str, ...], limit: int = 2) -> str:
+    """The first names, and how many more."""
+    rest = len(names) - limit
+    return " ".join(names[:limit]) + (f" +{rest}" if rest > 0 else "")
+
+
+def _show_all(reports: list[dict[str, Any]]) -> None:
+    table(
+        ("phase", "stage", "kind", "reads", "writes", "implementations"),
+        [
+            (
+                r["phase"],
+                f"  {r['name']}" if r["part_of"] else r["name"],
+                r["kind"],
+                _few(r["reads"]),
+                _few(r["writes"]),
+                _short(r["implementations"]) or "-",
+            )
+            for r in reports
+        ],
+    )
+    say("dovetail stages STAGE describes one; indented stages are called by the one above them.")
+
+
+def _show_one(report: dict[str, Any]) -> None:
+    title(report["name"])
+    say(f"  {report['summary']}")
+    say()
+    entries = {
+        "phase": report["phase"],
+        "kind": report["kind"],
+        "arguments": ", ".join(report["arguments"]),
+        "reads": " ".join(report["reads"]) or "nothing",
+        "writes": " ".join(report["writes"]) or "nothing",
+        "adds to": " ".join(report["accumulates"]),
+        "calls": " ".join(report["parts"]),
+        "called by": report["part_of"] or "",
+        "runs": "" if report["when"] == "always" else f"in the {report['when']} evaluation of a step",
+    }
+    pairs({label: text for label, text in entries.items() if text})
+    title("Implementations")
+    if not report["implementations"]:
+        say("  none is installed")
+        return
+    table(
+        ("row", "implementation", "from", "default", "what"),
+        [
+            (r["key"], r["label"], r["provider"], "yes" if r["default"] else "", r["summary"])
+            for r in report["implementations"]
+        ],
+    )

@@ -1,0 +1,239 @@
+"""Two implementations of one stage on the same inputs: how far apart, and which is quicker.
+
+Along a trajectory that the reference drives, both run on copies of the Data as it is before the stage. Their
+outputs are compared with the one definition of error; their times are taken in pairs, in alternating order, so
+that a change of the machine's speed meets both.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail import pipeline
+from dovetail.compare.errors import FieldError, Worst, compare_data
+from dovetail.compare.slots import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
+from dovetail.compare.states import randomize
+from dovetail.compare.tables import error_table
+from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.types import Data, Model
+from dovetail.errors import SelectionError
+from dovetail.implementation import Implementation
+from dovetail.registry import Registry, default_registry
+from dovetail.selection import REFERENCE
+
+
+@attrs.frozen(kw_only=True)
+class ABReport:
+    """Errors of `b` relative to `a`, field by field, and the times of both."""
+
+    model: str
+    stage: str
+    a: str
+    b: str
+    rows: tuple[FieldError, ...]
+    comparisons: int
+    worlds: int
+    precision: str
+    microseconds_a: float
+    """Median time of one call, all worlds together."""
+    microseconds_b: float
+    speedup: float
+    """Median over pairs of time(a) / time(b): above 1, b is quicker."""
+    missing: tuple[str, ...] = ()
+    """Stages the model needs that nothing implements; the trajectory ran without them."""
+
+    @property
+    def failures(self) -> tuple[FieldError, ...]:
+        return tuple(row for row in self.rows if not row.ok)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every written field agrees within its tolerance."""
+        return not self.failures
+
+    def worst(self) -> float:
+        """The largest error of all fields."""
+        return max((row.error for row in self.rows), default=0.0)
+
+    def headline(self) -> str:
+        verdict = "agree" if self.ok else f"differ in {len(self.failures)} field(s)"
+        return (
+            f"{self.model}, {self.stage}: {self.a} and {self.b} {verdict}; {self.comparisons} comparisons in "
+            f"{self.worlds} world(s), {self.precision}"
+        )
+
+    def table(self) -> str:
+        parts = [
+            self.headline(),
+            error_table(self.rows),
+            f"time per call: {self.a} {self.microseconds_a:.1f} µs, {self.b} {self.microseconds_b:.1f} µs; "
+            f"{self.b} is {self.speedup:.2f} times as fast",
+        ]
+        if self.missing:
+            parts.append(f"the trajectory ran without missing stages: {', '.join(self.missing)}")
+        return "\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **attrs.asdict(self, filter=lambda attribute, _: attribute.name != "rows"),
+            "missing": list(self.missing),
+            "ok": self.ok,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+
+def compare(
+    model: Model | str | Path,
+    stage: str,
+    a: str,
+    b: str,
+    *,
+    steps: int = 100,
+    seed: int = 0,
+    nworld: int | None = None,
+    precision: str = "f64",
+    threads: int = 1,
+    repeat: int = 1,
+    registry: Registry | None = None,
+) -> ABReport:
+    """Compare implementations `a` (the authority) and `b`, each `name@backend`, of a stage or row
+    (`passive_force:spring`, `actuator_gain:affine`) along `steps` steps from random states.
+
+    `repeat`: timed runs of each per comparison.
+    """
+    registry = registry or default_registry()
+    if not isinstance(model, Model):
+        from dovetail.simulation import load
+
+        model = load(model)
+    pair = _Pair.of(
+        model, stage, (a, b), Worlds(nworld=nworld, precision=precision, threads=threads), registry
+    )
+    data = shared_data(model, pair.worlds, registry)
+    randomize(data, np.random.default_rng(seed))
+    for _ in range(steps):
+        for evaluation in range(pair.first.plan.evaluations):
+            pair.first.prepare(data, evaluation)
+            pair.compare(data, evaluation, repeat)
+            pair.first.run(data, evaluation)
+            pair.first.finish(data, evaluation)
+    return pair.report()
+
+
+def dispatched(record: Implementation, registry: Registry) -> tuple[str, str, dict[str, str]]:
+    """The slot in which a record can run, its label there, and further choices: a part runs inside its dispatcher.
+
+    The dispatcher is the default one on the record's backend.
+    """
+    stage = pipeline.stage(record.stage)
+    if stage.part_of is None:
+        return record.slot, record.label, {}
+    candidates = [r for r in registry.of(stage.part_of) if r.backend == record.backend]
+    if not candidates:
+        raise SelectionError(
+            f"{record.slot} {record.label} runs inside {stage.part_of}, which has no {record.backend} implementation"
+        )
+    dispatcher = next((r for r in candidates if r.default), candidates[0])
+    return stage.part_of, dispatcher.label, {record.slot: record.name}
+
+
+@attrs.define(kw_only=True)
+class _Pair:
+    """Both implementations isolated, their working copies, and what was measured so far."""
+
+    stage: str
+    labels: tuple[str, str]
+    worlds: Worlds
+    first: Isolated
+    second: Isolated
+    worst: Worst
+    reference: bool
+    copies: tuple[Data, Data]
+    seconds: tuple[list[float], list[float]] = attrs.field(factory=lambda: ([], []))
+    comparisons: int = 0
+
+    @classmethod
+    def of(
+        cls, model: Model, stage: str, labels: tuple[str, str], worlds: Worlds, registry: Registry
+    ) -> _Pair:
+        pipeline.stage(stage.partition(":")[0])
+        records = [registry.get(stage, label) for label in labels]
+        worlds = attrs.evolve(worlds, lanes=common_lanes(records, worlds, registry))
+        sides = [_isolated(model, record, worlds, registry) for record in records]
+        counts = [side.plan.evaluations for side in sides]
+        if counts[0] != counts[1]:
+            raise SelectionError(
+                f"{stage}: {labels[0]} needs {counts[0]} evaluation(s) per step and {labels[1]} {counts[1]}, so "
+                "they cannot be compared call by call; run a Simulation with each and use dovetail.compare.diff"
+            )
+        return cls(
+            stage=stage,
+            labels=labels,
+            worlds=worlds,
+            first=sides[0],
+            second=sides[1],
+            worst=Worst(model, worlds.precision),
+            reference=records[0].backend == records[1].backend == REFERENCE,
+            copies=(shared_data(model, worlds, registry), shared_data(model, worlds, registry)),
+        )
+
+    def compare(self, data: Data, evaluation: int, repeat: int) -> None:
+        """Run both on the same inputs, compare, and time them."""
+        if not self.comparisons:
+            self._run(data, evaluation)  # compiles and warms up, so its times do not count
+        for _ in range(repeat):
+            times = self._run(data, evaluation)
+            for seconds, elapsed in zip(self.seconds, times, strict=True):
+                seconds.append(elapsed)
+            self.comparisons += 1
+        theirs, ours = self.copies
+        compare_data(self.worst, self.stage, self._common_specs(), ours, theirs, reference=self.reference)
+
+    def _common_specs(self) -> list[FieldSpec]:
+        """What both write; fields that only one of them has cannot be compared."""
+        second = {spec.name for spec in self.second.written_specs}
+        return [spec for spec in self.first.written_specs if spec.name in second]
+
+    def _run(self, data: Data, evaluation: int) -> tuple[float, float]:
+        """Both on copies of the same inputs, the first one first every other time; their durations."""
+        durations = [0.0, 0.0]
+        order = (0, 1) if self.comparisons % 2 == 0 else (1, 0)
+        for index in order:
+            copy_into(self.copies[index], data)
+            side = (self.first, self.second)[index]
+            start = time.perf_counter()
+            side.run(self.copies[index], evaluation)
+            durations[index] = time.perf_counter() - start
+        return durations[0], durations[1]
+
+    def report(self) -> ABReport:
+        ratios = [a / b for a, b in zip(*self.seconds, strict=True) if b > 0.0]
+        return ABReport(
+            model=self.first.plan.model.modelname or self.first.plan.model.source,
+            stage=self.stage,
+            a=self.labels[0],
+            b=self.labels[1],
+            rows=self.worst.sorted_rows(),
+            comparisons=self.comparisons,
+            worlds=self.worlds.nworld or 1,
+            precision=self.worlds.precision,
+            microseconds_a=1e6 * _median(self.seconds[0]),
+            microseconds_b=1e6 * _median(self.seconds[1]),
+            speedup=_median(ratios),
+            missing=tuple(m.slot for m in self.first.plan.missing),
+        )
+
+
+def _isolated(model: Model, record: Implementation, worlds: Worlds, registry: Registry) -> Isolated:
+    slot, label, stages = dispatched(record, registry)
+    return isolate(model, slot, label, worlds, registry=registry, stages=stages)
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values) if values else float("nan")

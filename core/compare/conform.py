@@ -1,0 +1,367 @@
+"""Conformance with MuJoCo 3.4.0: the compiled model, every field each slot writes, and the state after a step.
+
+`conform(model)` loads the model twice, puts both engines into the same states (random ones, then those along a
+trajectory of MuJoCo's) and compares after every slot of the plan. MuJoCo: mj_forward, mj_step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail import pipeline
+from dovetail.backend import Slot
+from dovetail.compare.errors import FieldError, Getter, Worst, has_room, meaningful
+from dovetail.compare.oracle import (
+    VERSION,
+    load_both,
+    model_from_mujoco,
+    object_names,
+    read,
+    require_mujoco,
+)
+from dovetail.compare.slots import plan_with_holes
+from dovetail.compare.states import random_state
+from dovetail.compare.tables import error_table
+from dovetail.config import Config
+from dovetail.contracts.enums import DisableBit, EnableBit, Flag
+from dovetail.contracts.fields import Array, FieldSpec
+from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
+from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
+from dovetail.plan import Plan
+from dovetail.selection import REFERENCE
+
+COMPILE = "compile"
+"""The name under which the comparison of Model fields is reported."""
+
+IGNORED_FIELDS = ("names", "names_map", "paths", "bvh_*", "oct_*", "name_*adr", "body_bvhadr", "body_bvhnum")
+"""Model fields that are bookkeeping of MuJoCo's and are not compared: byte tables of names (names are compared as
+names) and bounding volume trees (an acceleration structure, not physics)."""
+
+IGNORED_SIZES = (
+    "nnames",
+    "nnames_map",
+    "npaths",
+    "nbvh",
+    "nbvhstatic",
+    "nbvhdynamic",
+    "noct",
+    "nbuffer",
+    "narena",
+)
+"""Sizes of that bookkeeping, and of MuJoCo's memory."""
+
+
+@attrs.frozen(kw_only=True)
+class ConformReport:
+    """Worst error of every field, slot by slot."""
+
+    model: str
+    plan: str
+    """One line on what ran."""
+    implementations: Mapping[str, str]
+    """`name@backend` by slot."""
+    rows: tuple[FieldError, ...]
+    missing: tuple[str, ...]
+    """Slots the model needs and nothing implements: MuJoCo ran them, dovetail did not."""
+    ignored: tuple[str, ...]
+    """Model fields that were not compared, as patterns."""
+    states: int
+    steps: int
+    worlds: int
+
+    @property
+    def failures(self) -> tuple[FieldError, ...]:
+        return tuple(row for row in self.rows if not row.ok)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every compared field is within its tolerance (missing slots have no fields to compare)."""
+        return not self.failures
+
+    @property
+    def complete(self) -> bool:
+        """Whether every slot the model needs was there to compare."""
+        return not self.missing
+
+    def worst(self, slot: str | None = None) -> float:
+        """The largest error of a slot, or of all slots at run time."""
+        rows = [r for r in self.rows if (r.slot == slot if slot else r.slot != COMPILE)]
+        return max((r.error for r in rows), default=0.0)
+
+    def headline(self) -> str:
+        verdict = "conforms" if self.ok else f"{len(self.failures)} field(s) out of tolerance"
+        holes = f", {len(self.missing)} slot(s) missing" if self.missing else ""
+        return (
+            f"{self.model}: {verdict}{holes}; {self.states} random states and {self.steps} steps in "
+            f"{self.worlds} world(s), compared with MuJoCo {VERSION}"
+        )
+
+    def table(self, *, fields: bool = False) -> str:
+        """As text: the worst field of each slot, or all of them; failures always."""
+        parts = [self.headline(), self.plan, error_table(self.rows, fields=fields)]
+        if not fields and self.failures:
+            parts.append("out of tolerance:\n" + "\n".join(f"  {row}" for row in self.failures))
+        if self.missing:
+            parts.append(
+                "missing (MuJoCo ran them, dovetail did not; disable them in both with "
+                f'disable=("constraint",) or the like): {", ".join(self.missing)}'
+            )
+        parts.append(f"not compared: {', '.join(self.ignored)}")
+        return "\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "mujoco": VERSION,
+            "ok": self.ok,
+            "complete": self.complete,
+            "plan": self.plan,
+            "implementations": dict(self.implementations),
+            "missing": list(self.missing),
+            "ignored": list(self.ignored),
+            "states": self.states,
+            "steps": self.steps,
+            "worlds": self.worlds,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+
+def conform(
+    model: str | Path | Model,
+    *,
+    stages: Sequence[str] | None = None,
+    steps: int = 10,
+    states: int = 5,
+    seed: int = 0,
+    disable: Sequence[str] = (),
+    enable: Sequence[str] = (),
+    backend: str | None = None,
+    precision: str | None = None,
+    nworld: int | None = None,
+    config: Config | None = None,
+    compiled_by: str = "dovetail",
+) -> ConformReport:
+    """Compare dovetail with MuJoCo on a model: a file, a built-in model's name, MJCF text, or a loaded Model
+    that knows its file.
+
+    `stages`: slots or stages to report (default all; `compile` is the Model itself, `integrate` the state after
+    a step). `steps`, `states`: length of the trajectory, number of random states, for each of `nworld` worlds.
+    `disable`, `enable`: option flags set in both engines. `compiled_by="mujoco"` takes MuJoCo's compiled model,
+    to check stages on what dovetail's compiler does not read.
+    """
+    ours, theirs = load_both(model, compiled_by)
+    _set_flags(ours, theirs, disable, enable)
+    said = Config.of_call(backend=backend, precision=precision, keep="all")
+    merged = Config.merge([said, Config.discover() if config is None else config])
+    recorder = Recorder()
+    plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))
+    wanted = _chooser(stages, plan)
+    worst = Worst(ours, plan.precision)
+    if compiled_by == "dovetail":
+        compiler = Worst(ours)
+        compare_models(compiler, ours, theirs)
+    bench = _Bench(plan, theirs, recorder, worst)
+    rng = np.random.default_rng(seed)
+    for _ in range(states):
+        bench.randomize(rng)
+        bench.compare_step()
+    bench.randomize(rng)
+    for _ in range(steps):
+        bench.compare_step()
+    rows = (*(compiler.sorted_rows() if compiled_by == "dovetail" else ()), *worst.sorted_rows())
+    return ConformReport(
+        model=ours.modelname or ours.source,
+        plan=plan.headline(),
+        implementations={label: choice.record.label for label, choice in plan.choices.items()},
+        rows=tuple(row for row in rows if wanted(row.slot)),
+        missing=tuple(m.slot for m in plan.missing),
+        ignored=(*IGNORED_FIELDS, *IGNORED_SIZES) if compiled_by == "dovetail" else ("the compiled model",),
+        states=states,
+        steps=steps,
+        worlds=nworld or 1,
+    )
+
+
+def _chooser(stages: Sequence[str] | None, plan: Plan) -> Callable[[str], bool]:
+    """Which slots to report, every wish checked against what exists."""
+    if stages is None:
+        return lambda slot: True
+    known = {COMPILE, *pipeline.STEP, *(slot.label for slot in plan.slots)}
+    for name in stages:
+        if name not in known:
+            raise UnknownStageError(
+                f"conform: there is no stage {name!r}{nearest(name, known)} Stages: {listing(known)}"
+            )
+    wanted = set(stages)
+    return lambda slot: slot in wanted or slot.partition(":")[0] in wanted
+
+
+def _set_flags(ours: Model, theirs: Any, disable: Sequence[str], enable: Sequence[str]) -> None:
+    for names, bits, option in ((disable, DisableBit, "disableflags"), (enable, EnableBit, "enableflags")):
+        mask = _mask(names, bits, option)
+        for model in (ours, theirs):
+            setattr(model.opt, option, int(getattr(model.opt, option)) | mask)
+
+
+def _mask(names: Sequence[str], bits: type[Flag], option: str) -> int:
+    known = {bit.keyword: int(bit) for bit in bits}
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise ValidationError(
+            option, [f"unknown flag {n!r}{nearest(n, known)} Flags: {listing(known)}" for n in unknown]
+        )
+    return sum(known[n] for n in set(names))
+
+
+# ---- the compiled model
+
+
+def ignored(field: str) -> bool:
+    """Whether a Model field is bookkeeping that is not compared."""
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(field, pattern) for pattern in IGNORED_FIELDS)
+
+
+def compare_models(worst: Worst, ours: Model, theirs: Any) -> None:
+    """Every Model field, size and name against MuJoCo's compiler."""
+    oracle = model_from_mujoco(theirs)
+    for name, size in ours.sizes.items():
+        if name not in IGNORED_SIZES and size != oracle.sizes[name]:
+            worst.keep(_misfit(name, size, oracle.sizes[name]))
+    for name, spec in MODEL_SPECS.items():
+        if not ignored(name):
+            worst.add(COMPILE, spec, np.asarray(ours.field(name)), np.asarray(oracle.field(name)))
+    for kind, names in object_names(theirs).items():
+        known = tuple(ours.object_names.get(kind, ())) or ("",) * len(names)
+        for index, (own, name) in enumerate(zip(known, names, strict=False)):
+            if own != name:
+                worst.keep(_misfit(f"name of {kind} {index}", own, name))
+
+
+def _misfit(what: str, ours: object, theirs: object) -> FieldError:
+    return FieldError(
+        slot=COMPILE,
+        field=what,
+        error=np.inf,
+        tolerance=0.0,
+        where="",
+        ours=np.nan,
+        theirs=np.nan,
+        note=f"{ours!r} instead of {theirs!r}",
+    )
+
+
+# ---- the stages
+
+
+@attrs.define
+class Recorder:
+    """Wraps every slot, so that each stands alone, and keeps what it wrote in the first evaluation of a step."""
+
+    name = "recorder"
+    written: dict[str, dict[str, Array]] = attrs.field(factory=dict)
+    slots: dict[str, Slot] = attrs.field(factory=dict)
+
+    def wants(self, label: str) -> bool:
+        return True
+
+    def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
+        self.slots[slot.label] = slot
+        fields = sorted(slot.leaves)
+
+        def recorded(data: Data) -> None:
+            call(data)
+            if slot.label not in self.written:
+                self.written[slot.label] = {f: np.array(data.field(f)) for f in fields}
+
+        return recorded
+
+
+class _Bench:
+    """Both engines side by side: one MjData per world of our Data."""
+
+    def __init__(self, plan: Plan, theirs: Any, recorder: Recorder, worst: Worst) -> None:
+        self.mujoco = require_mujoco()
+        self.plan, self.theirs, self.recorder, self.worst = plan, theirs, recorder, worst
+        self.data = plan.make_data()
+        self.batch = plan.nworld is not None
+        self.oracles = [self.mujoco.MjData(theirs) for _ in range(plan.nworld or 1)]
+        self.last_writer = self._last_writers()
+
+    def _last_writers(self) -> dict[str, str]:
+        """The slot after which a field has its final value (rows of a table add to a common sum)."""
+        return {
+            field: slot.label
+            for slot in self.plan.slots
+            for field in sorted(slot.leaves)
+            if field in DATA_SPECS
+        }
+
+    def randomize(self, rng: np.random.Generator) -> None:
+        """Another random state in every world."""
+        for oracle in self.oracles:
+            self.mujoco.mj_resetData(self.theirs, oracle)
+            for name, value in random_state(self.plan.model, rng).items():
+                getattr(oracle, name)[...] = value
+
+    def compare_step(self) -> None:
+        """Inject MuJoCo's state, advance both by a step, compare all that was computed on the way."""
+        for name in STATE:
+            self._inject(name)
+        self.recorder.written.clear()
+        self.plan.step(self.data)
+        for oracle in self.oracles:
+            self.mujoco.mj_forward(self.theirs, oracle)
+        integrators = [s for s in self.plan.slots if s.integrates]
+        for slot in self.plan.slots:
+            if slot not in integrators:
+                self._compare(slot, self.recorder.written.get(slot.label, {}))
+        for oracle in self.oracles:
+            self.mujoco.mj_step(self.theirs, oracle)
+        for slot in integrators:
+            self._compare(slot, {f: np.array(self.data.field(f)) for f in sorted(slot.leaves)})
+
+    def _inject(self, name: str) -> None:
+        if self.batch:
+            self.data.field(name)[...] = np.stack([read(d, name) for d in self.oracles])
+        else:
+            self.data.field(name)[...] = read(self.oracles[0], name)
+
+    def _compare(self, slot: Slot, written: Mapping[str, Array]) -> None:
+        for name, value in written.items():
+            if self.last_writer.get(name) == slot.label:
+                self._compare_field(slot, DATA_SPECS[name], value, written)
+
+    def _compare_field(self, slot: Slot, spec: FieldSpec, value: Array, written: Mapping[str, Array]) -> None:
+        reference = slot.record.backend == REFERENCE
+        if not has_room(spec):
+            theirs = [_shaped(read(d, spec.name), value.shape[self.batch :]) for d in self.oracles]
+            expected = np.stack(theirs) if self.batch else theirs[0]
+            self.worst.add(slot.label, spec, value, expected, reference=reference, batch=self.batch)
+            return
+        for world, oracle in enumerate(self.oracles):
+            own = value[world] if self.batch else value
+            get = _reader(oracle)
+            expected = _shaped(read(oracle, spec.name), (-1, *own.shape[1:]))
+            self.worst.add(
+                slot.label,
+                spec,
+                meaningful(spec, own, get),
+                meaningful(spec, expected, get),
+                reference=reference,
+            )
+
+
+def _shaped(value: Any, shape: tuple[int, ...]) -> Array:
+    """MuJoCo's array in our shape (its bindings show some matrices flat)."""
+    return np.asarray(value).reshape(shape)
+
+
+def _reader(oracle: Any) -> Getter:
+    return lambda name: np.asarray(read(oracle, name))

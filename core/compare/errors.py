@@ -1,0 +1,226 @@
+"""What "error" means, everywhere in dovetail: one definition, and the tolerances that go with it.
+
+The error of a field in one world is `max|a − b| / max(max|b|, FLOOR)`, a and b the whole field and b the authority:
+relative to the field's own size, not entry by entry, because an entry that is nearly zero beside large ones carries
+their rounding. NaN or infinity on either side is an infinite error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.derive import describe_index
+from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+
+FLOOR = 1e-3
+"""Fields smaller than this (in SI units: a millimetre, a millinewton) are measured against it. They are mostly
+differences of larger terms that cancel, so their digits are the rounding of those terms and no sign of a mistake."""
+
+FAST = 1e-9
+"""Smallest tolerance of an implementation that is not on the reference backend: it may sum in another order."""
+
+SINGLE = 1e-3
+"""Smallest tolerance in single precision: 2⁻²⁴ of rounding, grown by the condition of ordinary mass matrices."""
+
+SINGLE_FIELD = 1e-6
+"""Tolerance of fields that are single precision in MuJoCo itself (colours)."""
+
+
+def tolerance_of(spec: FieldSpec, *, precision: str = "f64", reference: bool = True) -> float:
+    """The largest error that counts as equal: nothing for integers; the declared tolerance for the reference;
+    at least FAST for other backends and at least SINGLE in single precision."""
+    if numpy_dtype(spec.dtype).kind in "iu":
+        return 0.0
+    if spec.dtype == "float32":
+        return max(spec.tolerance, SINGLE_FIELD)
+    if precision == "f32":
+        return max(spec.tolerance, SINGLE)
+    return spec.tolerance if reference else max(spec.tolerance, FAST)
+
+
+def relative_error(a: Any, b: Any) -> float:
+    """The error of one field in one world; see the module's definition."""
+    return _worst(_as_float(a)[None], _as_float(b)[None])[0]
+
+
+def _as_float(value: Any) -> Array:
+    return np.asarray(value, dtype=np.float64)
+
+
+def _worst(a: Array, b: Array) -> tuple[float, tuple[int, ...]]:
+    """The largest error over worlds (first axis), and the index of the entry that makes it."""
+    if a.size == 0:
+        return 0.0, ()
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(a - b)
+        rest = tuple(range(1, b.ndim))
+        scale = np.maximum(np.abs(b).max(axis=rest, keepdims=True), FLOOR)
+        ratio = difference / scale
+    ratio[~np.isfinite(a) | ~np.isfinite(b) | np.isnan(ratio)] = np.inf
+    place = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+    return float(ratio[place]), tuple(int(i) for i in place)
+
+
+@attrs.frozen(kw_only=True)
+class FieldError:
+    """The worst error of one field that one slot wrote."""
+
+    slot: str
+    """`stage` or `stage:key`; `compile` for fields of the Model."""
+    field: str
+    error: float
+    tolerance: float
+    where: str
+    """Index and object name of the worst entry, e.g. `[3][0] (body "torso")`."""
+    ours: float
+    theirs: float
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.error <= self.tolerance
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**attrs.asdict(self), "ok": self.ok}
+
+    def __str__(self) -> str:
+        text = f"{self.slot} {self.field}{self.where}: error {self.error:.1e}, tolerance {self.tolerance:.1e}"
+        return text + (f" ({self.note})" if self.note else f" ({self.ours!r} instead of {self.theirs!r})")
+
+
+@attrs.define
+class Worst:
+    """Collects comparisons and keeps the worst one per slot and field."""
+
+    model: Model
+    precision: str = "f64"
+    tolerance: float | None = attrs.field(default=None, kw_only=True)
+    """Replaces the tolerances of the fields."""
+    rows: dict[tuple[str, str], FieldError] = attrs.field(factory=dict)
+
+    def add(
+        self,
+        slot: str,
+        spec: FieldSpec,
+        ours: Array,
+        theirs: Array,
+        *,
+        reference: bool = True,
+        batch: bool = False,
+        note: str = "",
+    ) -> FieldError:
+        """Compare two arrays of a field; in a batch the first axis is the world."""
+        tolerance = self.tolerance
+        if tolerance is None:
+            tolerance = tolerance_of(spec, precision=self.precision, reference=reference)
+        a, b = _as_float(ours), _as_float(theirs)
+        if a.shape != b.shape:
+            shapes = f"shape {a.shape} instead of {b.shape}"
+            row = FieldError(
+                slot=slot,
+                field=spec.name,
+                error=np.inf,
+                tolerance=tolerance,
+                where="",
+                ours=np.nan,
+                theirs=np.nan,
+                note=shapes,
+            )
+            return self.keep(row)
+        if not batch:
+            a, b = a[None], b[None]
+        error, place = _worst(a, b)
+        known = self.rows.get((slot, spec.name))
+        if known is not None and error <= known.error:
+            return known
+        return self.keep(
+            FieldError(
+                slot=slot,
+                field=spec.name,
+                error=error,
+                tolerance=tolerance,
+                where=self._where(spec, place, batch),
+                ours=float(a[place]) if place else 0.0,
+                theirs=float(b[place]) if place else 0.0,
+                note=note,
+            )
+        )
+
+    def keep(self, row: FieldError) -> FieldError:
+        key = (row.slot, row.field)
+        known = self.rows.get(key)
+        if known is None or row.error > known.error:
+            self.rows[key] = row
+        return self.rows[key]
+
+    def _where(self, spec: FieldSpec, place: tuple[int, ...], batch: bool) -> str:
+        if not place:
+            return ""
+        text = describe_index(self.model, spec, place[1:]) if len(place) > 1 else ""
+        return f"{text} in world {place[0]}" if batch else text
+
+    def sorted_rows(self) -> tuple[FieldError, ...]:
+        """In the order slots and fields were first seen."""
+        return tuple(self.rows.values())
+
+
+Getter = Callable[[str], Array]
+
+_FILLED: Mapping[str, Callable[[Getter], Any]] = {
+    "ncon_max": lambda get: get("ncon"),
+    "nefc_max": lambda get: get("nefc"),
+    "nJ_max": lambda get: get("nJ"),
+    "nA_max": lambda get: get("nA"),
+    "nisland_max": lambda get: get("nisland"),
+    "nJmom": lambda get: get("moment_rownnz").sum(),
+}
+"""How many entries of an array of this size are meaningful; the rest is room, and never compared."""
+
+
+def meaningful(spec: FieldSpec, value: Array, get: Getter) -> Array:
+    """One world's field without the entries that are only room; `get` reads other fields of that world."""
+    if not spec.shape or spec.shape[0] not in _FILLED:
+        return value
+    return value[: int(_FILLED[str(spec.shape[0])](get))]
+
+
+def has_room(spec: FieldSpec) -> bool:
+    """Whether the field's meaningful length varies, so that worlds must be compared one by one."""
+    return bool(spec.shape) and spec.shape[0] in _FILLED
+
+
+def compare_data(
+    worst: Worst, slot: str, specs: Iterable[FieldSpec], ours: Data, theirs: Data, *, reference: bool = True
+) -> None:
+    """Compare fields of two Data with as many worlds each, `theirs` the authority."""
+    batch = ours.nworld is not None
+    for spec in specs:
+        if not has_room(spec):
+            worst.add(
+                slot,
+                spec,
+                np.asarray(ours.field(spec.name)),
+                np.asarray(theirs.field(spec.name)),
+                reference=reference,
+                batch=batch,
+            )
+            continue
+        for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
+            worst.add(
+                slot,
+                spec,
+                meaningful(spec, np.asarray(one.field(spec.name)), _getter(one)),
+                meaningful(spec, np.asarray(other.field(spec.name)), _getter(other)),
+                reference=reference,
+            )
+
+
+def _getter(data: Data) -> Getter:
+    return lambda name: np.asarray(data.field(name))

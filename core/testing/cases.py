@@ -1,0 +1,141 @@
+"""One implementation on one model, isolated: inputs by the reference, then the slot alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from dovetail import pipeline
+from dovetail.compare.ab import dispatched
+from dovetail.compare.slots import Isolated, Worlds, common_lanes, isolate, shared_data
+from dovetail.compare.states import random_state, set_state
+from dovetail.errors import SelectionError
+from dovetail.registry import Registry, default_registry
+from dovetail.testing.samples import SAMPLES, compiled
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data, Model
+    from dovetail.implementation import Implementation
+
+BATCH = 11
+"""Worlds of a batch in the checks: more than a tile holds in double precision, and no multiple of it."""
+
+
+class NotApplicableError(Exception):
+    """No model at hand makes this implementation run."""
+
+
+@attrs.frozen(kw_only=True)
+class Subject:
+    """What is checked: a record, the registry that knows it, and the models to try it on."""
+
+    record: Implementation
+    registry: Registry = attrs.field(eq=False, repr=False)
+    models: Mapping[str, str] = attrs.field(factory=lambda: SAMPLES, eq=False, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        record: Implementation,
+        *,
+        registry: Registry | None = None,
+        models: Mapping[str, str] | None = None,
+    ) -> Subject:
+        return cls(
+            record=record,
+            registry=registry_with(record, registry or default_registry()),
+            models={**SAMPLES, **(models or {})},
+        )
+
+    def cases(self, nworld: int | None = None) -> Iterator[Case]:
+        """A case per model that makes the implementation run; an error if there is none."""
+        found = False
+        for case in self.possible_cases(nworld):
+            found = True
+            yield case
+        if not found:
+            raise NotApplicableError(
+                f"{self.record.slot} {self.record.label}: none of the models {', '.join(self.models)} makes it "
+                "run; give one with parametrize_with_checks(..., models={'name': mjcf_text})"
+            )
+
+    def possible_cases(
+        self, nworld: int | None = None, names: tuple[str, ...] | None = None
+    ) -> Iterator[Case]:
+        """A case per model, or per named model, that makes the implementation run; maybe none."""
+        for name, text in self.models.items():
+            if names is None or name in names:
+                case = _case(self.record, self.registry, text, nworld)
+                if case is not None:
+                    yield case
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Case:
+    """An isolated implementation on a model."""
+
+    model: Model
+    registry: Registry
+    worlds: Worlds
+    isolated: Isolated
+
+    @property
+    def subject(self) -> str:
+        """What to call it in messages."""
+        record = self.isolated.slot.record
+        return f"{self.isolated.slot.label} {record.label} on model {self.model.modelname!r}"
+
+    def inputs(self, seed: int = 0) -> Data:
+        """A Data as it is before the slot runs, world i in the i-th random state of this seed."""
+        data = shared_data(self.model, self.worlds, self.registry)
+        rng = np.random.default_rng(seed)
+        for world in data.worlds():
+            set_state(world, random_state(self.model, rng))
+        self.isolated.prepare(data)
+        return data
+
+    def outputs(self, data: Data) -> Data:
+        """The Data after the slot ran on a copy."""
+        after = data.copy()
+        self.isolated.run(after)
+        return after
+
+
+_cases: dict[tuple[int, Implementation, str, int | None], Case | None] = {}
+"""Compiled cases by registry, record, model and worlds: compiling is the slow part of checking."""
+
+
+def _case(record: Implementation, registry: Registry, text: str, nworld: int | None) -> Case | None:
+    key = (id(registry), record, text, nworld)
+    if key not in _cases:
+        _cases[key] = _compile_case(record, registry, compiled(text), nworld)
+    return _cases[key]
+
+
+def _compile_case(
+    record: Implementation, registry: Registry, model: Model, nworld: int | None
+) -> Case | None:
+    """The case, or None if this model does not need the record or the record does not handle it."""
+    worlds = Worlds(nworld=nworld)
+    worlds = attrs.evolve(worlds, lanes=common_lanes([record], worlds, registry))
+    try:
+        slot, label, stages = dispatched(record, registry)
+        isolated = isolate(model, slot, label, worlds, registry=registry, stages=stages)
+    except SelectionError:
+        return None
+    if record.slot not in isolated.plan.choices:  # a row of a part table that nothing in the model asks for
+        return None
+    return Case(model=model, registry=registry, worlds=worlds, isolated=isolated)
+
+
+def registry_with(record: Implementation, registry: Registry) -> Registry:
+    """The registry, with the record added if it is not in it yet (a plugin under test need not be installed)."""
+    pipeline.stage(record.stage)
+    if record in registry.implementations:
+        return registry
+    extended = attrs.evolve(registry, implementations=list(registry.implementations))
+    extended.add(record)
+    return extended

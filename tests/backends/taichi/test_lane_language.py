@@ -1,0 +1,195 @@
+"""The language stages are written in: what it folds, shares, drops and refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, stage
+
+from dovetail.backends.taichi.lanes import Kernel, LaneError, Layout
+from dovetail.backends.taichi.program import clear_stage
+
+X = np.random.default_rng(1).normal(size=(19, N))
+
+
+@pytest.fixture
+def k() -> Kernel:
+    return Kernel(Layout(MODEL, SHAPES, {"n": N}), "test")
+
+
+def test_numbers_fold_before_anything_is_emitted(k: Kernel) -> None:
+    x = k.data.x[0]
+    assert x + 0 is x
+    assert 1.0 * x is x
+    assert x / 1 is x
+    assert x * 0 == 0.0
+    assert k.model.n == N
+
+
+def test_neighbouring_addresses_share_one_symbol(k: Kernel) -> None:
+    i = k.model.integer[0]
+    assert (i + 2) + 3 - (i + 1) == 4
+    rows = [value.args[1] for value in k.data.z[i]]
+    assert rows[0] is rows[1] is rows[2]
+
+
+def test_the_same_load_is_one_symbol_until_the_field_changes(k: Kernel) -> None:
+    before = k.data.y[0]
+    assert k.data.y[0] is before
+    k.data.y[1] = 0.0
+    assert k.data.y[0] is not before
+
+
+def test_slices_take_a_symbolic_start_and_a_literal_length(k: Kernel) -> None:
+    i = k.model.integer[0]
+    assert k.data.x[i : i + 3].shape == (3,)
+    with pytest.raises(LaneError, match="literal length"):
+        k.data.x[i : k.model.integer[1]]
+
+
+def test_a_mask_cannot_steer_a_branch(k: Kernel) -> None:
+    with pytest.raises(LaneError, match=r"differs between the worlds.*k\.select"), k.when(k.data.x[0] > 0.0):
+        pass
+
+
+def test_python_if_on_a_symbol_is_refused(k: Kernel) -> None:
+    with pytest.raises(LaneError, match=r"no truth value.*k\.when"):
+        bool(k.model.integer[0] > 0)
+
+
+def test_uniform_and_per_world_conditions_do_not_mix(k: Kernel) -> None:
+    with pytest.raises(LaneError, match="do not mix"):
+        (k.data.x[0] > 0.0) & (k.model.real[0] > 0.0)
+
+
+def test_a_value_cannot_leave_the_loop_that_computed_it(k: Kernel) -> None:
+    with k.loop(0, N) as i:
+        inside = k.data.x[i] + 1.0
+    with pytest.raises(LaneError, match=r"has ended.*k\.local"):
+        k.data.y[0] = inside
+
+
+def test_otherwise_needs_a_branch_before_it(k: Kernel) -> None:
+    with pytest.raises(LaneError, match="directly"), k.otherwise():
+        pass
+
+
+def test_unknown_fields_are_named_with_near_ones(k: Kernel) -> None:
+    with pytest.raises(AttributeError, match="near: integer"):
+        _ = k.model.integers
+    with pytest.raises(AttributeError, match="near: time"):
+        _ = k.data.times
+
+
+def test_expanding_a_whole_field_is_refused(k: Kernel) -> None:
+    big = Kernel(Layout(MODEL, {"big": (100, 9)}), "test")
+    with pytest.raises(LaneError, match="loop over its leading axes"):
+        _ = big.data.big[:]
+
+
+def test_exponential_of_lanes_is_refused(k: Kernel) -> None:
+    with pytest.raises(LaneError, match="takes a Real"):
+        k.exp(k.data.x[0])
+
+
+def test_a_stage_touches_only_what_it_declares() -> None:
+    def writes_z(k: Kernel) -> None:
+        k.data.z[0] = k.data.x[:3]
+
+    with pytest.raises(LaneError, match=r"writes z and reads x without declaring it"):
+        compile_small(stage(writes_z, reads="", writes="y"))
+
+
+def test_a_field_written_only_later_must_be_loaded() -> None:
+    def use(k: Kernel) -> None:
+        k.data.y[0] = k.data.z[0, 0]
+
+    def fill(k: Kernel) -> None:
+        k.data.z[0] = 1.0
+
+    with pytest.raises(LaneError, match=r"reads z, which only a later stage"):
+        compile_small(stage(use, reads="z", writes="y"), stage(fill, reads="", writes="z"))
+
+
+def test_results_nobody_needs_are_not_computed() -> None:
+    def both(k: Kernel) -> None:
+        k.data.y[0] = k.data.x[0]
+        with k.loop(0, N) as i:
+            k.data.z[i] = k.sqrt(k.data.x[i])
+
+    program = compile_small(stage(both), store=("y",))
+    assert "sqrt" not in program.source
+    assert "for i" not in program.source
+    assert program.live == {"x", "y"}
+
+
+def test_what_a_later_stage_reads_is_computed() -> None:
+    def first(k: Kernel) -> None:
+        k.data.z[0] = k.sqrt(k.data.x[0])
+
+    def second(k: Kernel) -> None:
+        k.data.y[0] = k.data.z[0, 1]
+
+    program = compile_small(
+        stage(first, writes="z"), stage(second, reads="z", writes="y", stage="second"), store=("y",)
+    )
+    assert "sqrt" in program.source
+
+
+def test_tracing_twice_gives_the_same_source() -> None:
+    def shuffle(k: Kernel) -> None:
+        with k.loop(0, N, reverse=True) as i:
+            k.data.y[i] = k.data.x[k.model.integer[i]] * k.model.real[i]
+
+    assert compile_small(stage(shuffle)).source == compile_small(stage(shuffle)).source
+
+
+def test_a_variable_set_from_itself_uses_its_old_elements() -> None:
+    def rotate(k: Kernel) -> None:
+        v = k.local(k.data.x[:])
+        with k.loop(0, 3):
+            v.set(np.roll(v.value, 1))
+        k.data.y[:] = v.value
+
+    np.testing.assert_array_equal(apply(rotate, X)["y"], np.roll(X, 3, axis=1))
+
+
+def test_a_value_read_before_a_store_keeps_its_old_number() -> None:
+    def swap(k: Kernel) -> None:
+        y = k.data.y
+        y[:] = k.data.x[:]
+        first, last = y[0], y[3] * 2.0
+        y[0] = last
+        y[3] = first
+
+    y = apply(swap, X)["y"]
+    np.testing.assert_array_equal(y[:, [0, 3]], np.stack([2 * X[:, 3], X[:, 0]], axis=1))
+
+
+def test_fields_carry_over_steps_and_scratch_over_a_launch() -> None:
+    def count(k: Kernel) -> None:
+        k.data.time = k.data.time + k.model.opt.timestep
+
+    np.testing.assert_allclose(apply(count, X, nstep=7)["time"], 7 * BUFFERS["float64"][N])
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 8])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_and_lanes_change_no_bit(lanes: int, threads: int) -> None:
+    def mix(k: Kernel) -> None:
+        with k.loop(0, N) as i:
+            k.data.y[i] = k.sqrt(k.abs(k.data.x[i])) / 3.0 + k.model.real[i] * k.data.x[0]
+
+    expected = np.sqrt(np.abs(X)) / 3.0 + BUFFERS["float64"][:N] * X[:, :1]
+    np.testing.assert_array_equal(apply(mix, X, lanes=lanes, threads=threads)["y"], expected)
+
+
+def test_lanes_that_would_crash_are_refused() -> None:
+    with pytest.raises(ValueError, match="powers of two"):
+        compile_small(stage(lambda k: None), lanes=3)
+
+
+def test_a_wrong_buffer_is_refused() -> None:
+    program = compile_small(clear_stage("y"))
+    with pytest.raises(ValueError, match="8 lanes of float64"):
+        program.run(np.zeros((1, 21, 4)), BUFFERS, 1)

@@ -1,0 +1,172 @@
+"""Every operation the printer knows is harmless on lanes and on uniform numbers, on both runtimes.
+
+With lanes kept as vectors the runtimes abort the whole process on operations they cannot compile, so each pair of
+runtime and precision is tried in a process of its own, which says what it was doing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.backends.taichi.emit import OPERATIONS
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.taichi.values import binary, make
+
+RNG = np.random.default_rng(0)
+X = np.abs(RNG.normal(size=(11, 4))) + 0.1
+
+
+def lanes_and_uniform(op: str, f: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """lanes∘lanes, lanes∘uniform, uniform∘lanes, lanes∘literal."""
+
+    def build(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+        return [binary(op, x[0], x[1]), binary(op, x[0], r[2]), binary(op, r[0], x[1]), binary(op, x[3], 1.5)]
+
+    def expect(x: Any, r: Any, i: Any) -> list[Any]:
+        return [f(x[0], x[1]), f(x[0], r[2]), f(r[0], x[1]), f(x[3], 1.5)]
+
+    return build, expect
+
+
+def integers(op: str, f: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def build(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+        results = [binary(op, i[0], i[1]), binary(op, i[0], 2), binary(op, i[2], i[1]), binary(op, i[3], 1)]
+        return [x[0] * n for n in results]
+
+    def expect(x: Any, r: Any, i: Any) -> list[Any]:
+        return [x[0] * f(i[0], i[1]), x[0] * f(i[0], 2), x[0] * f(i[2], i[1]), x[0] * f(i[3], 1)]
+
+    return build, expect
+
+
+def comparisons(op: str, f: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def build(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+        truths = [make(op, "Mask", (x[0], x[1])), make(op, "Mask", (x[0], 0.7))]
+        truths += [make(op, "Cond", (r[0], r[1])), make(op, "Cond", (i[0], 3))]
+        return [k.select(t, x[2], 0.25) for t in truths]
+
+    def expect(x: Any, r: Any, i: Any) -> list[Any]:
+        return [np.where(t, x[2], 0.25) for t in (f(x[0], x[1]), f(x[0], 0.7), f(r[0], r[1]), f(i[0], 3))]
+
+    return build, expect
+
+
+def logic(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    mask, cond = (x[0] < 0.7) & (x[1] > 0.5), (r[0] < 0.7) & (r[1] > 0.5)
+    inverse = ~((x[0] < 0.7) | ~(x[1] > 0.5))
+    return [
+        k.select(mask, x[2], 1.0),
+        k.select(cond, x[2], x[3]),
+        k.select(inverse & (x[3] > 0.2), x[2], r[2]),
+        k.select(~(cond | (i[0] == 3)), 1.0, x[2]),
+    ]
+
+
+def logic_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    inverse = ~((x[0] < 0.7) | ~(x[1] > 0.5)) & (x[3] > 0.2)
+    mask = (x[0] < 0.7) & (x[1] > 0.5)
+    return [np.where(mask, x[2], 1.0), x[3], np.where(inverse, x[2], r[2]), x[2]]
+
+
+def control(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    """Variables through loops and branches, integer variables, reductions, casts, stores of uniform numbers."""
+    total, count = k.local(0.0), k.local(0)
+    with k.loop(0, i[0], reverse=True) as n:
+        total += k.data.x[n]
+        count += n
+        with k.when((n == 1) & (k.model.flag[0] != 0)):
+            total *= 2.0
+        with k.otherwise():
+            total -= r[0]
+    found = k.local(0.0)
+    with k.when(k.any(x[0] > 1e6)):
+        found.set(1.0)
+    with k.when(k.any(x[0] > 0.0)):
+        found += r[1]
+    return [total.value, x[0] * count.value, found.value, k.exp(r[0])]
+
+
+def control_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    return [((x[2] - r[0]) + x[1]) * 2.0 + x[0] - r[0], 3 * x[0], 0 * x[0] + r[1], 0 * x[0] + np.exp(r[0])]
+
+
+def functions(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    return [k.sqrt(x[0]), k.floor(x[1] * 3.0), k.sqrt(r[0]) * x[2], k.floor(r[2]) + x[3] * i[0]]
+
+
+def functions_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    return [np.sqrt(x[0]), np.floor(x[1] * 3.0), np.sqrt(r[0]) * x[2], np.floor(r[2]) + x[3] * i[0]]
+
+
+CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "add": lanes_and_uniform("add", lambda a, b: a + b),
+    "sub": lanes_and_uniform("sub", lambda a, b: a - b),
+    "mul": lanes_and_uniform("mul", lambda a, b: a * b),
+    "div": lanes_and_uniform("div", lambda a, b: a / b),
+    "min": lanes_and_uniform("min", np.minimum),
+    "max": lanes_and_uniform("max", np.maximum),
+    "floordiv": integers("floordiv", lambda a, b: a // b),
+    "mod": integers("mod", lambda a, b: a % b),
+    "bitand": integers("bitand", lambda a, b: a & b),
+    "lshift": integers("lshift", lambda a, b: a << b),
+    "rshift": integers("rshift", lambda a, b: a >> b),
+    "lt": comparisons("lt", lambda a, b: a < b),
+    "le": comparisons("le", lambda a, b: a <= b),
+    "gt": comparisons("gt", lambda a, b: a > b),
+    "ge": comparisons("ge", lambda a, b: a >= b),
+    "eq": comparisons("eq", lambda a, b: a == b),
+    "ne": comparisons("ne", lambda a, b: a != b),
+    "and or not select": (logic, logic_expected),
+    "any exp real": (control, control_expected),
+    "sqrt floor": (functions, functions_expected),
+}
+
+
+def test_every_operation_of_the_printer_is_tried() -> None:
+    assert {op for names in CASES for op in names.split()} == OPERATIONS
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+@pytest.mark.parametrize("runtime", ["taichi", "quadrants"])
+def test_operations_neither_abort_nor_differ_from_numpy(runtime: str, precision: str) -> None:
+    pytest.importorskip(runtime)
+    here = Path(__file__)
+    result = subprocess.run(
+        [sys.executable, str(here), runtime, precision],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=here.parent,
+    )
+    assert result.returncode == 0, f"died in {result.stdout.split()[-1:]}:\n{result.stderr[-2000:]}"
+    assert result.stdout.split()[-1] == "done"
+
+
+def try_case(name: str, runtime: str, precision: str) -> None:
+    from lane_small import BUFFERS, apply
+
+    build, expect = CASES[name]
+
+    def stage(k: Kernel) -> None:
+        m = k.model
+        results = build(k, k.data.x[:], m.real[:], m.integer[:])
+        k.data.y[:] = np.array(results, dtype=object)
+
+    x = X.astype(precision.replace("f", "float")).astype(float)
+    found = apply(stage, x, runtime=runtime, precision=precision)["y"]
+    wanted = expect(x.T, BUFFERS["float64"], BUFFERS["int32"])
+    np.testing.assert_allclose(found, np.stack(wanted, axis=1), rtol=1e-14 if precision == "f64" else 2e-6)
+
+
+if __name__ == "__main__":
+    for case in CASES:
+        print(case.replace(" ", "-"), flush=True)
+        try_case(case, sys.argv[1], sys.argv[2])
+    print("done")

@@ -1,0 +1,62 @@
+"""Small models that many tests share, compiled afresh for each test because tests edit them."""
+
+from __future__ import annotations
+
+import pytest
+
+import dovetail
+from dovetail import Model
+
+PENDULUM = """
+<mujoco model="pendulum">
+  <option timestep="0.002"><flag constraint="disable"/></option>
+  <worldbody>
+    <body name="arm">
+      <joint name="hinge" axis="0 1 0" damping="0.1"/>
+      <geom name="rod" type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="hinge"/></actuator>
+</mujoco>
+"""
+
+ZOO = """
+<mujoco model="zoo">
+  <option timestep="0.005"><flag constraint="disable"/></option>
+  <worldbody>
+    <body name="target" mocap="true" pos="1 2 3" quat="0 2 0 0"><geom size="0.1"/></body>
+    <body name="drone" pos="0 0 1"><freejoint name="flight"/><geom name="hull" size="0.1"/></body>
+    <body name="shoulder">
+      <joint name="socket" type="ball"/>
+      <geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/>
+      <body name="elbow" pos="0.3 0 0">
+        <joint name="rail" type="slide" axis="1 0 0" stiffness="3"/>
+        <joint name="bend" axis="0 1 0" ref="0.2"/>
+        <geom name="forearm" type="box" size="0.1 0.02 0.02"/>
+        <site name="tip" pos="0.1 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <motor name="push" joint="rail"/>
+    <general name="lagged" joint="bend" dyntype="filter" dynprm="0.1"/>
+  </actuator>
+  <keyframe>
+    <key name="rest"/>
+    <key name="home" time="2.5" qpos="1 2 3 1 0 0 0 1 0 0 0 0.1 0.4" qvel="1 2 3 4 5 6 7 8 9 10 11" act="0.3"
+         ctrl="0.5 0.6" mpos="4 5 6" mquat="1 0 0 0"/>
+  </keyframe>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def pendulum() -> Model:
+    """One hinge with a motor and damping."""
+    return dovetail.loads(PENDULUM)
+
+
+@pytest.fixture
+def zoo() -> Model:
+    """A joint of every type, a mocap body, an activation, names and two keyframes; nq=13, nv=11, na=1."""
+    return dovetail.loads(ZOO)

@@ -1,0 +1,180 @@
+"""The distribution: every folder is packaged, dependencies point the right way, imports stay light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dovetail
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ROOTS = PROJECT["tool"]["setuptools"]["package-dir"]
+SOURCES = [path for folder in ROOTS.values() for path in sorted((ROOT / folder).rglob("*.py"))]
+STANDARD = sys.stdlib_module_names
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def packages() -> Iterator[str]:
+    """Folders with an __init__.py, by the name they are imported as."""
+    for package, folder in ROOTS.items():
+        for init in (ROOT / folder).rglob("__init__.py"):
+            inner = init.parent.relative_to(ROOT / folder).parts
+            yield ".".join((package, *inner))
+
+
+def module_level_imports(tree: ast.Module) -> Iterator[str]:
+    """Top packages imported when a module is, leaving out what only type checkers see."""
+    todo: list[ast.stmt] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0]
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            todo += [*node.body, *node.orelse]
+        elif isinstance(node, ast.Try):
+            todo += [*node.body, *node.orelse, *node.finalbody]
+
+
+def all_imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0]
+
+
+def test_every_package_folder_is_listed() -> None:
+    listed = PROJECT["tool"]["setuptools"]["packages"]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(packages())
+
+
+def test_the_version_is_stated_once() -> None:
+    assert PROJECT["project"]["version"] == dovetail.__version__
+
+
+def test_the_packages_typing_is_announced() -> None:
+    assert (ROOT / "core" / "py.typed").is_file()
+
+
+KERNEL = {"numpy", "attrs", "pluggy", "click", "rich", "dovetail"}
+
+
+def parsed(under: str = "") -> Iterator[tuple[str, ast.Module]]:
+    """Every module of the distribution whose path starts so, with its syntax tree."""
+    for path in SOURCES:
+        if relative(path).startswith(under):
+            yield relative(path), ast.parse(path.read_text())
+
+
+def test_the_kernel_imports_little_at_module_level() -> None:
+    for path, tree in parsed("core/"):
+        allowed = KERNEL | ({"pytest"} if path.startswith("core/testing/") else set())
+        assert set(module_level_imports(tree)) - STANDARD <= allowed, path
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    heavy = {"taichi", "quadrants", "mujoco", "scipy", "gymnasium", "matplotlib"}
+    assert [path for path, tree in parsed() if heavy & set(module_level_imports(tree))] == []
+
+
+def test_mujoco_is_imported_by_the_comparison_only() -> None:
+    importers = [path for path, tree in parsed() if "mujoco" in all_imports(tree)]
+    assert [path for path in importers if not path.startswith("core/compare/")] == []
+
+
+BACKEND_NAMES = {"numpy", "taichi", "quadrants"}
+
+
+def test_no_decision_is_made_by_a_backends_name() -> None:
+    """Backend identity in if-ladders spreads: outside backends/ nothing compares with one."""
+    offenders = [
+        f"{path}:{node.lineno}"
+        for path, tree in parsed()
+        for node in ast.walk(tree)
+        if not path.startswith("backends/")
+        if isinstance(node, (ast.Compare, ast.Match))
+        if BACKEND_NAMES & {c.value for c in ast.walk(node) if isinstance(c, ast.Constant)}
+    ]
+    assert offenders == []
+
+
+def test_every_module_starts_with_a_docstring() -> None:
+    assert [path for path, tree in parsed() if tree.body and not ast.get_docstring(tree)] == []
+
+
+def test_plugins_do_not_reach_into_the_planner() -> None:
+    kernel = {f"dovetail.{m}" for m in ("registry", "selection", "planner", "plan", "simulation", "config")}
+    offenders = [
+        path
+        for path, tree in parsed("plugins/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in kernel
+    ]
+    assert offenders == []
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_importing_dovetail_is_light() -> None:
+    assert run("import sys, dovetail; print('numpy' in sys.modules, dovetail.__version__)") == (
+        f"False {dovetail.__version__}"
+    )
+
+
+def test_loading_a_model_needs_no_backend_runtime() -> None:
+    code = "import sys, dovetail; dovetail.loads('<mujoco/>'); "
+    code += "print({'taichi', 'quadrants', 'mujoco'} & set(sys.modules))"
+    assert run(code) == "set()"
+
+
+def test_every_public_name_can_be_imported_and_is_listed() -> None:
+    for name in dovetail.__all__:
+        assert getattr(dovetail, name) is not None
+    assert set(dovetail.__all__) == set(dir(dovetail))
+    with pytest.raises(AttributeError, match="module 'dovetail' has no attribute 'sim'"):
+        dovetail.sim  # noqa: B018
+
+
+SURFACE = {
+    *(
+        "load",
+        "loads",
+        "make_data",
+        "forward",
+        "step",
+        "reset",
+        "validate",
+        "compile_plan",
+        "full_mass_matrix",
+    ),
+    *("Simulation", "Model", "Data", "Config", "Plan", "Implementation", "DovetailError", "MJCFError"),
+    *("NanGuard", "Profiler", "builtin_models", "set_constants"),
+}
+
+
+def test_the_documented_surface_is_public() -> None:
+    assert set(dovetail.__all__) >= SURFACE
+
+
+def test_plugin_authors_need_one_module() -> None:
+    from dovetail import plugin
+
+    for name in plugin.__all__:
+        assert hasattr(plugin, name)
+    assert {"Implementation", "hookimpl", "Array", "Model", "Data", "data_field"} <= set(plugin.__all__)

@@ -1,0 +1,60 @@
+"""Gymnasium's models compile to MuJoCo's values, in far less than a second."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import comparing
+import pytest
+
+from dovetail.errors import UnsupportedMJCFError
+from dovetail.mjcf import compile_file, compile_text
+
+WHOLE = ("reacher", "inverted_pendulum", "inverted_double_pendulum")
+STRIPPED = (
+    "ant half_cheetah hopper humanoid humanoidstandup point pusher pusher_v5 swimmer walker2d walker2d_v5"
+)
+
+
+def path_of(name: str) -> Path:
+    gymnasium = pytest.importorskip("gymnasium")
+    return Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml"
+
+
+def stripped(name: str) -> str:
+    """The model without what is not supported yet: elements, and references to materials."""
+    from lxml import etree
+
+    tree = etree.parse(path_of(name))
+    for element in list(tree.iter("camera", "light", "texture", "material", "map", "fixed", "flags")):
+        element.getparent().remove(element)
+    for element in tree.iter():
+        element.attrib.pop("material", None)
+    return etree.tostring(tree, encoding="unicode")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_model(name):
+    mujoco = pytest.importorskip("mujoco")
+    theirs = mujoco.MjModel.from_xml_path(str(path_of(name)))
+    assert comparing.differences(compile_file(path_of(name)), theirs) == []
+
+
+@pytest.mark.parametrize("name", STRIPPED.split())
+def test_model_without_unsupported_elements(name, same_as_mujoco):
+    same_as_mujoco(stripped(name))
+
+
+def test_loading_is_quick():
+    body = '<body pos="0 0 1"><joint/><geom type="box" size=".1 .2 .3"/><geom size=".1" pos="1 0 0"/>'
+    xml = f"<mujoco><worldbody>{body * 30}{'</body>' * 30}</worldbody></mujoco>"
+    compile_text(xml)
+    start = time.perf_counter()
+    compile_text(xml)
+    assert time.perf_counter() - start < 0.2
+
+
+def test_unsupported_parts_are_named():
+    with pytest.raises(UnsupportedMJCFError, match="not supported yet"):
+        compile_file(path_of("humanoid"))
