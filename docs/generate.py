@@ -198,17 +198,52 @@ def _supported(path: str, elements: dict[str, schema.Element]) -> bool:
 
 
 def cli_page() -> str:
-    from dovetail.cli import main
+    from dovetail.cli import COMMANDS, main
 
-    intro = "What `dovetail COMMAND --help` prints."
-    context = click.Context(main, info_name="dovetail", terminal_width=100, max_content_width=100)
-    sections = [f"```text\n{main.get_help(context)}\n```"]
-    for name in main.list_commands(context):
-        command = main.get_command(context, name)
-        assert command is not None
-        below = click.Context(command, info_name=name, parent=context, terminal_width=100)
-        sections.append(f"## {name}\n\n```text\n{command.get_help(below)}\n```")
-    return page("Commands", intro, sections)
+    intro = (
+        "What `dovetail COMMAND --help` tells. Every command has `--json`. Exit codes: 0 all is well; 1 the command "
+        "found something wrong, such as a comparison out of tolerance; 2 it was asked something it cannot do."
+    )
+    context = click.Context(main, info_name="dovetail")
+    commands = [main.get_command(context, name) for name in COMMANDS]
+    return page("Commands", intro, [_command(command) for command in commands if command is not None])
+
+
+def _command(command: click.Command) -> str:
+    """Usage, text and options; made here, because click's own layout changes between its versions."""
+    arguments = [p for p in command.params if isinstance(p, click.Argument)]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    usage = " ".join(["dovetail", str(command.name), "[OPTIONS]", *map(_argument, arguments)])
+    text, _, example = (command.help or "").partition("\b\n")
+    sections = [f"## {command.name}", f"```text\n{usage}\n```", inspect.cleandoc(text)]
+    if example:
+        lines = (line.strip() for line in example.splitlines()[1:])
+        sections.append("```bash\n" + "\n".join(lines) + "\n```")
+    sections.append(table(("option", "meaning", "default"), map(_option, options)))
+    return "\n\n".join(sections)
+
+
+def _argument(argument: click.Argument) -> str:
+    name = argument.metavar or (argument.name or "").upper()
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
+def _option(option: click.Option) -> tuple[str, str, str]:
+    names = " / ".join([*option.opts, *option.secondary_opts])
+    value = "" if option.is_flag else f" {_value(option)}"
+    given = option.default
+    shown = list(given) if isinstance(given, (list, tuple)) else [given]
+    plain = [str(v) for v in shown if isinstance(v, (int, float, str)) and not isinstance(v, bool)]
+    return f"`{names}{value}`", option.help or "", ", ".join(plain)
+
+
+def _value(option: click.Option) -> str:
+    """What stands after an option: its own word, its choices, or its type."""
+    if option.metavar:
+        return option.metavar
+    if isinstance(option.type, click.Choice):
+        return "|".join(map(str, option.type.choices))
+    return option.type.name.partition(" ")[0].upper()
 
 
 # ---- changes

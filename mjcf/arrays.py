@@ -10,7 +10,7 @@ import numpy as np
 from dovetail.contracts.enums import JointType, TrnType
 
 from . import structure
-from .bounds import bounding_volumes, dof_lengths
+from .bounds import bounding_volumes, dof_lengths, reference_looks
 from .context import Context
 from .tree import Body, Joint, Key
 
@@ -104,6 +104,59 @@ _SITE_COLUMNS: dict[str, Column] = {
     "site_quat": ("quat", REAL, 4),
     "site_rgba": ("rgba", COLOR, 4),
 }
+_CAMERA_COLUMNS: dict[str, Column] = {
+    "cam_mode": ("mode", INT, None),
+    "cam_bodyid": ("bodyid", INT, None),
+    "cam_targetbodyid": ("targetbodyid", INT, None),
+    "cam_pos": ("pos", REAL, 3),
+    "cam_quat": ("quat", REAL, 4),
+    "cam_orthographic": ("orthographic", INT, None),
+    "cam_fovy": ("fovy", REAL, None),
+    "cam_ipd": ("ipd", REAL, None),
+    "cam_resolution": ("resolution", INT, 2),
+    "cam_sensorsize": ("sensorsize", COLOR, 2),
+    "cam_intrinsic": ("intrinsic", COLOR, 4),
+}
+_LIGHT_COLUMNS: dict[str, Column] = {
+    "light_mode": ("mode", INT, None),
+    "light_bodyid": ("bodyid", INT, None),
+    "light_targetbodyid": ("targetbodyid", INT, None),
+    "light_type": ("type", INT, None),
+    "light_texid": ("texid", INT, None),
+    "light_castshadow": ("castshadow", BYTE, None),
+    "light_bulbradius": ("bulbradius", COLOR, None),
+    "light_intensity": ("intensity", COLOR, None),
+    "light_range": ("range", COLOR, None),
+    "light_active": ("active", BYTE, None),
+    "light_pos": ("pos", REAL, 3),
+    "light_dir": ("dir", REAL, 3),
+    "light_attenuation": ("attenuation", COLOR, 3),
+    "light_cutoff": ("cutoff", COLOR, None),
+    "light_exponent": ("exponent", COLOR, None),
+    "light_ambient": ("ambient", COLOR, 3),
+    "light_diffuse": ("diffuse", COLOR, 3),
+    "light_specular": ("specular", COLOR, 3),
+}
+_TEXTURE_COLUMNS: dict[str, Column] = {
+    "tex_type": ("type", INT, None),
+    "tex_colorspace": ("colorspace", INT, None),
+    "tex_height": ("height", INT, None),
+    "tex_width": ("width", INT, None),
+    "tex_nchannel": ("nchannel", INT, None),
+    "tex_pathadr": (lambda texture: -1, INT, None),
+}
+_MATERIAL_COLUMNS: dict[str, Column] = {
+    "mat_texid": ("texid", INT, 10),
+    "mat_texuniform": ("texuniform", BYTE, None),
+    "mat_texrepeat": ("texrepeat", COLOR, 2),
+    "mat_emission": ("emission", COLOR, None),
+    "mat_specular": ("specular", COLOR, None),
+    "mat_shininess": ("shininess", COLOR, None),
+    "mat_reflectance": ("reflectance", COLOR, None),
+    "mat_metallic": ("metallic", COLOR, None),
+    "mat_roughness": ("roughness", COLOR, None),
+    "mat_rgba": ("rgba", COLOR, 4),
+}
 _ACTUATOR_COLUMNS: dict[str, Column] = {
     "actuator_trntype": ("trntype", INT, None),
     "actuator_dyntype": ("dyntype", INT, None),
@@ -127,6 +180,19 @@ _ACTUATOR_COLUMNS: dict[str, Column] = {
     "actuator_cranklength": ("cranklength", REAL, None),
     "actuator_lengthrange": ("lengthrange", REAL, 2),
     "actuator_plugin": (lambda actuator: -1, INT, None),
+}
+
+
+_TABLES: dict[str, dict[str, Column]] = {
+    "body": _BODY_COLUMNS,
+    "joint": _JOINT_COLUMNS,
+    "geom": _GEOM_COLUMNS,
+    "site": _SITE_COLUMNS,
+    "camera": _CAMERA_COLUMNS,
+    "light": _LIGHT_COLUMNS,
+    "texture": _TEXTURE_COLUMNS,
+    "material": _MATERIAL_COLUMNS,
+    "actuator": _ACTUATOR_COLUMNS,
 }
 
 
@@ -164,11 +230,8 @@ def build(context: Context) -> dict[str, Any]:
     bodies: list[Body] = context.bodies
     values: dict[str, Any] = {}
     values.update(_settings(context))
-    values.update(_columns(bodies, _BODY_COLUMNS))
-    values.update(_columns(context.joints, _JOINT_COLUMNS))
-    values.update(_columns(context.geoms, _GEOM_COLUMNS))
-    values.update(_columns(context.sites, _SITE_COLUMNS))
-    values.update(_columns(context.actuators, _ACTUATOR_COLUMNS))
+    for kind, columns in _TABLES.items():
+        values.update(_columns(context.objects[kind], columns))
     values.update(_user_data(context))
     values.update(_same_frames(context))
     values.update(_dofs(context))
@@ -177,6 +240,8 @@ def build(context: Context) -> dict[str, Any]:
     values["body_subtreemass"] = _subtree_masses(bodies)
     values.update(bounding_volumes(bodies))
     values["dof_length"] = dof_lengths(context)
+    values.update(reference_looks(context))
+    values.update(_pixels(context))
     values.update(_custom(context))
     values.update(_keys(context, values))
     return values
@@ -193,7 +258,8 @@ def _settings(context: Context) -> dict[str, Any]:
 
 
 def _user_data(context: Context) -> dict[str, Any]:
-    lists = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site", "actuator": "actuator"}
+    lists = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site"}
+    lists |= {"cam": "camera", "actuator": "actuator"}
     return {
         f"{short}_user": _column(
             [item.user for item in context.objects[kind]], REAL, context.sizes[f"nuser_{short}"]
@@ -261,11 +327,23 @@ def _subtree_masses(bodies: list[Body]) -> np.ndarray:
     return masses
 
 
+def _starts(lengths: list[int]) -> np.ndarray:
+    """Where each piece begins when pieces of these lengths follow one another."""
+    return (np.cumsum(lengths) - np.array(lengths, np.int64)).astype(np.int32)
+
+
 def _addresses(lengths: list[int], prefix: str) -> dict[str, Any]:
     return {
-        f"{prefix}_adr": np.array([sum(lengths[:i]) for i in range(len(lengths))], np.int32),
+        f"{prefix}_adr": _starts(lengths),
         f"{prefix}_size": np.array(lengths, np.int32),
     }
+
+
+def _pixels(context: Context) -> dict[str, Any]:
+    """Pixels of all textures, one after the other."""
+    images = [texture.data.reshape(-1) for texture in context.objects["texture"]]
+    data = np.concatenate(images) if images else np.zeros(0, np.uint8)
+    return {"tex_adr": _starts([len(image) for image in images]), "tex_data": data}
 
 
 def _custom(context: Context) -> dict[str, Any]:

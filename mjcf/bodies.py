@@ -16,10 +16,11 @@ from dovetail.contracts.enums import AutoBool, GeomType, JointType
 from . import rotation
 from .context import Context
 from .elements.body import resolve_quat
+from .elements.looks import DEFAULT_ZNEAR, compile_lens
 from .inertia import combine
 from .kinds import Vec
 from .rotation import EPS, ORIGIN
-from .tree import Body, Geom, Joint, Posed, Site
+from .tree import Body, Camera, Geom, Joint, Light, Posed, Site
 
 _ALONG_FROMTO = (GeomType.CAPSULE, GeomType.CYLINDER, GeomType.ELLIPSOID, GeomType.BOX)
 _SIZES = {
@@ -69,6 +70,11 @@ def _compile_body(context: Context, body: Body) -> None:
     for site in body.sites:
         _compile_site(context, site)
         _align(site, align)
+    for camera in body.cameras:
+        _compile_camera(context, camera)
+        _align(camera, align)
+    for light in body.lights:
+        _compile_light(light, align)
 
 
 def _in_frame(item: Posed) -> tuple[Vec, Vec]:
@@ -96,7 +102,7 @@ def _check_geom(body: Body, geom: Geom) -> None:
     node = geom.place
     if geom.type != GeomType.PLANE and geom.type not in _SIZES:
         raise node.unsupported(f'type="{GeomType(geom.type).keyword}"', "type")
-    for attribute in ("mesh", "hfield", "material"):
+    for attribute in ("mesh", "hfield"):
         if getattr(geom, attribute):
             raise node.unsupported(f"a geom with a {attribute}", attribute)
     if geom.fluidshape != "none":
@@ -203,14 +209,30 @@ def _compile_site(context: Context, site: Site) -> None:
     node = site.place
     if site.type not in _SIZES:
         raise node.error(f"a site cannot be a {GeomType(site.type).keyword}; use a primitive shape", "type")
-    if site.material:
-        raise node.unsupported("a site with a material", "material")
     _set_pose_and_size(context, site)
     _check_size(site)
     if site.frame:
         site.pos, site.quat = _in_frame(site)
     site.quat = rotation.normalized(site.quat)
     site.user = context.padded_user(site, "nuser_site", site.user)
+
+
+def _compile_camera(context: Context, camera: Camera) -> None:
+    camera.quat = resolve_quat(context, camera)
+    if camera.frame:
+        camera.pos, camera.quat = _in_frame(camera)
+    compile_lens(camera, context.visual.get("map", {}).get("znear", DEFAULT_ZNEAR))
+    camera.user = context.padded_user(camera, "nuser_cam", camera.user)
+
+
+def _compile_light(light: Light, align: rotation.Pose | None) -> None:
+    frame = (light.frame.pos, light.frame.quat) if light.frame else None
+    for pose in (frame, align):
+        if pose:
+            light.pos, light.dir = rotation.point(pose, light.pos), rotation.rotate(pose[1], light.dir)
+    if rotation.norm(light.dir) < EPS:
+        raise light.place.error("the direction has no length; write e.g. 0 0 -1", "dir")
+    light.dir = rotation.normalized(light.dir)
 
 
 # inertia

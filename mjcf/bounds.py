@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.enums import JointType
+from dovetail.contracts.enums import JointType, SameFrame
 
 from .context import Context
 from .inertia import rotation_matrix
 from .kinds import Vec
-from .rotation import EPS, IDENTITY, ORIGIN, Pose, accumulate, point
+from .rotation import EPS, IDENTITY, ORIGIN, Pose, accumulate, multiply, point, rotate
+from .structure import body_sameframe
 from .tree import Body, Geom
 
 _SMALLEST = 1e-5
 """Least size of a body, m."""
+_MASSLESS = 1e-15
+"""mjMINVAL: a subtree with less mass than this, kg, has no centre of its own."""
 _CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=np.float64)
 
 
@@ -122,10 +125,48 @@ def dof_lengths(context: Context) -> np.ndarray:
     return np.array(lengths, np.float64)
 
 
+def reference_looks(context: Context) -> dict[str, Any]:
+    """Where cameras and lights are at qpos0: relative to their body, and to the subtree they follow."""
+    bodies = context.bodies
+    poses = _world_poses(bodies)
+    subtrees = _subtree_centres(bodies, poses)
+    fields: dict[str, Any] = {}
+    for prefix, items in (("cam", context.objects["camera"]), ("light", context.objects["light"])):
+        places = np.array([point(poses[i.bodyid], i.pos) for i in items]).reshape(-1, 3)
+        followed = [i.targetbodyid if i.targetbodyid >= 0 else i.bodyid for i in items]
+        own = np.array([poses[i.bodyid][0] for i in items]).reshape(-1, 3)
+        fields[f"{prefix}_pos0"] = places - own
+        fields[f"{prefix}_poscom0"] = places - subtrees[followed]
+    turned = [rotation_matrix(multiply(poses[c.bodyid][1], c.quat)) for c in context.objects["camera"]]
+    fields["cam_mat0"] = np.array(turned, np.float64).reshape(-1, 9)
+    directions = [rotate(poses[light.bodyid][1], light.dir) for light in context.objects["light"]]
+    fields["light_dir0"] = np.array(directions, np.float64).reshape(-1, 3)
+    return fields
+
+
+def _subtree_centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
+    """Centre of mass of each body's subtree; of a massless one, its own inertial frame."""
+    centres = _centres(bodies, poses)
+    masses = np.array([body.mass for body in bodies])
+    moments = centres * masses[:, None]
+    for body in reversed(bodies[1:]):
+        masses[body.parentid] += masses[body.id]
+        moments[body.parentid] += moments[body.id]
+    heavy = masses > _MASSLESS
+    centres[heavy] = moments[heavy] / masses[heavy, None]
+    return centres
+
+
+def _centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
+    """Inertial origins in the world; one that is practically the body's own counts as that, as in kinematics."""
+    local = [ORIGIN if body_sameframe(b) == SameFrame.BODY else b.ipos or ORIGIN for b in bodies]
+    return np.array([point(pose, place) for pose, place in zip(poses, local, strict=True)])
+
+
 def _body_sizes(context: Context) -> np.ndarray:
     """Reach of each body from its centre of mass, to its geoms and to the joints at both its ends, at qpos0."""
     poses = _world_poses(context.bodies)
-    centres = np.array([point(poses[body.id], body.ipos or ORIGIN) for body in context.bodies])
+    centres = _centres(context.bodies, poses)
     sizes = np.full(len(context.bodies), _SMALLEST)
 
     def reach(body: int, place: Vec, radius: float) -> None:

@@ -20,6 +20,7 @@ from .elements.actuator import compile_actuators, read_actuators
 from .elements.body import add_world, number_tree, read_worldbody
 from .elements.custom import compile_tuples, read_custom
 from .elements.keyframe import fill_keys, read_keyframe
+from .elements.looks import compile_materials, find_targets, read_asset, read_visual
 from .elements.settings import (
     OPTION_DEFAULTS,
     SIZE_DEFAULTS,
@@ -46,6 +47,8 @@ class Compiled:
     modelname: str
     source: str
     """Path of the main file, or the name given to the text."""
+    visual: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    """`<visual>` as written, group by group: settings of a viewer, which are not part of the Model."""
 
 
 def compile_file(
@@ -83,12 +86,12 @@ def _compile(
     context.modelname = root.values.get("model", context.modelname)
     _read(context, root)
     with np.errstate(over="ignore", invalid="ignore"):  # reported by _check_finite, with the field's name
-        _resolve(context)
+        _resolve(context, root)
         _count(context)
         values = arrays.build(context)
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
-    return Compiled(_sizes(context, values), values, names, context.modelname, source)
+    return Compiled(_sizes(context, values), values, names, context.modelname, source, context.visual)
 
 
 def _builtin_inertia() -> Mapping[str, InertiaRow]:
@@ -112,9 +115,9 @@ SECTIONS: dict[str, Callable[[Context, Node], None]] = {
     "statistic": read_statistic,
     "default": _read_defaults,
     "extension": _nothing,
-    "visual": _nothing,
+    "visual": read_visual,
     "custom": read_custom,
-    "asset": _nothing,
+    "asset": read_asset,
     "worldbody": read_worldbody,
     "contact": _nothing,
     "deformable": _nothing,
@@ -137,13 +140,25 @@ def _read(context: Context, root: Node) -> None:
                 read(context, section)
 
 
-def _resolve(context: Context) -> None:
+def _refuse_discarding(context: Context, root: Node) -> None:
+    """discardvisual would remove geoms that cannot collide, and all materials: harmless only if none exist."""
+    if not context.compiler.discardvisual:
+        return
+    visible = [geom for geom in context.geoms if not geom.contype and not geom.conaffinity]
+    if visible or context.objects["material"] or context.objects["texture"]:
+        raise root.unsupported('discardvisual="true" with geoms, materials or textures to discard')
+
+
+def _resolve(context: Context, root: Node) -> None:
     """Everything that needs the whole model to be read."""
     number_tree(context)
     settle_user_sizes(context)
     compile_bodies(context)
     compile_actuators(context)
     compile_tuples(context)
+    compile_materials(context)
+    find_targets(context)
+    _refuse_discarding(context, root)
 
 
 def _count(context: Context) -> None:
@@ -231,6 +246,7 @@ def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
         "nbvhstatic": len(values["bvh_aabb"]),
         "nnumericdata": len(values["numeric_data"]),
         "ntextdata": len(values["text_data"]),
+        "ntexdata": len(values["tex_data"]),
         "ntupledata": len(values["tuple_objid"]),
         "ngravcomp": int(np.count_nonzero(values["body_gravcomp"])),
         "nJmom": arrays.moment_nonzeros(context),

@@ -91,6 +91,7 @@ class Context:
     option: dict[str, Any] = attrs.field(factory=dict)
     sizes: dict[str, int] = attrs.field(factory=dict)
     statistic: dict[str, Any] = attrs.field(factory=dict)
+    visual: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     defaults: Defaults = attrs.field(factory=Defaults)
     objects: dict[str, list[Any]] = attrs.field(init=False)
     ids: dict[str, dict[str, int]] = attrs.field(init=False)

@@ -7,20 +7,37 @@ All actuator shortcuts share one set of settings, as in MuJoCo.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import attrs
 
 from dovetail.errors import listing, nearest
 
 from .elements.actuator import SHORTCUTS, apply_actuator
+from .elements.looks import apply_camera, apply_light, apply_material
 from .source import Node
-from .tree import ORIENTATIONS, Actuator, Geom, Item, Joint, Site, overlay
+from .tree import ORIENTATIONS, Actuator, Camera, Geom, Item, Joint, Light, Material, Site, overlay
 
 T = TypeVar("T", bound=Item)
 
 MAIN = "main"
-_KINDS: dict[str, type[Item]] = {"joint": Joint, "geom": Geom, "site": Site}
+
+
+def _overlay(item: Item, node: Node) -> None:
+    overlay(item, node.values)
+
+
+_KINDS: dict[str, tuple[type[Item], Callable[[Any, Node], None]]] = {
+    "joint": (Joint, _overlay),
+    "geom": (Geom, _overlay),
+    "site": (Site, _overlay),
+    "camera": (Camera, apply_camera),
+    "light": (Light, apply_light),
+    "material": (Material, apply_material),
+    **dict.fromkeys(SHORTCUTS, (Actuator, apply_actuator)),
+}
+"""For each tag in a default block, what it describes and how its attributes are laid over that."""
 
 
 @attrs.define(eq=False)
@@ -44,8 +61,7 @@ class Defaults:
     classes: dict[str, DefaultClass] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        kinds: list[type[Item]] = [*_KINDS.values(), Actuator]
-        self.classes = {MAIN: DefaultClass(MAIN, {kind: kind() for kind in kinds})}
+        self.classes = {MAIN: DefaultClass(MAIN, {kind: kind() for kind, _ in _KINDS.values()})}
 
     @property
     def main(self) -> DefaultClass:
@@ -94,12 +110,9 @@ class Defaults:
 def _apply(target: DefaultClass, node: Node) -> None:
     """Lay one element of a default block over the class's settings."""
     check_single_orientation(node)
-    if node.tag in SHORTCUTS:
-        actuator = target.make(Actuator)
-        apply_actuator(actuator, node)
-        target.prototypes[Actuator] = actuator
-    elif node.tag in _KINDS:
-        overlay(target.prototypes[_KINDS[node.tag]], node.values)
+    if node.tag in _KINDS:
+        kind, apply = _KINDS[node.tag]
+        apply(target.prototypes[kind], node)
 
 
 def check_single_orientation(node: Node) -> None:

@@ -220,10 +220,9 @@ _VISUAL = _element(
                 **_floats("fovy ipd azimuth elevation linewidth glow realtime"),
                 **_ints("cameraid offwidth offheight"),
             },
-            later=True,
         ),
-        _element("quality", "?", _ints("shadowsize offsamples numslices numstacks numquads"), later=True),
-        _element("headlight", "?", {**_vectors(3, "ambient diffuse specular"), "active": Int()}, later=True),
+        _element("quality", "?", _ints("shadowsize offsamples numslices numstacks numquads")),
+        _element("headlight", "?", {**_vectors(3, "ambient diffuse specular"), "active": Int()}),
         _element(
             "map",
             "?",
@@ -231,7 +230,6 @@ _VISUAL = _element(
                 **_floats("stiffness stiffnessrot force torque alpha fogstart fogend znear zfar haze"),
                 **_floats("shadowclip shadowscale actuatortendon"),
             },
-            later=True,
         ),
         _element(
             "scale",
@@ -241,7 +239,6 @@ _VISUAL = _element(
                 **_floats("jointlength jointwidth actuatorlength actuatorwidth framelength framewidth"),
                 **_floats("constraint slidercrank frustum"),
             },
-            later=True,
         ),
         _element(
             "rgba",
@@ -252,7 +249,6 @@ _VISUAL = _element(
                 **_vectors(4, "contacttorque contactgap rangefinder constraint slidercrank crankbroken"),
                 **_vectors(4, "frustum bv bvactive"),
             },
-            later=True,
         ),
     ],
 )
@@ -532,9 +528,8 @@ _ASSET = _element(
                 **_ints("width height nchannel"),
                 **_bools("hflip vflip"),
             },
-            later=True,
         ),
-        _element("material", "*", {**_NAMED, **_CLASS, **_MATERIAL}, [_layer()], later=True),
+        _element("material", "*", {**_NAMED, **_CLASS, **_MATERIAL}, [_layer()]),
         _element("model", "*", {**_NAMED, "file": File(), "content_type": Text()}, later=True),
     ],
 )
@@ -633,12 +628,11 @@ def _worldbody() -> Element:
         _element("geom", "*", {**_NAMED, **_CLASS, **_GEOM}, [_plugin()], later="mesh hfield fitscale"),
         _element("attach", "*", {**_references(model="model", body="body"), "prefix": Text()}, later=True),
         _element("site", "*", {**_NAMED, **_CLASS, **_SITE}),
-        _element("camera", "*", {**_NAMED, **_CLASS, **_CAMERA, "target": Reference("body")}, later=True),
+        _element("camera", "*", {**_NAMED, **_CLASS, **_CAMERA, "target": Reference("body")}),
         _element(
             "light",
             "*",
             {**_NAMED, **_CLASS, **_LIGHT, **_references(target="body", texture="texture")},
-            later=True,
         ),
         _plugin(),
         _composite(),

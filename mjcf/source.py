@@ -26,6 +26,7 @@ MAX_BYTES = 256 * 2**20
 """Most bytes of XML that one model may have, includes together."""
 MAX_FILES = 1000
 """Most files that one model may include."""
+_TOO_LARGE = f"the model has more than {MAX_BYTES >> 20} MB of XML; split off binary assets"
 
 
 @attrs.define(eq=False)
@@ -69,6 +70,22 @@ def walk(root: Node) -> Iterator[Node]:
         stack.extend(reversed(node.children))
 
 
+@attrs.frozen
+class Place:
+    """Where something is asked for: by an element, or by the caller (line 0)."""
+
+    file: str
+    line: int = 0
+    element: str = ""
+
+    @classmethod
+    def of(cls, node: Node) -> Place:
+        return cls(node.file, node.line, node.describe("file"))
+
+    def error(self, message: str) -> MJCFError:
+        return MJCFError(message, file=self.file, line=self.line, element=self.element)
+
+
 @attrs.define
 class Loader:
     """Finds and reads the files of one model, within the caps and inside the jail if there is one."""
@@ -82,32 +99,26 @@ class Loader:
 
     def read_main(self, path: Path) -> str:
         """Text of the main model file."""
-        self._check_jail(path, file=str(path), line=0, element="")
         self.opened.add(_identity(path))
-        return self._text(self._bytes(path, file=str(path), line=0, element=""), str(path))
+        return self._text(self._bytes(path, Place(str(path))), str(path))
 
     def check_text(self, xml: str | bytes, file: str) -> str:
         """A main model given as text."""
         content = xml.encode("utf-8", errors="surrogatepass") if isinstance(xml, str) else bytes(xml)
-        return self._text(self._metered(content, file, 0, ""), file)
+        return self._text(self._metered(content, Place(file)), file)
 
     def read_include(self, node: Node) -> tuple[str, str]:
         """Text of an included file, and the name under which messages mention it."""
-        name = node.raw["file"]
+        name, place = node.raw["file"], Place.of(node)
         for key in (name, os.path.normpath(name)):
             if key in self.assets:
-                self._register(f"asset:{os.path.normpath(name)}", node)
+                self._register(f"asset:{os.path.normpath(name)}", place)
                 data = self.assets[key]
                 content = data.encode() if isinstance(data, str) else bytes(data)
-                return self._text(
-                    self._metered(content, node.file, node.line, node.describe("file")), key
-                ), key
+                return self._text(self._metered(content, place), key), key
         path = self._find(node, name)
-        self._check_jail(path, node.file, node.line, node.describe("file"))
-        self._register(_identity(path), node)
-        return self._text(self._bytes(path, node.file, node.line, node.describe("file")), str(path)), str(
-            path
-        )
+        self._register(_identity(path), place)
+        return self._text(self._bytes(path, place), str(path)), str(path)
 
     def _find(self, node: Node, name: str) -> Path:
         candidates = [self.directory / name, Path(node.file).parent / name]
@@ -117,41 +128,37 @@ class Loader:
         known = f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
         raise node.error(f"file not found, looked for {candidates[0]}{known}; check the path", "file")
 
-    def _register(self, identity: str, node: Node) -> None:
+    def _register(self, identity: str, place: Place) -> None:
         if identity in self.opened:
-            raise node.error("this file is already included (or includes itself); include it once", "file")
+            raise place.error("this file is already included (or includes itself); include it once")
         if len(self.opened) >= MAX_FILES:
-            raise node.error(f"more than {MAX_FILES} files are included; merge some", "file")
+            raise place.error(f"more than {MAX_FILES} files are included; merge some")
         self.opened.add(identity)
 
-    def _check_jail(self, path: Path, file: str, line: int, element: str) -> None:
+    def _bytes(self, path: Path, place: Place) -> bytes:
+        self._check_jail(path, place)
+        try:
+            if path.stat().st_size > MAX_BYTES:
+                raise place.error(_TOO_LARGE)
+            return self._metered(path.read_bytes(), place)
+        except FileNotFoundError:
+            raise place.error("no such file; check the path") from None
+        except IsADirectoryError:
+            raise place.error(f"{path} is a directory; give the path of an XML file") from None
+        except (OSError, ValueError) as problem:
+            raise place.error(f"cannot read: {problem}") from None
+
+    def _check_jail(self, path: Path, place: Place) -> None:
         if self.asset_root is None:
             return
         root = self.asset_root.resolve()
         if not path.resolve().is_relative_to(root):
-            message = f"{path} is outside asset_root {root}; move the file, or widen asset_root"
-            raise MJCFError(message, file=file, line=line, element=element)
+            raise place.error(f"{path} is outside asset_root {root}; move the file, or widen asset_root")
 
-    def _bytes(self, path: Path, file: str, line: int, element: str) -> bytes:
-        try:
-            if path.is_dir():
-                raise IsADirectoryError(f"{path} is a directory")
-            if path.stat().st_size > MAX_BYTES:
-                return self._metered(b" " * (MAX_BYTES + 1), file, line, element)
-            return self._metered(path.read_bytes(), file, line, element)
-        except FileNotFoundError:
-            raise MJCFError("no such file; check the path", file=file, line=line, element=element) from None
-        except IsADirectoryError:
-            message = f"{path} is a directory; give the path of an XML file"
-            raise MJCFError(message, file=file, line=line, element=element) from None
-        except (OSError, ValueError) as problem:
-            raise MJCFError(f"cannot read: {problem}", file=file, line=line, element=element) from None
-
-    def _metered(self, content: bytes, file: str, line: int, element: str) -> bytes:
+    def _metered(self, content: bytes, place: Place) -> bytes:
         self.bytes_read += len(content)
         if self.bytes_read > MAX_BYTES:
-            message = f"the model has more than {MAX_BYTES >> 20} MB of XML; split off binary assets"
-            raise MJCFError(message, file=file, line=line, element=element)
+            raise place.error(_TOO_LARGE)
         return content
 
     def _text(self, content: bytes, file: str) -> str:
@@ -159,9 +166,9 @@ class Loader:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as problem:
             line = content[: problem.start].count(b"\n") + 1
-            raise MJCFError("is not UTF-8 text; save it as UTF-8", file=file, line=line) from None
+            raise Place(file, line).error("is not UTF-8 text; save it as UTF-8") from None
         if not text.strip():
-            raise MJCFError("the file is empty; an MJCF model starts with <mujoco>", file=file, line=1)
+            raise Place(file, 1).error("the file is empty; an MJCF model starts with <mujoco>")
         return text
 
 
@@ -182,8 +189,8 @@ def _refuse_declarations(text: str, file: str) -> None:
     end = text.find(">", position)
     if re.search(r"\[|SYSTEM|PUBLIC", text[position : end if end > 0 else len(text)]):
         line = text.count("\n", 0, position) + 1
-        message = "a DOCTYPE with declarations is refused; remove it, MJCF needs none"
-        raise MJCFError(message, file=file, line=line, element="<!DOCTYPE>")
+        place = Place(file, line, "<!DOCTYPE>")
+        raise place.error("a DOCTYPE with declarations is refused; remove it, MJCF needs none")
 
 
 def parse(text: str, file: str) -> Node:
@@ -203,8 +210,10 @@ def parse(text: str, file: str) -> Node:
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as problem:
-        message = f"malformed XML: {problem.msg}; check the tags and quotes around this line"
-        raise MJCFError(message, file=file, line=problem.lineno or 1) from None
+        place = Place(file, problem.lineno or 1)
+        raise place.error(
+            f"malformed XML: {problem.msg}; check the tags and quotes around this line"
+        ) from None
     return _to_nodes(root, file)
 
 

@@ -99,13 +99,14 @@ def tree_fields(
         first_dof.setdefault(body, dof)
     body_treeid = [int(dof_treeid[first_dof[b.weldid]]) if b.weldid in first_dof else -1 for b in bodies]
     ntree = int(dof_treeid[-1]) + 1 if len(dof_treeid) else 0
+    first_body = [dof_bodyid[dof] for dof in range(len(dof_parentid)) if dof_parentid[dof] == -1]
     return {
         "dof_treeid": dof_treeid.astype(np.int32),
         "body_treeid": np.array(body_treeid, np.int32),
-        "tree_bodyadr": np.array([body_treeid.index(t) for t in range(ntree)], np.int32),
-        "tree_bodynum": np.array([body_treeid.count(t) for t in range(ntree)], np.int32),
+        "tree_bodyadr": np.array(first_body, np.int32),
+        "tree_bodynum": np.bincount([t for t in body_treeid if t >= 0], minlength=ntree).astype(np.int32),
         "tree_dofadr": np.searchsorted(dof_treeid, np.arange(ntree)).astype(np.int32),
-        "tree_dofnum": np.bincount(dof_treeid, minlength=ntree).astype(np.int32)[:ntree],
+        "tree_dofnum": np.bincount(dof_treeid, minlength=ntree).astype(np.int32),
         "tree_sleep_policy": np.array(_sleep_policies(bodies, body_treeid, ntree, actuated), np.int32),
     }
 

@@ -11,7 +11,16 @@ from typing import Any, TypeVar
 
 import attrs
 
-from dovetail.contracts.enums import AutoBool, GeomType, JointType
+from dovetail.contracts.enums import (
+    AutoBool,
+    CamLight,
+    ColorSpace,
+    GeomType,
+    JointType,
+    LightType,
+    TextureBuiltin,
+    TextureType,
+)
 
 from .kinds import Vec
 from .rotation import IDENTITY, ORIGIN
@@ -145,6 +154,86 @@ class Site(Posed):
 
 
 @attrs.define(eq=False, kw_only=True)
+class Camera(Posed):
+    mode: int = CamLight.FIXED
+    target: str = ""
+    orthographic: bool = False
+    fovy: float = 45.0
+    ipd: float = 0.068
+    resolution: tuple[int, int] = (1, 1)
+    focal: Vec = (0.0, 0.0)
+    focalpixel: Vec = (0.0, 0.0)
+    principal: Vec = (0.0, 0.0)
+    principalpixel: Vec = (0.0, 0.0)
+    sensorsize: Vec = (0.0, 0.0)
+    intrinsic: Vec = (0.0,) * 4
+    targetbodyid: int = -1
+
+
+@attrs.define(eq=False, kw_only=True)
+class Light(Item):
+    mode: int = CamLight.FIXED
+    target: str = ""
+    texture: str = ""
+    type: int = LightType.SPOT
+    castshadow: bool = True
+    active: bool = True
+    pos: Vec = ORIGIN
+    dir: Vec = (0.0, 0.0, -1.0)
+    bulbradius: float = 0.02
+    intensity: float = 0.0
+    range: float = 10.0
+    attenuation: Vec = (1.0, 0.0, 0.0)
+    cutoff: float = 45.0
+    exponent: float = 10.0
+    ambient: Vec = ORIGIN
+    diffuse: Vec = (0.7, 0.7, 0.7)
+    specular: Vec = (0.3, 0.3, 0.3)
+    frame: Frame | None = None
+    bodyid: int = -1
+    targetbodyid: int = -1
+    texid: int = -1
+
+
+@attrs.define(eq=False, kw_only=True)
+class Texture(Item):
+    type: int = TextureType.CUBE
+    colorspace: int = ColorSpace.AUTO
+    content_type: str = ""
+    gridsize: tuple[int, int] = (1, 1)
+    gridlayout: str = ""
+    builtin: int = TextureBuiltin.NONE
+    rgb1: Vec = (0.8, 0.8, 0.8)
+    rgb2: Vec = (0.5, 0.5, 0.5)
+    mark: str = "none"
+    markrgb: Vec = ORIGIN
+    random: float = 0.01
+    width: int = 0
+    height: int = 0
+    nchannel: int = 3
+    hflip: bool = False
+    vflip: bool = False
+    data: Any = None
+    """Pixels, rows × columns × channels."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Material(Item):
+    layers: dict[int, str] = attrs.field(factory=dict)
+    """Role → name of a texture."""
+    texid: tuple[int, ...] = ()
+    texrepeat: Vec = (1.0, 1.0)
+    texuniform: bool = False
+    emission: float = 0.0
+    specular: float = 0.5
+    shininess: float = 0.5
+    reflectance: float = 0.0
+    metallic: float = -1.0
+    roughness: float = -1.0
+    rgba: Vec = (1.0, 1.0, 1.0, 1.0)
+
+
+@attrs.define(eq=False, kw_only=True)
 class Body(Posed):
     parent: Body | None = None
     mocap: bool = False
@@ -158,6 +247,8 @@ class Body(Posed):
     joints: list[Joint] = attrs.field(factory=list)
     geoms: list[Geom] = attrs.field(factory=list)
     sites: list[Site] = attrs.field(factory=list)
+    cameras: list[Camera] = attrs.field(factory=list)
+    lights: list[Light] = attrs.field(factory=list)
     has_children: bool = False
     weldid: int = 0
     mocapid: int = -1

@@ -233,6 +233,7 @@ def _kernel_source(
         "MR: ti.types.ndarray(dtype=fp, ndim=1)",
         "MI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "MB: ti.types.ndarray(dtype=ti.u8, ndim=1)",
+        "taken: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         *(f"{n}: ti.i32" for n in ("stride", "ntile", "nslot", "nstep", "first")),
     ]
     lines = [
@@ -242,8 +243,9 @@ def _kernel_source(
         f"        if spread % {SPREAD} == 0:",
         f"            slot = spread // {SPREAD}",
         f"            b = slot * {rows}",
-        "            for turn in range((ntile - slot + nslot - 1) // nslot):",
-        "                a = (slot + turn * nslot) * stride",
+        "            tile = ti.atomic_add(taken[0], 1)",
+        "            while tile < ntile:",
+        "                a = tile * stride",
     ]
     pad = " " * 16
     for n, (row, far, count) in enumerate(load):
@@ -257,6 +259,7 @@ def _kernel_source(
             lines += [f"{pad}        {call}"]
     for n, (row, far, count) in enumerate(store):
         lines += [f"{pad}for o{n} in range({count}):", f"{pad}    D[a + {far} + o{n}] = S[b + {row} + o{n}]"]
+    lines += [f"{pad}tile = ti.atomic_add(taken[0], 1)"]
     return lines
 
 
@@ -338,6 +341,7 @@ class Program:
             self._reals(_flat(model, "float64")),
             _flat(model, "int32"),
             _flat(model, "uint8"),
+            np.zeros(1, np.int32),
             buffer.shape[1],
             ntile,
             max(1, min(self.threads, ntile)),

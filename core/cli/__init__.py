@@ -99,6 +99,11 @@ class LazyGroup(click.Group):
         except (click.ClickException, DovetailError) as error:
             _report(error, as_json="--json" in words)
             sys.exit(BAD_REQUEST)
+        except OSError as error:
+            if error.filename is None:  # not about a file the user named: a defect, show where
+                raise
+            _report(DovetailError(f"{error.filename}: {error.strerror}"), as_json="--json" in words)
+            sys.exit(BAD_REQUEST)
         sys.exit(code if isinstance(code, int) else 0)
 
 

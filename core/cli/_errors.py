@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from dovetail.cli._output import say, table, title
-from dovetail.compare.errors import FieldError
-from dovetail.compare.tables import worst_per_slot
+
+if TYPE_CHECKING:
+    from dovetail.compare.errors import FieldError
 
 
 def show_errors(rows: Iterable[FieldError], *, fields: bool) -> None:
     """Print them; failures that the short table leaves out come after it."""
+    from dovetail.compare.tables import worst_per_slot
+
     rows = list(rows)
     table(
         ("slot", "field", "error", "tolerance", "", "worst at"),

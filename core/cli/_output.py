@@ -65,16 +65,18 @@ def title(text: str) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numeric: Sequence[str] = ()) -> None:
-    """Print rows under headings; columns named in `numeric` stand to the right."""
+    """Print rows under headings; columns named in `numeric` stand to the right, empty ones are left out."""
     from rich import box
     from rich.table import Table
 
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    used = [i for i in range(len(columns)) if any(row[i] for row in cells)]
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        right = name in numeric
-        shown.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
-    for row in rows:
-        shown.add_row(*("" if cell is None else str(cell) for cell in row))
+    for i in used:
+        right = columns[i] in numeric
+        shown.add_column(columns[i], justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in cells:
+        shown.add_row(*(row[i] for i in used))
     console().print(shown)
 
 
@@ -112,7 +114,9 @@ class Progress:
     """A bar on stderr with steps and steps per second; silent when stderr is no terminal or JSON is wanted."""
 
     def __init__(self, total: int, *, show: bool) -> None:
-        self._total, self._show, self._bar, self._task = total, show and sys.stderr.isatty(), None, None
+        self._total, self._show = total, show and sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
 
     def __enter__(self) -> Progress:
         if self._show:

@@ -240,7 +240,8 @@ def _energy(sim: Simulation) -> Array | None:
 
     if "energy" not in sim.data or "energy" not in sim.plan.choices:
         return None
-    return np.asarray(sim.data.energy, dtype=np.float64).sum(axis=-1)
+    total: Array = np.asarray(sim.data.energy, dtype=np.float64).sum(axis=-1)
+    return total
 
 
 # ---- after

@@ -28,7 +28,7 @@ CHAIN = """
         <inertial pos=".1 .02 0" mass=".7" fullinertia=".01 .02 .025 .001 -.002 .003"/>
         <geom type="box" size=".1 .03 .02" pos=".1 0 0"/>
         <body name="wrist" pos=".2 0 0">
-          <joint name="wrist" type="hinge" axis="1 1 0" actuatorfrcrange="-1 1"/>
+          <joint name="wrist" type="hinge" axis="1 1 0" armature=".01" damping=".05" actuatorfrcrange="-1 1"/>
           <geom type="ellipsoid" size=".05 .03 .02"/>
         </body>
         <body name="finger" pos=".1 .1 0">

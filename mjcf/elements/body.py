@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import attrs
@@ -15,7 +15,8 @@ from ..defaults import DefaultClass, check_single_orientation
 from ..inertia import diagonalize
 from ..rotation import OrientationError
 from ..source import Node
-from ..tree import ORIENTATIONS, Body, Frame, Geom, Joint, Posed, Site, overlay
+from ..tree import ORIENTATIONS, Body, Camera, Frame, Geom, Item, Joint, Light, Posed, Site, overlay
+from .looks import apply_camera, apply_light
 
 P = TypeVar("P", bound=Posed)
 
@@ -147,6 +148,21 @@ def _site(context: Context, node: Node, scope: Scope) -> None:
     _place(context, node, scope, Site, scope.body.sites)
 
 
+def _camera(context: Context, node: Node, scope: Scope) -> None:
+    check_single_orientation(node)
+    camera = context.defaults.of(node, scope.childclass).make(Camera)
+    camera.node, camera.frame, camera.bodyid = node, scope.frame, scope.body.id
+    apply_camera(camera, node)
+    scope.body.cameras.append(camera)
+
+
+def _light(context: Context, node: Node, scope: Scope) -> None:
+    light = context.defaults.of(node, scope.childclass).make(Light)
+    light.node, light.frame, light.bodyid = node, scope.frame, scope.body.id
+    apply_light(light, node)
+    scope.body.lights.append(light)
+
+
 def _place(context: Context, node: Node, scope: Scope, kind: type[P], where: list[P]) -> None:
     check_single_orientation(node)
     item = context.defaults.of(node, scope.childclass).make(kind)
@@ -162,15 +178,21 @@ _PARTS: dict[str, Callable[[Context, Node, Scope], None]] = {
     "freejoint": _freejoint,
     "geom": _geom,
     "site": _site,
+    "camera": _camera,
+    "light": _light,
 }
 
 
 def number_tree(context: Context) -> None:
-    """Number joints, geoms and sites body by body, as mjModel lists them."""
+    """Number what bodies contain, body by body, as mjModel lists it."""
     for body in context.bodies:
-        for joint in body.joints:
-            context.add("joint", joint)
-        for geom in body.geoms:
-            context.add("geom", geom)
-        for site in body.sites:
-            context.add("site", site)
+        lists: dict[str, Sequence[Item]] = {
+            "joint": body.joints,
+            "geom": body.geoms,
+            "site": body.sites,
+            "camera": body.cameras,
+            "light": body.lights,
+        }
+        for kind, items in lists.items():
+            for item in items:
+                context.add(kind, item)

@@ -135,7 +135,8 @@ def read_statistic(context: Context, node: Node) -> None:
 
 def settle_user_sizes(context: Context) -> None:
     """Replace automatic `nuser_…` by the longest user data there is (`mjCModel::SetNuser`)."""
-    kinds = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site", "actuator": "actuator"}
+    kinds = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site"}
+    kinds |= {"cam": "camera", "actuator": "actuator"}
     for short in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         size = f"nuser_{short}"
         if context.sizes[size] == -1:

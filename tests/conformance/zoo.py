@@ -5,7 +5,7 @@ All run without constraints. `ours(name)` is dovetail's Model, `source(name)` wh
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ def source(name: str) -> str | Path:
     return Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml"
 
 
-@lru_cache(maxsize=None)
+@cache
 def ours(name: str) -> Model:
     """dovetail's Model, constraints off; compiled once, so treat it as read-only."""
     where = source(name)

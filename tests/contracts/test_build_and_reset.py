@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,7 @@ def test_flat_values_are_taken_in_the_declared_shape() -> None:
 
 
 def test_bad_numbers_are_named_by_joint_body_and_world(zoo: Model) -> None:
-    data = dovetail.make_data(zoo, 3, lanes=8)
+    data: Any = dovetail.make_data(zoo, 3, lanes=8)
     data.world(2).qpos[12] = np.nan
     data.world(1).qvel[7] = np.inf
     data.world(0).xfrc_applied[4, 1] = -np.inf
@@ -70,14 +72,14 @@ def test_bad_numbers_are_named_by_joint_body_and_world(zoo: Model) -> None:
 
 
 def test_one_world_is_named_without_a_world_number(zoo: Model) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     data.ctrl[1] = np.nan
     with pytest.raises(ValidationError, match=r'- ctrl\[1\] \(actuator "lagged"\) is nan'):
         dovetail.validate(data)
 
 
 def test_many_bad_numbers_are_counted_not_listed(zoo: Model) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     data.qpos = np.nan
     with pytest.raises(ValidationError, match="qpos: 8 more"):
         dovetail.validate(data, ["qpos"])
@@ -93,7 +95,7 @@ def test_good_data_passes(zoo: Model) -> None:
 
 
 def test_a_new_data_stands_at_qpos0_with_mocap_bodies_in_place(zoo: Model) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     assert np.array_equal(data.qpos, zoo.qpos0)
     assert data.mocap_pos.tolist() == [[1.0, 2.0, 3.0]]
     assert data.mocap_quat.tolist() == [[0.0, 1.0, 0.0, 0.0]]
@@ -112,7 +114,7 @@ def test_reset_undoes_everything(zoo: Model, nworld: int | None, lanes: int) -> 
 
 @pytest.mark.parametrize("key", ["home", 1, -1])
 def test_a_keyframe_sets_state_controls_mocap_and_time(zoo: Model, key: str | int) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     dovetail.reset(zoo, data, keyframe=key)
     assert data.time == 2.5
     assert data.qpos[:3].tolist() == [1.0, 2.0, 3.0]
@@ -122,7 +124,7 @@ def test_a_keyframe_sets_state_controls_mocap_and_time(zoo: Model, key: str | in
 
 
 def test_an_unknown_keyframe_changes_nothing(zoo: Model) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     data.qvel = 5.0
     with pytest.raises(KeyError, match=r"no key is named 'hom'; did you mean 'home'\?"):
         dovetail.reset(zoo, data, keyframe="hom")
@@ -134,7 +136,7 @@ def test_an_unknown_keyframe_changes_nothing(zoo: Model) -> None:
 def test_chosen_worlds_are_reset_and_others_left(
     zoo: Model, worlds: list[int] | np.ndarray, lanes: int
 ) -> None:
-    data = dovetail.make_data(zoo, 4, lanes=lanes)
+    data: Any = dovetail.make_data(zoo, 4, lanes=lanes)
     data.qvel, data.time = 8.0, 1.0
     dovetail.reset(zoo, data, "home", worlds)
     assert np.asarray(data.time).tolist() == [2.5, 1.0, 2.5, 1.0]
@@ -142,7 +144,7 @@ def test_chosen_worlds_are_reset_and_others_left(
 
 
 def test_worlds_that_do_not_exist_are_refused(zoo: Model) -> None:
-    data = dovetail.make_data(zoo, 3)
+    data: Any = dovetail.make_data(zoo, 3)
     with pytest.raises(ValidationError, match=r"the mask has shape \(2,\), should be \(3,\)"):
         dovetail.reset(zoo, data, worlds=np.array([True, False]))
     with pytest.raises(ValidationError, match="3"):

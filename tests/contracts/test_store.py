@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def saved(zoo: Model, path: Path) -> Path:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     dovetail.reset(zoo, data, "home")
     data.save(path)
     return path
@@ -76,7 +77,7 @@ def test_layouts_may_differ_between_saving_and_loading(zoo: Model, path: Path) -
 
 
 def test_more_fields_than_the_state_can_be_saved(zoo: Model, path: Path) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     data.xpos = 3.0
     data.save(path, fields=("xpos",))
     other = dovetail.make_data(zoo)
@@ -120,13 +121,13 @@ def test_another_number_of_worlds_is_refused(zoo: Model, saved: Path) -> None:
 
 
 def test_another_precision_is_refused(zoo: Model, saved: Path) -> None:
-    data = dovetail.make_data(zoo, precision="f32")
+    data: Any = dovetail.make_data(zoo, precision="f32")
     refuse(data, saved, ValidationError, "precision is 'f64' in the file, 'f32' here")
 
 
 def test_a_field_this_data_lacks_is_refused(zoo: Model, path: Path) -> None:
     dovetail.make_data(zoo).save(path, fields=("xpos",))
-    data = dovetail.make_data(zoo, keep="state")
+    data: Any = dovetail.make_data(zoo, keep="state")
     refuse(data, path, ValidationError, "field xpos is not in this Data")
 
 
@@ -177,7 +178,7 @@ def test_pickled_arrays_are_refused_without_being_unpickled(zoo: Model, saved: P
 
 
 def test_other_kinds_of_file_are_refused(zoo: Model, path: Path) -> None:
-    data = dovetail.make_data(zoo)
+    data: Any = dovetail.make_data(zoo)
     for content in (b"", b"text", pickle.dumps({"qpos": [1]}), os.urandom(500)):
         path.write_bytes(content)
         refuse(data, path, FileFormatError, "not a file saved by dovetail")

@@ -39,7 +39,7 @@ KEYS: list[Key] = [
 ]
 
 
-def tiled(nworld: int = NWORLD) -> tuple[TiledArray, np.ndarray]:
+def tiled(nworld: int = NWORLD) -> tuple[Any, np.ndarray]:
     """A tiled field with distinct numbers, padding NaN, and the plain array it should equal."""
     ntile = -(-nworld // LANES)
     block = aligned_zeros((ntile, int(np.prod(SHAPE)), LANES), np.dtype(np.float64))

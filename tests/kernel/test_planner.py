@@ -299,3 +299,18 @@ def test_plans_do_not_keep_models_alive() -> None:
     del model
     gc.collect()
     assert gone() is None
+
+
+def test_a_compiled_plan_steps_data_of_any_layout_that_has_its_fields(zoo: Model, registry: Registry) -> None:
+    """Offsets are literals in a fused kernel, so it must be built again for a Data that lays fields out otherwise."""
+    if registry.backend("taichi").missing():
+        pytest.skip("no Taichi runtime is installed")
+    config = Config.of_call({"bias_force": "@taichi"}, keep="state")
+    plan = compile_plan(zoo, config, nworld=3, registry=registry)
+    narrow, wide = plan.make_data(), dovetail.make_data(zoo, 3, lanes=plan.lanes)
+    assert narrow.arena.layout != wide.arena.layout
+    for data in (narrow, wide):
+        data.qvel = np.arange(3.0 * zoo.nv).reshape(3, zoo.nv)
+        plan.step(data, 2)
+    assert np.array_equal(narrow.qpos, wide.qpos)
+    assert np.isfinite(np.asarray(wide.qpos)).all()

@@ -239,7 +239,7 @@ def test_default_classes_nest_and_childclass_applies(same_as_mujoco):
 
 
 def test_later_top_level_default_does_not_reach_existing_classes(same_as_mujoco):
-    blocks = '<default><geom size=".1"/><default class="a"/></default><default class="main"><geom size=".7"/></default>'
+    blocks = '<default><geom size=".1"/><default class="a"/></default><default><geom size=".7"/></default>'
     same_as_mujoco(world('<geom class="a"/><geom/>', before=blocks))
 
 

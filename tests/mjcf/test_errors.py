@@ -246,6 +246,49 @@ BAD = {
     "negative number of keys": ('<mujoco><size nkey="-1"/></mujoco>', "cannot be below 0", 1),
     "extent": ('<mujoco><statistic extent="0"/></mujoco>', "extent must be positive", 1),
     "actuator group": ('<mujoco><option actuatorgroupdisable="31"/></mujoco>', "groups are 0 to 30", 1),
+    "camera too wide": (world('<camera fovy="180"/>'), "below 180 degrees", 3),
+    "camera without sensor": (world('<camera focal="1 1"/>'), "focal needs sensorsize", 3),
+    "camera without resolution": (world('<camera sensorsize="1 1"/>'), "sensorsize needs resolution", 3),
+    "camera target": (world('<camera target="x"/>'), "unknown body 'x'", 3),
+    "light without direction": (world('<light dir="0 0 0"/>'), "direction has no length", 3),
+    "light of two types": (world('<light type="spot" directional="true"/>'), "write type", 3),
+    "texture without width": (
+        '<mujoco><asset><texture name="a" builtin="flat"/></asset></mujoco>',
+        "needs a positive width",
+        1,
+    ),
+    "texture of nothing": (
+        '<mujoco><asset><texture name="a"/></asset></mujoco>',
+        "neither builtin nor file",
+        1,
+    ),
+    "texture too large": (
+        '<mujoco><asset><texture name="a" builtin="flat" width="1000000"/></asset></mujoco>',
+        "absurdly large",
+        1,
+    ),
+    "texture without name": (
+        '<mujoco><asset><texture builtin="flat" width="1"/></asset></mujoco>',
+        "needs a name",
+        1,
+    ),
+    "material without name": ("<mujoco><asset><material/></asset></mujoco>", "needs a name", 1),
+    "unknown texture": (
+        '<mujoco><asset><material name="m" texture="t"/></asset></mujoco>',
+        "unknown texture 't'",
+        1,
+    ),
+    "texture and layers": (
+        '<mujoco><asset><material name="m" texture="t"><layer role="rgb" texture="t"/></material></asset></mujoco>',
+        "exclude each other",
+        1,
+    ),
+    "unknown material": (
+        world('<geom size="1" material="m"/>'),
+        "unknown material 'm'; material names: none",
+        3,
+    ),
+    "znear": ('<mujoco><visual><map znear="0"/></visual></mujoco>', "znear must be positive", 1),
     "doctype with entities": (
         '<?xml version="1.0"?>\n<!-- hi -->\n<!DOCTYPE m [<!ENTITY a "b">]><mujoco model="&a;"/>',
         "DOCTYPE with declarations is refused",
@@ -270,6 +313,19 @@ LATER = {
     "mesh from a default": (
         '<mujoco><default><geom mesh="m"/></default><worldbody><geom size="1"/></worldbody></mujoco>',
         "a geom with a mesh",
+    ),
+    "texture file": (
+        '<mujoco><asset><texture name="t" file="a.png"/></asset></mujoco>',
+        "a texture from a file",
+    ),
+    "random marks": (
+        '<mujoco><asset><texture name="t" builtin="flat" width="1" mark="random"/></asset></mujoco>',
+        'mark="random"',
+    ),
+    "discarding": (
+        '<mujoco><compiler discardvisual="true"/><worldbody><geom size="1" contype="0" conaffinity="0"/>'
+        "</worldbody></mujoco>",
+        'discardvisual="true" with geoms, materials or textures to discard',
     ),
     "fluid": (world('<geom size="1" fluidshape="ellipsoid"/>'), 'fluidshape="ellipsoid"'),
     "springdamper": (world(f'<body>{MASS}<joint springdamper="1 1"/></body>'), "springdamper"),

@@ -82,7 +82,7 @@ def model(draw: st.DrawFn) -> str:
 
 
 @settings(
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     database=None,

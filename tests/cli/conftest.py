@@ -1,0 +1,61 @@
+"""Running commands in this process: `run("info", "arm")` gives exit code, stdout and stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from dovetail.cli import main
+
+
+@attrs.frozen
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Stdout as JSON: fails if anything else is there."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)  # no configuration file of the checkout takes part
+
+    def invoke(*words: object) -> Answer:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(word) for word in words], prog_name="dovetail")
+        printed = capsys.readouterr()
+        return Answer(int(left.value.code or 0), printed.out, printed.err)
+
+    return invoke
+
+
+@pytest.fixture
+def bad_model(tmp_path: Path) -> Path:
+    """A model with a misspelt element on line 3."""
+    path = tmp_path / "bad.xml"
+    path.write_text("<mujoco>\n  <worldbody>\n    <bodi/>\n  </worldbody>\n</mujoco>\n")
+    return path
+
+
+@pytest.fixture
+def colliding_model(tmp_path: Path) -> Path:
+    """A valid model that needs stages nothing implements: a ball above a floor."""
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        '<mujoco model="ball"><worldbody><geom name="floor" type="plane" size="1 1 1"/>'
+        '<body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body></worldbody></mujoco>'
+    )
+    return path

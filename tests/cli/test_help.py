@@ -1,0 +1,133 @@
+"""Help is quick, complete, and true: nothing heavy is imported to print it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import dovetail.cli
+from dovetail.cli import COMMANDS, main
+
+HEAVY = ("numpy", "scipy", "lxml", "rich", "pluggy", "attr", "taichi", "quadrants", "mujoco")
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_summaries_says_what_each_command_says(name: str) -> None:
+    command = getattr(importlib.import_module(f"dovetail.cli.{name}"), name)
+    assert command.name == name
+    assert command.short_help == COMMANDS[name]
+
+
+def test_every_command_file_is_in_the_table() -> None:
+    files = Path(dovetail.cli.__file__).parent.glob("*.py")
+    assert {f.stem for f in files if not f.stem.startswith("_")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    printed = python(
+        "import sys\nfrom dovetail.cli import main\n"
+        f"try:\n    main({words!r}, prog_name='dovetail')\nexcept SystemExit:\n    pass\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    assert printed.splitlines()[-1] == "[]"
+
+
+def test_help_answers_at_once() -> None:
+    """Meant: 0.2 s. The bound leaves room for a busy machine."""
+    durations = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "dovetail", "--help"], capture_output=True, check=True)
+        durations.append(time.perf_counter() - start)
+    print(f"dovetail --help: best of 5 {min(durations):.3f} s")
+    assert min(durations) < 0.4
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_and_json(run, name: str) -> None:
+    answer = run(name, "--help")
+    assert answer.code == 0
+    assert f"Example:\n    dovetail {name}" in answer.out
+    assert "--json" in answer.out
+    assert " ".join(answer.out.split()).count(COMMANDS[name]) == 1
+
+
+def test_help_lists_commands_in_order(run) -> None:
+    lines = run("--help").out.splitlines()
+    listed = [line.split()[0] for line in lines if line[:2] == "  " and line.split()[0] in COMMANDS]
+    assert [name for name in listed if name in COMMANDS] == list(COMMANDS)
+
+
+def test_the_version_is_the_package_version(run) -> None:
+    assert run("--version").out == f"dovetail {dovetail.__version__}\n"
+
+
+def test_an_unknown_command_names_the_nearest(run) -> None:
+    answer = run("benhc")
+    assert answer.code == 2
+    assert "did you mean 'bench'?" in answer.err
+    assert run("benhc", "--json").json == {
+        "error": answer.err.partition("Error: ")[2].strip(),
+        "type": "UsageError",
+    }
+
+
+# ---- commands of plugins
+
+
+def entry(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """Pretend that an installed package adds a command."""
+    real = importlib.metadata.entry_points
+
+    def entry_points(*, group: str):
+        if group == "dovetail.commands":
+            return [importlib.metadata.EntryPoint(name, value, group)]
+        return real(group=group)
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+
+
+def test_a_plugin_command_is_listed_without_being_imported(run, monkeypatch) -> None:
+    entry(monkeypatch, "wave", "no_such_package:wave")
+    answer = run("--help")
+    assert answer.code == 0
+    assert "wave  from no_such_package" in answer.out
+
+
+def test_a_plugin_command_runs(run, monkeypatch, tmp_path) -> None:
+    (tmp_path / "waving.py").write_text(
+        "import click\n\n\n@click.command()\n@click.argument('name')\ndef wave(name):\n    click.echo(f'hi {name}')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry(monkeypatch, "wave", "waving:wave")
+    assert run("wave", "you").out == "hi you\n"
+
+
+def test_a_broken_plugin_command_says_whose_it_is(run, monkeypatch) -> None:
+    entry(monkeypatch, "wave", "no_such_package:wave")
+    answer = run("wave")
+    assert answer.code == 2
+    assert "command 'wave' of no_such_package cannot be loaded" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_plugin_cannot_replace_a_built_in_command(run, monkeypatch) -> None:
+    entry(monkeypatch, "info", "no_such_package:info")
+    assert run("info", "pendulum").code == 0
+
+
+def test_main_is_the_script_that_the_package_installs() -> None:
+    scripts = importlib.metadata.entry_points(group="console_scripts")
+    assert next(e for e in scripts if e.name == "dovetail").load() is main

@@ -1,0 +1,92 @@
+"""Whole plans against MuJoCo, slot by slot: the compiled model, every field written, and the state after a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trees import random_tree, tree_models
+
+from dovetail.errors import UnsupportedMJCFError
+
+Conform = Callable[..., Any]
+
+REFERENCE = 1e-10
+"""Largest error of any field of any slot of the reference; the tolerances of the fields allow more after solvers."""
+FAST = 1e-9
+"""The same for Taichi in double precision."""
+
+GYMNASIUM = (
+    "ant half_cheetah hopper humanoid humanoidstandup inverted_double_pendulum inverted_pendulum point pusher "
+    "pusher_v5 reacher walker2d walker2d_v5"
+)
+"""Every model of gymnasium's but the swimmer, which swims in a fluid (no stage for that yet)."""
+BUILT_IN = ("arm", "humanoid", "pendulum", "tumbler")
+
+trees = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def conform_any(conform: Conform, model: Any, **options: Any) -> Any:
+    """With dovetail's compiler where it reads the model, else with MuJoCo's compiled numbers."""
+    try:
+        return conform(model, disable=("constraint",), **options)
+    except UnsupportedMJCFError:
+        return conform(model, disable=("constraint",), compiled_by="mujoco", **options)
+
+
+@trees
+@given(xml=tree_models(), seed=st.integers(min_value=0, max_value=2**32 - 1))
+def test_random_tree(conform_model: Conform, xml: str, seed: int) -> None:
+    report = conform_any(conform_model, xml, seed=seed, steps=3, states=2)
+    assert report.worst() <= REFERENCE, report.table()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_model(conform_model: Conform, name: str) -> None:
+    report = conform_model(name, steps=5)
+    assert report.complete
+    assert report.worst() <= REFERENCE, report.table()
+
+
+@pytest.mark.parametrize("name", GYMNASIUM.split())
+def test_gymnasium_model(conform_model: Conform, name: str) -> None:
+    report = conform_any(conform_model, gymnasium_path(name), steps=3, states=3)
+    assert report.worst() <= REFERENCE, report.table()
+
+
+@pytest.mark.parametrize("name", ["reacher", "inverted_pendulum", "inverted_double_pendulum"])
+def test_model_that_dovetail_compiles_itself(conform_model: Conform, name: str) -> None:
+    report = conform_model(gymnasium_path(name), stages=("compile",), steps=0, states=0)
+    assert report.rows
+    assert report.worst("compile") <= REFERENCE
+
+
+@pytest.mark.parametrize("nworld", [None, 5])
+@pytest.mark.parametrize("seed", [3, 7])
+def test_taichi_on_random_tree(conform_model: Conform, seed: int, nworld: int | None) -> None:
+    pytest.importorskip("taichi")
+    report = conform_any(conform_model, random_tree(seed, 4), backend="taichi", nworld=nworld, steps=3)
+    assert report.worst() <= FAST, report.table()
+    assert {label.partition("@")[2] for label in report.implementations.values()} == {"taichi"}
+
+
+@pytest.mark.parametrize("name", ["arm", "humanoid"])
+def test_taichi_on_built_in_model(conform_model: Conform, name: str) -> None:
+    pytest.importorskip("taichi")
+    report = conform_model(name, backend="taichi", nworld=3, steps=3)
+    assert report.worst() <= FAST, report.table()
+
+
+def test_single_precision_on_built_in_model(conform_model: Conform) -> None:
+    pytest.importorskip("taichi")
+    report = conform_model("arm", backend="taichi", precision="f32", nworld=3, steps=3)
+    assert report.worst() > FAST  # it really ran in single precision
+
+
+def gymnasium_path(name: str) -> Path:
+    gymnasium = pytest.importorskip("gymnasium")
+    return Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml"

@@ -1,0 +1,1 @@
+"""Wind and projected bias forces for dovetail."""
