@@ -25,9 +25,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.compare.errors import relative_error
-from dovetail.compare.states import random_positions
-from dovetail.contracts.enums import EnableBit
+from dovetail.compare.rollout import Batch, Start, without_energy
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.simulation import MODELS, Simulation, builtin_models, load
@@ -107,8 +105,8 @@ def bench(
 ) -> BenchResult:
     """Measure a batch step. `with_mujoco` None: if it is installed. `tell` hears of the progress."""
     path = MODELS / f"{model}.xml" if str(model) in builtin_models() else Path(model)
-    ours = _without_energy(load(path))
-    start = _Start.random(ours, nworld, seed)
+    ours = without_energy(load(path))
+    start = Start.random(ours, nworld, seed)
     notes: list[str] = []
     oracle = _oracle(path, start, steps, with_mujoco, notes)
     rivals = [
@@ -131,29 +129,6 @@ def bench(
     )
 
 
-def _without_energy(model: Any) -> Any:
-    model.opt.enableflags = int(model.opt.enableflags) & ~int(EnableBit.ENERGY)
-    return model
-
-
-@attrs.frozen(eq=False)
-class _Start:
-    """The states and controls that every run begins with."""
-
-    qpos: Array
-    qvel: Array
-    ctrl: Array
-
-    @classmethod
-    def random(cls, model: Model, nworld: int, seed: int) -> _Start:
-        rng = np.random.default_rng(seed)
-        qpos = np.stack([random_positions(model, rng) for _ in range(nworld)])
-        return cls(qpos, rng.normal(0.0, 1.0, (nworld, model.nv)), rng.normal(0.0, 0.5, (nworld, model.nu)))
-
-    def write(self, data: Any) -> None:
-        data.qpos[...], data.qvel[...], data.ctrl[...] = self.qpos, self.qvel, self.ctrl
-
-
 # ---- dovetail's side
 
 
@@ -162,7 +137,7 @@ class _Rival:
     """A compiled simulation, and what it measured."""
 
     sim: Simulation
-    start: _Start
+    start: Start
     compile_seconds: float
     after_one: dict[str, Array]
     """The state after one step, for the error."""
@@ -172,7 +147,7 @@ class _Rival:
     def prepare(
         cls,
         model: Model,
-        start: _Start,
+        start: Start,
         precision: str,
         threads: int,
         *,
@@ -211,71 +186,11 @@ def _seconds(call: Callable[[], object]) -> float:
 # ---- MuJoCo's side
 
 
-@attrs.define(eq=False)
-class _Oracle:
-    """The same worlds in MuJoCo."""
-
-    mujoco: Any
-    rollout: Any
-    model: Any
-    initial: Array
-    control: Array | None
-    start: _Start
-    states: Array = attrs.field(init=False)
-    """Where rollout writes, made once so that its allocation is not measured."""
-    steps: int
-
-    def __attrs_post_init__(self) -> None:
-        self.states = np.zeros((len(self.initial), self.steps, self.initial.shape[1]))
-
-    def runner(self, threads: int) -> Callable[[], float]:
-        """A function that measures one rollout with so many threads."""
-        pool = self.rollout.Rollout(nthread=threads if threads > 1 else 0)
-        datas = [self.mujoco.MjData(self.model) for _ in range(threads)]
-        models = [self.model] * len(self.initial)
-
-        def run() -> float:
-            return _seconds(
-                lambda: pool.rollout(
-                    models, datas, self.initial, self.control, nstep=self.steps, state=self.states
-                )
-            )
-
-        return run
-
-    def errors(self, after: dict[str, Array]) -> float:
-        """Largest error of a state after one step, over worlds and fields."""
-        data = self.mujoco.MjData(self.model)
-        worst = 0.0
-        for world in range(len(self.initial)):
-            self.mujoco.mj_resetData(self.model, data)
-            data.qpos[:], data.qvel[:] = self.start.qpos[world], self.start.qvel[world]
-            data.ctrl[:] = self.start.ctrl[world]
-            self.mujoco.mj_step(self.model, data)
-            for name, values in after.items():
-                worst = max(worst, relative_error(values[world], getattr(data, name)))
-        return worst
-
-
-def _oracle(path: Path, start: _Start, steps: int, wanted: bool | None, notes: list[str]) -> _Oracle | None:
+def _oracle(path: Path, start: Start, steps: int, wanted: bool | None, notes: list[str]) -> Batch | None:
     if wanted is False or (wanted is None and importlib.util.find_spec("mujoco") is None):
         notes.append("MuJoCo was not measured" + ("" if wanted is False else ": it is not installed"))
         return None
-    from dovetail.compare.oracle import require_mujoco
-
-    mujoco = require_mujoco()
-    from mujoco import rollout
-
-    model = _without_energy(mujoco.MjModel.from_xml_path(str(path)))
-    kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
-    initial = np.zeros((len(start.qpos), mujoco.mj_stateSize(model, kind)))
-    data = mujoco.MjData(model)
-    for world, row in enumerate(initial):
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = start.qpos[world], start.qvel[world]
-        mujoco.mj_getState(model, data, row, kind)
-    control = np.repeat(start.ctrl[:, None, :], steps, axis=1) if model.nu else None
-    return _Oracle(mujoco, rollout, model, initial, control, start, steps)
+    return Batch.load(path, start, steps)
 
 
 # ---- the race
@@ -301,7 +216,7 @@ def _race(
 def _row(
     rival: _Rival,
     rivals: Sequence[_Rival],
-    oracle: _Oracle | None,
+    oracle: Batch | None,
     times: Mapping[int, list[float]],
     steps: int,
 ) -> BenchRow:
@@ -326,7 +241,7 @@ def _row(
         mujoco_microseconds=1e6 * statistics.median(theirs) / count,
         ratio=statistics.median(ratios),
         ratio_range=(min(ratios), max(ratios)),
-        error=oracle.errors(rival.after_one),
+        error=oracle.error(rival.after_one),
     )
 
 

@@ -10,6 +10,7 @@ STAGES = (
     "finalize_model",
     "kinematics",
     "com_position",
+    "camera_light",
     "mass_matrix",
     "factor_mass",
     "transmission",

@@ -63,6 +63,8 @@ class Plan:
     """Whether to run although slots are missing."""
     skipped: tuple[str, ...]
     """Slots this model does not need."""
+    idle: tuple[str, ...]
+    """Slots left out because nobody keeps or reads what they write."""
     wrappers: tuple[Wrapper, ...]
     registry: Registry
     options: Mapping[str, Any]
@@ -221,6 +223,8 @@ class Plan:
             )
         if self.skipped:
             text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
+        if self.idle:
+            text.append(f"   -  left out, results not kept: {', '.join(self.idle)}")
         text += [f"  !!  {m.slot:<{width}}  MISSING, needed by {m.reason}" for m in self.missing]
         return "\n".join(text)
 

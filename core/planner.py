@@ -83,6 +83,8 @@ class _Planner:
         if self.missing and self.on_missing == "error":
             raise missing_error(self.model, self.missing)
         check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
+        kept = self._kept(slots)
+        slots, idle = self._without_idle(slots, kept)
         precision = self.config.setting("precision", "f64").value
         return Plan(
             model=self.model,
@@ -90,12 +92,13 @@ class _Planner:
             precision=precision,
             threads=self.config.setting("threads", 1).value,
             lanes=self._lanes(slots, precision),
-            keep=self._keep(slots),
+            keep=kept | self._shared(slots),
             slots=tuple(slots),
             choices=self.choices,
             missing=tuple(self.missing),
             skip_missing=self.on_missing == "skip",
             skipped=tuple(self.skipped),
+            idle=tuple(idle),
             wrappers=self.wrappers,
             registry=self.registry,
             options={name: setting.value for name, setting in self.config.settings.items()},
@@ -209,17 +212,29 @@ class _Planner:
         backends = {slot.record.backend for slot in slots}
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
-    def _keep(self, slots: Sequence[Slot]) -> frozenset[str]:
-        """What must be in the arena: what the user or a backend keeps, and what passes between segments."""
+    def _kept(self, slots: Sequence[Slot]) -> frozenset[str]:
+        """What the user asks to keep, or else what the backends usually do."""
         own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
         specs = {**DATA_SPECS, **own}
         wish = self.config.setting("keep", None).value
         if wish is not None:
-            kept = kept_fields(wish, specs)
-        else:
-            habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
-            kept = kept_fields("state" if "state" in habits else "all", specs)
-        return kept | self._shared(slots)
+            return kept_fields(wish, specs)
+        habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
+        return kept_fields("state" if "state" in habits else "all", specs)
+
+    def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
+        """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state)."""
+
+        def works(slot: Slot) -> bool:
+            wanted = kept.union(STATE, *(other.reads for other in slots if other is not slot))
+            wrapped = any(wrapper.wants(slot.label) for wrapper in self.wrappers)
+            return wrapped or slot.stage.kind == "all" or not slot.leaves.isdisjoint(wanted)
+
+        idle: list[str] = []
+        while not all(map(works, slots)):
+            idle += [slot.label for slot in slots if not works(slot)]
+            slots = [slot for slot in slots if works(slot)]
+        return slots, idle
 
     def _shared(self, slots: Sequence[Slot]) -> frozenset[str]:
         """Fields that pass between segments, and those that backends without memory of their own touch."""

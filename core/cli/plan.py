@@ -61,19 +61,29 @@ def memory(plan: Plan) -> dict[str, int]:
     return {"world_bytes": world, "total_bytes": world * tiles * plan.lanes, "fields": len(layout.places)}
 
 
+def compiled_backends(plan: Plan) -> list[str]:
+    """The backends of a plan that compile kernels over many worlds (those that work in place do not)."""
+    used = {slot.record.backend for slot in plan.slots}
+    return sorted(name for name in used if not plan.registry.backend(name).in_place)
+
+
 def notes(plan: Plan) -> list[str]:
     """What a user should know about the cost of this plan."""
-    backends = {slot.record.backend for slot in plan.slots}
+    batching = compiled_backends(plan)
     many = plan.nworld is not None and plan.nworld > 1
     segments = len(plan.segments("step"))
     found = []
     if "integrate" in plan.choices and plan.evaluations > 1:
         found.append(f"each step evaluates the dynamics {plan.evaluations} times")
-    if backends == {"numpy"} and many:
-        found.append("the NumPy reference runs worlds one after another; --backend taichi runs them together")
-    if "taichi" in backends and not many:
-        found.append("taichi is made for batches: a single world is mostly the cost of launching its kernel")
-    if "taichi" in backends and segments > 1:
+    if not batching and many:
+        others = [name for name, backend in plan.registry.backends.items() if not backend.in_place]
+        hint = f"; --backend {others[0]} runs them together" if others else ""
+        found.append(f"worlds run one after another{hint}")
+    if batching and not many:
+        found.append(
+            f"{', '.join(batching)} is made for batches: a step of one world is mostly the cost of its launch"
+        )
+    if batching and segments > 1:
         found.append(
             f"{segments} segments: numbers pass through memory between them, and each step is launched one by "
             "one; a plan wholly on one backend runs many steps in one call"

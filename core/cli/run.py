@@ -208,7 +208,9 @@ def _simulate(
 
 
 def _first_step(sim: Simulation, *, quiet: bool) -> float:
-    compiled = sorted({slot.record.backend for slot in sim.plan.slots} - {"numpy"})
+    from dovetail.cli.plan import compiled_backends
+
+    compiled = compiled_backends(sim.plan)
     text = f"compiling for {', '.join(compiled)} …"
     with waiting(text, show=bool(compiled) and not quiet):
         seconds = _timed(sim, 1)

@@ -34,8 +34,8 @@ def forward_fields() -> list[str]:
     from dovetail.contracts.types import DATA_SPECS
 
     stages = (
-        "kinematics com_position mass_matrix factor_mass transmission transmission_velocity com_velocity passive_force "
-        "bias_force actuation smooth_acceleration energy"
+        "kinematics com_position mass_matrix factor_mass transmission transmission_velocity com_velocity "
+        "passive_force bias_force actuation smooth_acceleration energy"
     )
     return [*(name for name, spec in DATA_SPECS.items() if spec.writer in stages.split()), "qacc"]
 

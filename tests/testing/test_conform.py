@@ -1,0 +1,145 @@
+"""The conformance report: what it compares, what it says, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail
+from dovetail.compare import oracle
+from dovetail.compare.conform import compare_models, conform
+from dovetail.compare.errors import Worst
+from dovetail.errors import MissingDependencyError, UnknownStageError, ValidationError
+from dovetail.testing.samples import SAMPLES
+
+CHAIN = SAMPLES["chain"]
+TOUCHING = """
+<mujoco model="touching">
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <body name="ball" pos="0 0 .09"><freejoint/><geom name="ball" size=".1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def mujoco() -> Any:
+    return pytest.importorskip("mujoco")
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_every_slot_of_the_plan_is_compared() -> None:
+    report = conform(CHAIN, steps=2, states=2)
+    assert report.ok
+    assert report.complete
+    plan = dovetail.Simulation(dovetail.loads(CHAIN)).plan
+    assert {row.slot for row in report.rows} == {"compile", *(slot.label for slot in plan.slots)}
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_accumulated_field_is_compared_once_it_is_complete() -> None:
+    report = conform(CHAIN, steps=1, states=1)
+    rows = {(row.slot, row.field) for row in report.rows}
+    assert ("passive_force:damper", "qfrc_passive") in rows
+    assert ("passive_force:spring", "qfrc_passive") not in rows
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_report_can_be_narrowed_to_stages() -> None:
+    report = conform(CHAIN, stages=("passive_force", "integrate"), steps=1, states=0)
+    assert {row.slot for row in report.rows} == {"passive_force:spring", "passive_force:damper", "integrate"}
+    with pytest.raises(UnknownStageError, match="did you mean 'integrate'"):
+        conform(CHAIN, stages=("integrat",))
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_report_is_text_and_json() -> None:
+    report = conform(CHAIN, steps=1, states=1)
+    assert report.table().startswith("chain: conforms; 1 random states and 1 steps")
+    assert "not compared: names" in report.table()
+    text = json.loads(json.dumps(report.to_dict()))
+    assert text["mujoco"] == "3.4.0"
+    assert text["ok"] is True
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_missing_slots_are_listed_and_their_effect_is_seen() -> None:
+    report = conform(TOUCHING, steps=2, states=0)
+    assert not report.complete
+    assert {"broadphase", "narrowphase"} <= set(report.missing)
+    assert "missing (MuJoCo ran them" in report.table()
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_flags_are_set_in_both_engines() -> None:
+    report = conform(TOUCHING, disable=("constraint",), enable=("energy",), steps=2, states=1)
+    assert report.ok
+    assert report.complete
+    assert "energy" in {row.slot for row in report.rows}
+    with pytest.raises(ValidationError, match="unknown flag 'contacts'; did you mean 'contact'"):
+        conform(TOUCHING, disable=("contacts",))
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_a_batch_has_another_state_in_each_world() -> None:
+    report = conform(CHAIN, steps=2, states=1, nworld=3)
+    assert report.ok
+    assert report.worlds == 3
+    assert any("in world" in row.where for row in report.rows)
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_wrong_number_in_the_compiled_model_is_named() -> None:
+    ours, theirs = oracle.load_both(CHAIN)
+    ours.body_mass[2] *= 1.0 + 1e-6
+    worst = Worst(ours)
+    compare_models(worst, ours, theirs)
+    (row,) = [row for row in worst.sorted_rows() if not row.ok]
+    assert row.field == "body_mass"
+    assert '(body "elbow")' in row.where
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_model_compiled_by_mujoco_needs_no_compiler_of_ours() -> None:
+    report = conform(CHAIN, compiled_by="mujoco", steps=1, states=1)
+    assert report.ok
+    assert "compile" not in {row.slot for row in report.rows}
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_a_loaded_model_is_compared_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "chain.xml"
+    file.write_text(CHAIN)
+    assert conform(dovetail.load(file), steps=1, states=1).ok
+    with pytest.raises(ValidationError, match="no file that MuJoCo could read"):
+        conform(dovetail.loads(CHAIN))
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_unknown_file_is_an_error_that_lists_built_in_models() -> None:
+    with pytest.raises(ValidationError, match=r"no such file; built in are: .*pendulum"):
+        conform("pendulun.xml")
+
+
+def test_without_mujoco_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
+    with pytest.raises(MissingDependencyError, match="pip install mujoco==3.4.0"):
+        conform(CHAIN)
+
+
+def test_another_version_of_mujoco_is_refused(mujoco: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mujoco, "__version__", "3.3.0")
+    with pytest.raises(MissingDependencyError, match="needs mujoco 3.4.0, but 3.3.0 is installed"):
+        conform(CHAIN)
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_states_are_those_of_the_seed() -> None:
+    first, second, third = (conform(CHAIN, seed=seed, steps=1, states=1).to_dict() for seed in (1, 1, 2))
+    assert first == second
+    assert not np.array_equal([r["ours"] for r in first["rows"]], [r["ours"] for r in third["rows"]])
