@@ -176,7 +176,9 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
         return Setting(fields, origin)
     if name not in SETTINGS:
         known = [*SETTINGS, "keep", "stages"]
-        raise ConfigError(f"{origin}: unknown setting {name!r}{nearest(name, known)} Known: {listing(known)}")
+        raise ConfigError(
+            f"{origin}: unknown setting {name!r}{nearest(name, known) or '.'} Known: {listing(known)}"
+        )
     kind = SETTINGS[name]
     try:
         converted = kind(value)

@@ -52,6 +52,9 @@ class Implementation:
     """Model features it handles, as `joint.ball`. A feature group it does not mention it handles wholly."""
     fields: tuple[FieldSpec, ...] = ()
     """Data fields of its own, named `namespace:field`."""
+    structure: str = ""
+    """`module:function` of the model that returns integer Data fields which do not depend on the state, for
+    backends whose kernels hold only reals."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False
@@ -82,7 +85,14 @@ class Implementation:
 
     def load(self) -> Callable[..., Any]:
         """Import the target; a broken one is a PluginError that names its distribution."""
-        module_name, _, attribute = self.target.partition(":")
+        return self._import(self.target)
+
+    def load_structure(self) -> Callable[..., Any] | None:
+        """Import what computes constant integer fields, if the record names it."""
+        return self._import(self.structure) if self.structure else None
+
+    def _import(self, target_name: str) -> Callable[..., Any]:
+        module_name, _, attribute = target_name.partition(":")
         try:
             module = importlib.import_module(module_name)
         except Exception as error:

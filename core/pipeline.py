@@ -126,5 +126,5 @@ def stage(name: str) -> Stage:
         return STAGES[name]
     except KeyError:
         raise UnknownStageError(
-            f"there is no stage {name!r}{nearest(name, STAGES)} Stages: {listing(STAGES)}"
+            f"there is no stage {name!r}{nearest(name, STAGES) or '.'} Stages: {listing(STAGES)}"
         ) from None

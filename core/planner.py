@@ -151,6 +151,7 @@ class _Planner:
                 raise
             self.missing.append(Missing(label, reason, str(error)))
             return []
+        choice = self.selector.settle(label, choice, self._part_labels(stage))
         self.choices[label] = choice
         return [self._slot(stage, label, choice.record)]
 
@@ -184,13 +185,27 @@ class _Planner:
                 parts[name] = self._part(part, name, backend)
         return parts
 
-    def _part_rows(self, part: Stage, backend: str) -> dict[str, Callable[..., Any]]:
-        """The rows of a part table that this model uses."""
+    def _part_labels(self, stage: Stage) -> list[str]:
+        """The parts and rows of parts that a dispatching stage will call for this model."""
+        parts = [pipeline.STAGES[name] for name in stage.parts]
+        return [
+            label
+            for part in parts
+            for label in (
+                [f"{part.name}:{k}" for k in self._part_keys(part)] if part.kind == "table" else [part.name]
+            )
+        ]
+
+    def _part_keys(self, part: Stage) -> list[str]:
+        """The keys of a part table that this model uses."""
         group = _PART_FEATURES.get(part.name)
         used = [f.partition(".")[2] for f in sorted(features(self.model)) if f.partition(".")[0] == group]
-        keys = used if group else self.registry.keys(part.name)
+        return used if group else self.registry.keys(part.name)
+
+    def _part_rows(self, part: Stage, backend: str) -> dict[str, Callable[..., Any]]:
+        """The rows of a part table that this model uses."""
         rows = {}
-        for key in keys:
+        for key in self._part_keys(part):
             label = f"{part.name}:{key}"
             if self.registry.of(label):
                 rows[key] = self._part(part, label, backend)

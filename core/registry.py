@@ -54,7 +54,7 @@ class Registry:
         if unknown:
             raise PluginError(
                 f"{record.slot} {record.label} from {record.provider}: there is no Data field {unknown[0]!r}"
-                f"{nearest(unknown[0], DATA_SPECS)} Fields of its own it declares with fields="
+                f"{nearest(unknown[0], DATA_SPECS) or '.'} Fields of its own it declares with fields="
             )
         for other in self.of(record.slot):
             if other.label == record.label and stage.kind != "all":
@@ -87,7 +87,7 @@ class Registry:
                 return record
         labels = [r.label for r in self.of(slot)]
         raise UnknownImplementationError(
-            f"{slot}: there is no {label!r}{nearest(label, labels)} Installed: {listing(labels)}"
+            f"{slot}: there is no {label!r}{nearest(label, labels) or '.'} Installed: {listing(labels)}"
         )
 
     def backend(self, name: str) -> Backend:
@@ -95,7 +95,8 @@ class Registry:
             return self.backends[name]
         except KeyError:
             raise UnknownImplementationError(
-                f"there is no backend {name!r}{nearest(name, self.backends)} Installed: {listing(self.backends)}"
+                f"there is no backend {name!r}{nearest(name, self.backends) or '.'} "
+                f"Installed: {listing(self.backends)}"
             ) from None
 
     def data_fields(self) -> dict[str, FieldSpec]:

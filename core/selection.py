@@ -8,7 +8,7 @@ that lacks an implementation falls back to the NumPy reference, and the plan lis
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -91,7 +91,7 @@ class Selector:
             keys = self.registry.keys(stage)
             if key and key not in keys:
                 raise UnknownStageError(
-                    f"{wishes[0].origin}: stage {stage} has no row {key!r}{nearest(key, keys)} "
+                    f"{wishes[0].origin}: stage {stage} has no row {key!r}{nearest(key, keys) or '.'} "
                     f"Rows: {listing(keys)}"
                 )
 
@@ -109,6 +109,24 @@ class Selector:
         self._check_suitable(choice)
         return choice
 
+    def settle(self, slot: str, choice: Choice, parts: Iterable[str]) -> Choice:
+        """The choice, or the reference where a backend wished for everywhere lacks a part that the stage calls."""
+        backend = choice.record.backend
+        reference = self.registry.find(slot, choice.record.name, REFERENCE)
+        if backend == REFERENCE or reference is None or any(w.backend for w in self._wishes(slot)):
+            return choice
+        for part in parts:
+            name = self._part_name(part)
+            if name and self.registry.find(part, name, backend) is None:
+                wish = self.config.setting("backend", REFERENCE)
+                why = f"{backend} wished by {wish.origin}: {part} {name} has no {backend} implementation"
+                return Choice(reference, "default", fallback=why)
+        return choice
+
+    def _part_name(self, part: str) -> str:
+        records = self.registry.of(part)
+        return self._name(part, records, self._wishes(part))[0] if records else ""
+
     def choose_on(self, slot: str, backend: str, dispatcher: str) -> Choice:
         """The implementation of a part, on the backend of the stage that calls it."""
         wishes = self._wishes(slot)
@@ -120,6 +138,12 @@ class Selector:
                 )
         records = self.registry.of(slot)
         name, origin = self._name(slot, records, wishes)
+        if self.registry.find(slot, name, backend) is None:
+            raise SelectionError(
+                f"{slot}: {name} ({origin}) has no {backend} implementation, but it runs inside {dispatcher}, "
+                f"which is on {backend!r}; choose another backend for {dispatcher}, e.g. "
+                f'stages={{"{dispatcher}": "@{REFERENCE}"}}. Installed: {listing(r.label for r in records)}'
+            )
         choice = Choice(self._exact(slot, name, backend, origin, records), origin)
         self._check_installed(choice)
         return choice
@@ -187,7 +211,7 @@ class Selector:
         )
         wanted = f"{asked!r}, asked for by {origin}, is not installed" if asked else "nothing implements it"
         error = UnknownImplementationError(
-            f"{slot}: {wanted}{nearest(asked, candidates)} Installed: {listing(labels)}{broken}"
+            f"{slot}: {wanted}{nearest(asked, candidates) or '.'} Installed: {listing(labels)}{broken}"
         )
         error.asked_by_model = not asked or origin.startswith(BY_MODEL)
         return error

@@ -11,6 +11,7 @@ import numpy as np
 
 from dovetail.backend import Segment, Slot
 from dovetail.contracts.derive import initial_values
+from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import PluginError
 from dovetail.features import features
@@ -63,6 +64,7 @@ class TaichiRunner:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._program: Program | None = None
+        self._structure: dict[str, Array] = {}
         self._layout: Layout | None = None
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
@@ -71,12 +73,27 @@ class TaichiRunner:
         assert self._program is not None
         buffers = self._segment.model.buffers
         self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation)
+        for name, value in self._structure.items():
+            place = data.arena.layout.places[name]
+            data.arena.block(place)[...] = value.reshape(1, place.count, 1)
 
     def _adopt(self, data: Data) -> None:
         """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
         if self._program is None or data.arena.layout != self._layout:
             self._program = build(self._segment, data)
+            self._structure = structure_fields(self._segment, data)
         self._layout = data.arena.layout
+
+
+def structure_fields(segment: Segment, data: Data) -> dict[str, Array]:
+    """Integer fields present in the Data that the segment's stages would write, constant for the model."""
+    found: dict[str, Array] = {}
+    for slot in segment.slots:
+        compute = slot.record.load_structure()
+        wanted = {name for name in slot.writes if name in data and data._specs[name].dtype != "real"}
+        if compute is not None and wanted:
+            found.update({name: value for name, value in compute(segment.model).items() if name in wanted})
+    return found
 
 
 def build(segment: Segment, data: Data) -> Program:

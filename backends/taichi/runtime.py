@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import io
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -66,10 +67,17 @@ def _initialise(name: str) -> ModuleType:
     kernels.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault(_PRINT_WRAPPING[name], "0")
     with redirect_stdout(io.StringIO()):  # both print a banner, which would spoil a program's own output
-        ti: Any = importlib.import_module(name)
+        ti: Any = _import(name)
         _init(ti, kernels)
     module: ModuleType = ti
     return module
+
+
+def _import(name: str) -> Any:
+    """The runtime's module; what it uses that Python deprecates is no concern of our user's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return importlib.import_module(name)
 
 
 def _init(ti: Any, kernels: Path) -> None:

@@ -14,5 +14,6 @@ def dovetail_implementations() -> list[Implementation]:
         default=True,
         summary="Joint transmissions, in child or parent frame",
         reads="qpos",
+        structure="dovetail.plugins.transmission.structure:moment_structure",
         supports="trn.joint trn.jointinparent",
     )

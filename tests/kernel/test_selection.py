@@ -241,6 +241,38 @@ def test_a_part_can_be_chosen_by_name(plan: Compile, record: Callable[..., objec
     assert chosen(compiled, "actuator_gain:fixed") == ("doubled@numpy", "call argument")
 
 
+def test_a_dispatcher_falls_back_when_the_wished_backend_lacks_one_of_its_parts(
+    plan: Compile, registry: Registry, record: Callable[..., object], toy_backend: object
+) -> None:
+    record(
+        "actuation", lambda model, data, parts: None, name="standard", backend="toy", provider="dovetail-toy"
+    )
+    compiled = plan(backend="toy")
+    assert chosen(compiled, "actuation")[0] == "standard@numpy"
+    assert compiled.choices["actuation"].fallback == (
+        "toy wished by call argument: actuator_dynamics:none none has no toy implementation"
+    )
+
+
+def test_a_dispatcher_named_on_a_backend_that_lacks_a_part_is_an_error(
+    plan: Compile, record: Callable[..., object], toy_backend: object
+) -> None:
+    record("actuation", lambda model, data, parts: None, name="standard", backend="toy")
+    with pytest.raises(
+        SelectionError,
+        match=r"none \(only one installed\) has no toy implementation, but it runs inside actuation, which is on "
+        r"'toy'; choose another backend for actuation, e\.g\. stages={\"actuation\": \"@numpy\"}\. Installed: none@",
+    ):
+        plan({"actuation": "@toy"})
+
+
+def test_without_a_near_name_the_message_is_still_a_sentence(plan: Compile) -> None:
+    with pytest.raises(
+        UnknownImplementationError, match=r"'zzz', asked for by call argument, is not installed\. Installed"
+    ):
+        plan({"integrate": "zzz"})
+
+
 # ---- broken when selected
 
 

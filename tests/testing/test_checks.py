@@ -64,9 +64,9 @@ def test_missing_summary() -> None:
         checks.check_summary(subject(summary=""))
 
 
-def test_unknown_fields() -> None:
-    with pytest.raises(AssertionError, match="writes unknown fields: qfrc_drag"):
-        checks.check_declared_fields(subject(writes="qfrc_passive qfrc_drag"))
+def test_unknown_fields_are_refused_before_any_check() -> None:
+    with pytest.raises(PluginError, match="there is no Data field 'qfrc_drag'; did you mean"):
+        subject(writes="qfrc_passive qfrc_drag")
 
 
 def test_wrong_signature(module: ModuleType) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -33,7 +33,7 @@ def slightly_wrong(model: Any, data: Any) -> None:
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """The built-in records and one that is slightly wrong, `mass_matrix wrong@numpy`."""
     module = ModuleType("wrong_stages")
     module.mass_matrix = slightly_wrong  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     )
     monkeypatch.setattr("dovetail.registry._cached", ("", registry))
     monkeypatch.delenv("DOVETAIL_DISABLED_PLUGINS", raising=False)
-    yield registry
+    return registry
 
 
 # ---- compare

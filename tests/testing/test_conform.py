@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +128,14 @@ def test_unknown_file_is_an_error_that_lists_built_in_models() -> None:
 
 
 def test_without_mujoco_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
-    with pytest.raises(MissingDependencyError, match="pip install mujoco==3.4.0"):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install mujoco==3\.4\.0"):
         conform(CHAIN)
 
 
 def test_another_version_of_mujoco_is_refused(mujoco: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mujoco, "__version__", "3.3.0")
-    with pytest.raises(MissingDependencyError, match="needs mujoco 3.4.0, but 3.3.0 is installed"):
+    with pytest.raises(MissingDependencyError, match=r"needs mujoco 3\.4\.0, but 3\.3\.0 is installed"):
         conform(CHAIN)
 
 

@@ -33,7 +33,9 @@ def test_each_world_of_a_batch_is_measured_by_itself() -> None:
     """A small world is not excused by a large one."""
     worst = Worst(sample("chain"))
     theirs = np.array([[1e6] * 4, [1.0] * 4])
-    row = worst.add("integrate", DATA_SPECS["qvel"], theirs + [[0.0] * 4, [0, 0.1, 0, 0]], theirs, batch=True)
+    ours = theirs.copy()
+    ours[1, 1] += 0.1
+    row = worst.add("integrate", DATA_SPECS["qvel"], ours, theirs, batch=True)
     assert row.error == pytest.approx(0.1)
     assert row.where == '[1] (joint "reach") in world 1'
 
