@@ -31,22 +31,39 @@ if TYPE_CHECKING:
 def features(model: Model) -> frozenset[str]:
     """The features a model uses, as `group.member`."""
     found: set[str] = set()
-    for group, enum, values in _kinds(model):
-        found |= {f"{group}.{enum(v).name.lower()}" for v in np.unique(values)}
+    for group, values in _values(model).items():
+        found |= {f"{group}.{GROUPS[group](v).name.lower()}" for v in np.unique(values)}
     if model.nmocap:
         found.add("body.mocap")
     return frozenset(found)
 
 
-def _kinds(model: Model) -> list[tuple[str, type[IntEnum], Array]]:
-    return [
-        ("joint", JointType, model.jnt_type),
-        ("geom", GeomType, model.geom_type),
-        ("trn", TrnType, model.actuator_trntype),
-        ("dyn", DynType, model.actuator_dyntype),
-        ("gain", GainType, model.actuator_gaintype),
-        ("bias", BiasType, model.actuator_biastype),
-    ]
+GROUPS: Mapping[str, type[IntEnum]] = {
+    "joint": JointType,
+    "geom": GeomType,
+    "trn": TrnType,
+    "dyn": DynType,
+    "gain": GainType,
+    "bias": BiasType,
+}
+
+
+def known_features() -> set[str]:
+    """Every feature a record's `supports` may name."""
+    members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
+    return members | {"body.mocap"}
+
+
+def _values(model: Model) -> Mapping[str, Array]:
+    """The Model field that holds each group's members."""
+    return {
+        "joint": model.jnt_type,
+        "geom": model.geom_type,
+        "trn": model.actuator_trntype,
+        "dyn": model.actuator_dyntype,
+        "gain": model.actuator_gaintype,
+        "bias": model.actuator_biastype,
+    }
 
 
 def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:

@@ -14,6 +14,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
+from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
@@ -72,7 +73,7 @@ class Plan:
     """The option values the plan depends on (see `planner.structure_key`)."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
 
-    def make_data(self) -> Data:
+    def make_data(self, max_bytes: int = DEFAULT_MAX_BYTES) -> Data:
         """A Data with just the fields and the layout this plan works on."""
         return make_data(
             self.model,
@@ -81,6 +82,7 @@ class Plan:
             keep=self.keep,
             lanes=self.lanes,
             extra=self.extra_fields,
+            max_bytes=max_bytes,
         )
 
     @property

@@ -12,7 +12,7 @@ from dovetail.backend import Parts, Slot, Wrapper, group_slots, live_in
 from dovetail.config import Config
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
-from dovetail.errors import DataFlowError, PlanError, UnknownImplementationError
+from dovetail.errors import DataFlowError, PlanError, UnknownImplementationError, listing
 from dovetail.features import NEEDS, features, need
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
@@ -25,10 +25,25 @@ _PART_FEATURES = {"actuator_dynamics": "dyn", "actuator_gain": "gain", "actuator
 
 
 def structure_key(model: Model) -> tuple[object, ...]:
-    """The option values a plan depends on; when they change, the plan must be compiled again."""
+    """The values that which stages run depends on (see `features.NEEDS`); when one changes, the plan must be
+    compiled again. Asked before every step, so it compares bytes instead of asking the rules."""
     opt = model.opt
-    needs = tuple(bool(rule(model)) for rule in NEEDS.values())
-    return (opt.integrator, opt.solver, opt.cone, opt.disableflags, opt.enableflags, *needs)
+    return (
+        opt.integrator,
+        opt.solver,
+        opt.cone,
+        opt.disableflags,
+        opt.enableflags,
+        opt.noslip_iterations > 0,
+        opt.density > 0,
+        opt.viscosity > 0,
+        model.geom_contype.tobytes(),
+        model.geom_conaffinity.tobytes(),
+        model.jnt_limited.tobytes(),
+        model.tendon_limited.tobytes(),
+        (model.dof_frictionloss > 0).tobytes(),
+        (model.tendon_frictionloss > 0).tobytes(),
+    )
 
 
 def compile_plan(
@@ -83,6 +98,7 @@ class _Planner:
         if self.missing and self.on_missing == "error":
             raise missing_error(self.model, self.missing)
         check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
+        self._check_wrappers(slots)
         kept = self._kept(slots)
         slots, idle = self._without_idle(slots, kept)
         precision = self.config.setting("precision", "f64").value
@@ -104,6 +120,13 @@ class _Planner:
             options={name: setting.value for name, setting in self.config.settings.items()},
             key=structure_key(self.model),
         )
+
+    def _check_wrappers(self, slots: Sequence[Slot]) -> None:
+        """A wrapper that wraps nothing is a mistyped pattern."""
+        labels = [slot.label for slot in slots]
+        for wrapper in self.wrappers:
+            if not any(map(wrapper.wants, labels)):
+                raise PlanError(f"{wrapper.name} wraps no slot of this plan; slots: {listing(labels)}")
 
     # ---- what fills each place
 

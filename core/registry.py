@@ -15,6 +15,7 @@ from dovetail.backend import Backend
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
+from dovetail.features import known_features
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
 from dovetail.implementation import Implementation
@@ -55,6 +56,12 @@ class Registry:
             raise PluginError(
                 f"{record.slot} {record.label} from {record.provider}: there is no Data field {unknown[0]!r}"
                 f"{nearest(unknown[0], DATA_SPECS) or '.'} Fields of its own it declares with fields="
+            )
+        strange = [f for f in record.supports if f not in known_features()]
+        if strange:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: supports names {strange[0]!r}, which is no "
+                f"feature{nearest(strange[0], known_features()) or '.'}"
             )
         for other in self.of(record.slot):
             if other.label == record.label and stage.kind != "all":

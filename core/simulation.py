@@ -11,6 +11,7 @@ import numpy as np
 from dovetail.backend import Wrapper
 from dovetail.config import Config
 from dovetail.contracts import store
+from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import build_model, reset
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
@@ -118,7 +119,7 @@ class Simulation:
 
     `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
     and the environment; `wrap` puts profilers or guards around stages; `missing="skip"` runs without stages that
-    nothing implements.
+    nothing implements; `max_bytes` caps the memory of the data.
     """
 
     def __init__(
@@ -135,6 +136,7 @@ class Simulation:
         runtime: str | None = None,
         wrap: Sequence[Wrapper] = (),
         missing: str = "error",
+        max_bytes: int = DEFAULT_MAX_BYTES,
         config: Config | None = None,
     ) -> None:
         self.model = model if isinstance(model, Model) else load(model)
@@ -152,7 +154,8 @@ class Simulation:
         self._missing = missing
         self.nworld = nworld
         self.plan = self._compile()
-        self.data = self.plan.make_data()
+        self.data = self.plan.make_data(max_bytes)
+        self._max_bytes = max_bytes
 
     def _compile(self) -> Plan:
         return compile_plan(
@@ -164,7 +167,7 @@ class Simulation:
         if self.plan.key != structure_key(self.model):
             self.plan = self._compile()
             if not self.plan.fits(self.data):
-                self.data = _moved(self.data, self.plan.make_data())
+                self.data = _moved(self.data, self.plan.make_data(self._max_bytes))
         return self.plan
 
     def step(self, nstep: int = 1) -> None:

@@ -85,10 +85,18 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             np.savez(stream, **dict[str, Any](arrays))
+        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    """The permissions new files are made without (temporary files are private; results should not be)."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:

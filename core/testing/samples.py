@@ -54,14 +54,19 @@ LOOSE = """
     <flag constraint="disable" energy="enable"/>
   </option>
   <worldbody>
+    <light name="lamp" mode="targetbody" target="rock" pos="0 0 3"/>
+    <camera name="watcher" mode="targetbodycom" target="rock" pos="2 1 1"/>
     <body name="hand" mocap="true" pos=".5 0 1"><geom size=".05"/></body>
     <body name="rock" pos="0 0 1" euler="20 0 40">
       <joint name="free" type="free" stiffness="2" damping=".2"/>
       <geom type="box" size=".1 .2 .15"/>
+      <camera name="follower" mode="trackcom" pos="0 -1 .5" xyaxes="1 0 0 0 1 2"/>
+      <light name="torch" mode="track" pos="0 0 .3" dir="0 1 -1"/>
       <body name="tail" pos="0 .2 0">
         <joint name="socket" type="ball" pos="0 -.05 0" stiffness="4" damping=".1" armature=".01"/>
         <geom type="capsule" size=".03 .1"/>
         <site name="end" pos="0 0 .1"/>
+        <camera name="rider" pos="0 0 .2" euler="30 0 0"/>
         <body name="fin" pos="0 0 .1">
           <joint name="fin" axis="1 0 1" damping=".05"/>
           <geom type="box" size=".04 .01 .06" pos="0 0 .06"/>

@@ -23,8 +23,9 @@ MODEL = "chain"
 
 
 def compiled(backend: str, stages: dict[str, str] | None = None) -> Plan:
-    # Nothing but the state is kept, so that what passes between backends is what the plan thinks it must be.
-    config = Config.of_call(stages, backend=backend, keep="state")
+    # Little is kept, so that what passes between backends is what the plan thinks it must be. (Energy is kept
+    # because the plan leaves out what nobody wants to see.)
+    config = Config.of_call(stages, backend=backend, keep=("energy",))
     return compile_plan(sample(MODEL), config, nworld=NWORLD)
 
 
@@ -36,7 +37,7 @@ def trajectory(plan: Plan) -> dict[str, np.ndarray]:
     data = plan.make_data()
     randomize(data, np.random.default_rng(5))
     plan.step(data, STEPS)
-    return {name: np.array(data.field(name)) for name in ("qpos", "qvel", "act", "qacc_warmstart")}
+    return {name: np.array(data.field(name)) for name in ("qpos", "qvel", "act", "qacc_warmstart", "energy")}
 
 
 @pytest.fixture(scope="module")

@@ -65,8 +65,7 @@ def test_model_that_dovetail_compiles_itself(conform_model: Conform, name: str) 
     assert report.worst("compile") <= REFERENCE
 
 
-@pytest.mark.parametrize("nworld", [None, 5])
-@pytest.mark.parametrize("seed", [3, 7])
+@pytest.mark.parametrize(("seed", "nworld"), [(3, None), (7, 5)])
 def test_taichi_on_random_tree(conform_model: Conform, seed: int, nworld: int | None) -> None:
     pytest.importorskip("taichi")
     report = conform_any(conform_model, random_tree(seed, 4), backend="taichi", nworld=nworld, steps=3)
