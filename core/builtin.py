@@ -11,6 +11,7 @@ STAGES = (
     "kinematics",
     "com_position",
     "camera_light",
+    "tendon",
     "mass_matrix",
     "factor_mass",
     "transmission",

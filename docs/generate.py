@@ -173,25 +173,33 @@ def mjcf_page() -> str:
         "that gives file and line. The last column lists attributes of supported elements that are refused so far; "
         "inside `<default>` they may stand as long as no element uses them."
     )
-    elements = sorted(schema.rows(), key=lambda row: row[0].split("/"))
     rows = [
         (
-            f"`{path}`",
-            "yes" if _supported(path, dict(elements)) else "later",
+            f"`{name}`",
+            "yes" if supported else "later",
             code(sorted(element.later_attributes & set(element.attributes))),
         )
-        for path, element in elements
+        for name, (element, supported) in sorted(_elements().items())
     ]
     count = sum(row[1] == "yes" for row in rows)
-    summary = f"{count} of {len(rows)} elements are supported."
+    summary = (
+        f"{count} of {len(rows)} elements are supported. An element is written after the one it stands in."
+    )
     return page("MJCF support", intro, [summary, table(("element", "supported", "attributes refused"), rows)])
 
 
-def _supported(path: str, elements: dict[str, schema.Element]) -> bool:
-    """Whether the element and everything around it is."""
-    steps = path.split("/")
-    around = ["/".join(steps[: n + 1]) for n in range(len(steps))]
-    return not any(elements[p].later for p in around if p in elements)
+def _elements() -> dict[str, tuple[schema.Element, bool]]:
+    """Each element once, as `parent/tag`, and whether it may appear; nesting repeats bodies and frames at will."""
+    found: dict[str, tuple[schema.Element, bool]] = {}
+    stack = [("", schema.MUJOCO, True)]
+    while stack:
+        parent, element, around = stack.pop()
+        name = f"{parent}/{element.tag}".lstrip("/")
+        supported = around and not element.later
+        if name not in found or (supported and not found[name][1]):
+            found[name] = (element, supported)
+            stack += [(element.tag, child, supported) for child in element.children.values()]
+    return found
 
 
 # ---- commands

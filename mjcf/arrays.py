@@ -10,8 +10,11 @@ import numpy as np
 from dovetail.contracts.enums import JointType, TrnType
 
 from . import structure
+from .asset_arrays import asset_fields
 from .bounds import bounding_volumes, dof_lengths, reference_looks
 from .context import Context
+from .link_arrays import LINK_TABLES, coupled_by_armature, kept_awake, link_arrays
+from .names import name_fields
 from .tree import Body, Joint, Key
 
 INT, BYTE, REAL, COLOR = "int32", "uint8", "float64", "float32"
@@ -75,7 +78,7 @@ _GEOM_COLUMNS: dict[str, Column] = {
     "geom_conaffinity": ("conaffinity", INT, None),
     "geom_condim": ("condim", INT, None),
     "geom_bodyid": ("bodyid", INT, None),
-    "geom_dataid": (lambda geom: -1, INT, None),
+    "geom_dataid": ("dataid", INT, None),
     "geom_matid": ("matid", INT, None),
     "geom_group": ("group", INT, None),
     "geom_priority": ("priority", INT, None),
@@ -143,7 +146,6 @@ _TEXTURE_COLUMNS: dict[str, Column] = {
     "tex_height": ("height", INT, None),
     "tex_width": ("width", INT, None),
     "tex_nchannel": ("nchannel", INT, None),
-    "tex_pathadr": (lambda texture: -1, INT, None),
 }
 _MATERIAL_COLUMNS: dict[str, Column] = {
     "mat_texid": ("texid", INT, 10),
@@ -193,6 +195,7 @@ _TABLES: dict[str, dict[str, Column]] = {
     "texture": _TEXTURE_COLUMNS,
     "material": _MATERIAL_COLUMNS,
     "actuator": _ACTUATOR_COLUMNS,
+    **LINK_TABLES,
 }
 
 
@@ -235,15 +238,18 @@ def build(context: Context) -> dict[str, Any]:
     values.update(_user_data(context))
     values.update(_same_frames(context))
     values.update(_dofs(context))
+    values.update(link_arrays(context, values["body_treeid"]))
     values.update(_reference_pose(context))
     values["body_rootid"] = _roots(bodies)
     values["body_subtreemass"] = _subtree_masses(bodies)
     values.update(bounding_volumes(bodies))
+    values.update(asset_fields(context, values))
     values["dof_length"] = dof_lengths(context)
     values.update(reference_looks(context))
     values.update(_pixels(context))
     values.update(_custom(context))
     values.update(_keys(context, values))
+    values.update(name_fields(context))
     return values
 
 
@@ -259,7 +265,7 @@ def _settings(context: Context) -> dict[str, Any]:
 
 def _user_data(context: Context) -> dict[str, Any]:
     lists = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site"}
-    lists |= {"cam": "camera", "actuator": "actuator"}
+    lists |= {"cam": "camera", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor"}
     return {
         f"{short}_user": _column(
             [item.user for item in context.objects[kind]], REAL, context.sizes[f"nuser_{short}"]
@@ -283,7 +289,9 @@ def _dofs(context: Context) -> dict[str, Any]:
     owners = [joint for joint in context.joints for _ in range(joint.nv)]
     parents = structure.dof_parents(bodies)
     simple = structure.body_simple(bodies)
+    simple[list(coupled_by_armature(context))] = 0
     actuated = {context.joints[actuator.trnid[0]].bodyid for actuator in context.actuators}
+    actuated |= kept_awake(context)
     runs = structure.simple_runs([bool(simple[joint.bodyid]) for joint in owners])
     return {
         **_columns(owners, _DOF_COLUMNS),
@@ -377,7 +385,9 @@ def _keys(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {"key_time": np.array([key.time for key in keys], REAL)}
     for name, default in rest.items():
         rows = [default if getattr(key, name) is None else getattr(key, name) for key in keys]
-        fields[f"key_{name}"] = _column(rows, REAL, len(default))
+        column = _column(rows, REAL, len(default))
+        # NaN marks what rests: parts of the model that the key, written in another document, does not know
+        fields[f"key_{name}"] = np.where(np.isnan(column), default, column)
     for joint in context.joints:
         if joint.type in (JointType.FREE, JointType.BALL):
             _normalize_rows(fields["key_qpos"], joint.qposadr + (3 if joint.type == JointType.FREE else 0))

@@ -17,6 +17,7 @@ from . import rotation
 from .context import Context
 from .elements.body import resolve_quat
 from .elements.looks import DEFAULT_ZNEAR, compile_lens
+from .elements.mesh import mesh_box, place_mesh_geom
 from .inertia import combine
 from .kinds import Vec
 from .rotation import EPS, ORIGIN
@@ -88,8 +89,10 @@ def _in_frame(item: Posed) -> tuple[Vec, Vec]:
 def _compile_geom(context: Context, body: Body, geom: Geom) -> None:
     _check_geom(body, geom)
     _set_pose_and_size(context, geom)
+    if geom.mesh:
+        place_mesh_geom(context, geom)
     _check_size(geom)
-    geom.aabb = _bounding_box(geom)
+    geom.aabb = _bounding_box(context, geom)
     geom.rbound = _BOUNDING_RADIUS[GeomType(geom.type)](geom.size)
     if _infers_inertia(context, body, geom):
         _set_geom_inertia(context, geom)
@@ -100,11 +103,10 @@ def _compile_geom(context: Context, body: Body, geom: Geom) -> None:
 
 def _check_geom(body: Body, geom: Geom) -> None:
     node = geom.place
-    if geom.type != GeomType.PLANE and geom.type not in _SIZES:
+    if geom.type in (GeomType.HFIELD, GeomType.SDF):
         raise node.unsupported(f'type="{GeomType(geom.type).keyword}"', "type")
-    for attribute in ("mesh", "hfield"):
-        if getattr(geom, attribute):
-            raise node.unsupported(f"a geom with a {attribute}", attribute)
+    if geom.type == GeomType.MESH and not geom.mesh:
+        raise node.error('a geom of type mesh needs a mesh; add mesh="…"', "type")
     if geom.fluidshape != "none":
         raise node.unsupported(f'fluidshape="{geom.fluidshape}"', "fluidshape")
     if geom.condim not in _CONDIMS:
@@ -144,15 +146,17 @@ def _check_size(item: Geom | Site) -> None:
                 "a plane needs three sizes: half-width, half-height (0: infinite), grid spacing > 0"
             )
         return
-    needed = _SIZES[GeomType(item.type)]
-    if min(item.size[:needed]) <= 0:
+    needed = _SIZES.get(GeomType(item.type), 0)
+    if needed and min(item.size[:needed]) <= 0:
         word = GeomType(item.type).keyword
         raise node.error(f"a {word} needs {needed} positive size number{'s' * (needed > 1)}", "size")
 
 
-def _bounding_box(geom: Geom) -> Vec:
+def _bounding_box(context: Context, geom: Geom) -> Vec:
     """Centre and half-sizes of the axis-aligned box in the geom's frame."""
     a, b, c = geom.size
+    if geom.type == GeomType.MESH:
+        return mesh_box(context.objects["mesh"][geom.dataid])
     if geom.type == GeomType.PLANE:
         return (0.0, 0.0, -_FAR / 2, _FAR, _FAR, _FAR / 2)
     halves = {
@@ -170,13 +174,15 @@ _BOUNDING_RADIUS: dict[GeomType, Callable[[Vec], float]] = {
     GeomType.CYLINDER: lambda size: math.hypot(size[0], size[1]),
     GeomType.ELLIPSOID: max,
     GeomType.BOX: rotation.norm,
+    GeomType.MESH: rotation.norm,
 }
 
 
 def _infers_inertia(context: Context, body: Body, geom: Geom) -> bool:
     """Whether this geom's mass counts towards its body."""
-    low, high = context.compiler.inertiagrouprange
-    overrides = context.compiler.inertiafromgeom == AutoBool.TRUE
+    settings = context.compiler_of(body.node)
+    low, high = settings.inertiagrouprange
+    overrides = settings.inertiafromgeom == AutoBool.TRUE
     return body.id > 0 and (not body.explicit_inertial or overrides) and low <= geom.group <= high
 
 
@@ -191,10 +197,15 @@ def _set_geom_inertia(context: Context, geom: Geom) -> None:
     if density:
         geom.computed_mass = density * measure if geom.mass is None else geom.mass
         geom.inertia = tuple(float(density * moment) for moment in moments)
+        if geom.type == GeomType.MESH:  # the order of operations decides whether a flat shell is possible
+            geom.inertia = tuple(float(geom.computed_mass * moment / measure) for moment in moments)
 
 
 def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:
     """Volume or area of a geom, and its principal moments for unit density."""
+    if geom.type == GeomType.MESH:
+        mesh = context.objects["mesh"][geom.dataid]
+        return mesh.measure, np.array(mesh.moments)
     row = context.geom_inertia[GeomType(geom.type).keyword]
     try:
         measure, moments = row(np.array(geom.size), geom.shellinertia)
@@ -240,7 +251,7 @@ def _compile_light(light: Light, align: rotation.Pose | None) -> None:
 
 def _set_inertia(context: Context, body: Body) -> None:
     """Inertia from geoms where it applies, then bounds and the triangle inequality."""
-    settings = context.compiler
+    settings = context.compiler_of(body.node)
     from_geoms = settings.inertiafromgeom == AutoBool.TRUE or (
         settings.inertiafromgeom == AutoBool.AUTO and not body.explicit_inertial
     )
@@ -256,7 +267,7 @@ def _set_inertia(context: Context, body: Body) -> None:
 
 
 def _bound_inertia(context: Context, body: Body) -> None:
-    settings, node = context.compiler, body.place
+    settings, node = context.compiler_of(body.node), body.place
     body.mass = max(body.mass, settings.boundmass)
     body.inertia = tuple(max(moment, settings.boundinertia) for moment in body.inertia)
     if body.mass < 0 or min(body.inertia) < 0:
@@ -303,7 +314,7 @@ def _inverse_inertial_frame(context: Context, body: Body) -> tuple[Vec, Vec] | N
     if len(body.joints) != 1 or body.joints[0].type != JointType.FREE or body.has_children:
         return None
     align = body.joints[0].align
-    if align == AutoBool.FALSE or (align == AutoBool.AUTO and not context.compiler.alignfree):
+    if align == AutoBool.FALSE or (align == AutoBool.AUTO and not context.compiler_of(body.node).alignfree):
         return None
     assert body.ipos is not None
     back = rotation.inverse(body.ipos, body.iquat)
@@ -328,7 +339,7 @@ def _compile_joint(context: Context, joint: Joint) -> None:
     _set_joint_range(context, joint)
     _set_joint_force_range(context, joint)
     _set_joint_frame(joint)
-    if joint.type == JointType.HINGE and context.compiler.degrees:
+    if joint.type == JointType.HINGE and context.compiler_of(joint.node).degrees:
         joint.ref, joint.springref = math.radians(joint.ref), math.radians(joint.springref)
 
 
@@ -339,7 +350,8 @@ def _set_joint_range(context: Context, joint: Joint) -> None:
         raise node.error("a ball joint's range is the largest angle: it must start at 0", "range")
     if limited and joint.type != JointType.BALL and low >= high:
         raise node.error(f"range must increase, it is {low:g} {high:g}", "range")
-    if limited and context.compiler.degrees and joint.type in (JointType.HINGE, JointType.BALL):
+    degrees = context.compiler_of(joint.node).degrees
+    if limited and degrees and joint.type in (JointType.HINGE, JointType.BALL):
         joint.range = (math.radians(low), math.radians(high))
     joint.limited = int(limited)
 

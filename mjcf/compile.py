@@ -6,6 +6,7 @@ compile-time stage `finalize_model`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,18 @@ import attrs
 import numpy as np
 
 from . import arrays
+from .asset_arrays import asset_sizes
 from .bodies import compile_bodies, number_mocap
-from .context import KINDS, Context, InertiaRow
+from .context import KINDS, Context, InertiaRow, MeshInertiaRow, MeshReader
 from .elements.actuator import compile_actuators, read_actuators
 from .elements.body import add_world, number_tree, read_worldbody
+from .elements.contact import compile_contacts, read_contacts
 from .elements.custom import compile_tuples, read_custom
+from .elements.equality import compile_equalities, read_equalities
 from .elements.keyframe import fill_keys, read_keyframe
 from .elements.looks import compile_materials, find_targets, read_asset, read_visual
+from .elements.mesh import compile_meshes
+from .elements.sensor import compile_sensors, read_sensors
 from .elements.settings import (
     OPTION_DEFAULTS,
     SIZE_DEFAULTS,
@@ -30,7 +36,10 @@ from .elements.settings import (
     read_statistic,
     settle_user_sizes,
 )
+from .elements.tendon import compile_tendons, read_tendons
+from .link_arrays import link_sizes
 from .source import Loader, Node, load
+from .submodels import Library
 from .validate import validate
 
 
@@ -56,11 +65,14 @@ def compile_file(
     *,
     asset_root: str | Path | None = None,
     geom_inertia: Mapping[str, InertiaRow] | None = None,
+    load_mesh: Mapping[str, MeshReader] | None = None,
+    mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
 ) -> Compiled:
     """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
     main = Path(path)
     loader = Loader(main.parent, asset_root=Path(asset_root) if asset_root is not None else None)
-    return _compile(loader.read_main(main), str(main), loader, geom_inertia)
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia)
+    return _compile(loader.read_main(main), str(main), loader, tables)
 
 
 def compile_text(
@@ -70,20 +82,43 @@ def compile_text(
     filename: str = "<string>",
     asset_root: str | Path | None = None,
     geom_inertia: Mapping[str, InertiaRow] | None = None,
+    load_mesh: Mapping[str, MeshReader] | None = None,
+    mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
 ) -> Compiled:
     """Compile a model given as text. Included files come from `assets` first, then from the disk."""
     root = Path(asset_root) if asset_root is not None else None
     loader = Loader(Path(filename).parent, assets=dict(assets or {}), asset_root=root)
-    return _compile(loader.check_text(xml, filename), filename, loader, geom_inertia)
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia)
+    return _compile(loader.check_text(xml, filename), filename, loader, tables)
 
 
-def _compile(
-    text: str, source: str, loader: Loader, geom_inertia: Mapping[str, InertiaRow] | None
-) -> Compiled:
+@attrs.frozen
+class _Tables:
+    """Rows of the compile-time stages that the compiler calls; None stands for the built-in ones."""
+
+    geom_inertia: Mapping[str, InertiaRow] | None
+    load_mesh: Mapping[str, MeshReader] | None
+    mesh_inertia: Mapping[str, MeshInertiaRow] | None
+
+    def context(self) -> Context:
+        """A new compilation that uses them."""
+        return Context(
+            geom_inertia=_builtin_inertia() if self.geom_inertia is None else self.geom_inertia,
+            load_mesh=_builtin_readers() if self.load_mesh is None else self.load_mesh,
+            mesh_inertia=_builtin_mesh_inertia() if self.mesh_inertia is None else self.mesh_inertia,
+        )
+
+
+def _compile(text: str, source: str, loader: Loader, tables: _Tables) -> Compiled:
     root = load(text, source, loader)
     validate(root)
-    context = Context(geom_inertia=_builtin_inertia() if geom_inertia is None else geom_inertia)
+    library = Library()
+    library.add(root, loader, (os.path.realpath(source),))
+    context = tables.context()
+    context.loaders = library.loaders
     context.modelname = root.values.get("model", context.modelname)
+    context.submodels = library.settings
+    _read_attached_defaults(context, library)
     _read(context, root)
     with np.errstate(over="ignore", invalid="ignore"):  # reported by _check_finite, with the field's name
         _resolve(context, root)
@@ -94,8 +129,29 @@ def _compile(
     return Compiled(_sizes(context, values), values, names, context.modelname, source, context.visual)
 
 
+def _read_attached_defaults(context: Context, library: Library) -> None:
+    """Default classes of attached models, and the prefixes under which others know them."""
+    for root in library.roots[1:]:
+        for section in root.children:
+            if section.tag == "default":
+                context.defaults.read(section)
+    context.shared_classes = library.known
+
+
 def _builtin_inertia() -> Mapping[str, InertiaRow]:
     from dovetail.plugins.geom_inertia.primitives_numpy import ROWS
+
+    return ROWS
+
+
+def _builtin_readers() -> Mapping[str, MeshReader]:
+    from dovetail.plugins.load_mesh import msh_numpy, obj_numpy, stl_numpy
+
+    return {".stl": stl_numpy.load_mesh, ".obj": obj_numpy.load_mesh, ".msh": msh_numpy.load_mesh}
+
+
+def _builtin_mesh_inertia() -> Mapping[str, MeshInertiaRow]:
+    from dovetail.plugins.mesh_inertia.integrals_numpy import ROWS
 
     return ROWS
 
@@ -119,12 +175,12 @@ SECTIONS: dict[str, Callable[[Context, Node], None]] = {
     "custom": read_custom,
     "asset": read_asset,
     "worldbody": read_worldbody,
-    "contact": _nothing,
+    "contact": read_contacts,
     "deformable": _nothing,
-    "equality": _nothing,
-    "tendon": _nothing,
+    "equality": read_equalities,
+    "tendon": read_tendons,
     "actuator": read_actuators,
-    "sensor": _nothing,
+    "sensor": read_sensors,
     "keyframe": read_keyframe,
 }
 """Sections in the order in which they are read, whatever their order in the file."""
@@ -138,6 +194,9 @@ def _read(context: Context, root: Node) -> None:
         for section in root.children:
             if section.tag == tag:
                 read(context, section)
+        if tag == "default":
+            for owner, prefix, model in reversed(context.shared_classes):
+                context.defaults.share(owner, prefix, model)
 
 
 def _refuse_discarding(context: Context, root: Node) -> None:
@@ -153,8 +212,13 @@ def _resolve(context: Context, root: Node) -> None:
     """Everything that needs the whole model to be read."""
     number_tree(context)
     settle_user_sizes(context)
+    compile_meshes(context)
     compile_bodies(context)
+    compile_tendons(context)
     compile_actuators(context)
+    compile_contacts(context)
+    compile_equalities(context)
+    context.sizes["nsensordata"] = compile_sensors(context)
     compile_tuples(context)
     compile_materials(context)
     find_targets(context)
@@ -166,6 +230,7 @@ def _count(context: Context) -> None:
     sizes = context.sizes
     sizes["nq"], sizes["nv"] = arrays.assign_addresses(context.joints)
     sizes["nu"] = len(context.actuators)
+    sizes.update(link_sizes(context))
     sizes["na"] = sum(actuator.actdim for actuator in context.actuators)
     sizes["nmocap"] = number_mocap(context.bodies)
     vectors = {"qpos": "nq", "qvel": "nv", "act": "na", "ctrl": "nu"}
@@ -185,25 +250,7 @@ _ABSENT = [
     "nflexshelldata",
     "nflexevpair",
     "nflextexcoord",
-    "nmeshvert",
-    "nmeshnormal",
-    "nmeshtexcoord",
-    "nmeshface",
-    "nmeshgraph",
-    "nmeshpoly",
-    "nmeshpolyvert",
-    "nmeshpolymap",
-    "nskinvert",
-    "nskintexvert",
-    "nskinface",
-    "nskinbone",
-    "nskinbonevert",
-    "nhfielddata",
-    "ntexdata",
-    "nwrap",
     "npluginattr",
-    "nemax",
-    "nsensordata",
     "npluginstate",
     "nbvhdynamic",
 ]
@@ -245,11 +292,14 @@ def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
         "nbvh": len(values["bvh_depth"]),
         "nbvhstatic": len(values["bvh_aabb"]),
         "nnumericdata": len(values["numeric_data"]),
+        **asset_sizes(values),
         "ntextdata": len(values["text_data"]),
         "ntexdata": len(values["tex_data"]),
         "ntupledata": len(values["tuple_objid"]),
         "ngravcomp": int(np.count_nonzero(values["body_gravcomp"])),
         "nJmom": arrays.moment_nonzeros(context),
+        "nnames": len(values["names"]),
+        "nnames_map": len(values["names_map"]),
     }
     counted = {size: len(context.objects[kind]) for kind, size in _COUNTED.items()}
     return {**dict.fromkeys(_ABSENT, 0), **context.sizes, **counted, **lengths}

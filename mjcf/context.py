@@ -14,11 +14,15 @@ from dovetail.errors import listing, nearest
 
 from .defaults import Defaults
 from .kinds import Vec
-from .source import Node
+from .source import Loader, Node
 from .tree import Actuator, Body, Geom, Item, Joint, Site
 
 InertiaRow = Callable[[NDArray[np.float64], bool], tuple[float, NDArray[np.float64]]]
 """(size, shell) → volume or area, and principal inertia for unit density."""
+MeshReader = Callable[[bytes, str], dict[str, Any]]
+"""(content, filename) → vertices and what else a mesh file holds."""
+MeshInertiaRow = Callable[[Any, Any], tuple[float, Any, Any]]
+"""(vertices, faces) → volume or area, centre of mass and inertia about it for unit density."""
 
 T = TypeVar("T", bound=Item)
 
@@ -86,6 +90,12 @@ class Context:
 
     geom_inertia: Mapping[str, InertiaRow]
     """How to integrate a geom of each type."""
+    load_mesh: Mapping[str, MeshReader] = attrs.field(factory=dict)
+    """How to read a mesh file of each suffix."""
+    mesh_inertia: Mapping[str, MeshInertiaRow] = attrs.field(factory=dict)
+    """How to integrate a mesh in each inertia mode."""
+    loaders: list[Loader] = attrs.field(factory=list)
+    """What reads the files of each document."""
     modelname: str = "MuJoCo Model"
     compiler: CompilerSettings = attrs.field(factory=CompilerSettings)
     option: dict[str, Any] = attrs.field(factory=dict)
@@ -93,6 +103,10 @@ class Context:
     statistic: dict[str, Any] = attrs.field(factory=dict)
     visual: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     defaults: Defaults = attrs.field(factory=Defaults)
+    submodels: list[CompilerSettings] = attrs.field(factory=list)
+    """Settings of the documents of the model; the first is the main one."""
+    shared_classes: list[tuple[int, str, int]] = attrs.field(factory=list)
+    """Document, prefix, attached document: whose default classes are known where."""
     objects: dict[str, list[Any]] = attrs.field(init=False)
     ids: dict[str, dict[str, int]] = attrs.field(init=False)
     frames: dict[str, Node] = attrs.field(factory=dict)
@@ -121,13 +135,27 @@ class Context:
     def actuators(self) -> list[Actuator]:
         return self.objects["actuator"]
 
+    def compiler_of(self, node: Node | None) -> CompilerSettings:
+        """The settings of the document that an element was written in."""
+        return self.submodels[node.model] if node and node.model else self.compiler
+
+    def read_asset(self, node: Node, attribute: str, name: str, directory: str) -> tuple[bytes, str]:
+        """Content of a file that an asset names, and the name under which messages mention it."""
+        if self.compiler_of(node).strippath:
+            name = name.replace("\\", "/").rpartition("/")[2]
+        return self.loaders[node.model].read_asset(node, attribute, name, directory)
+
     def add(self, kind: str, item: Item) -> None:
         """Number an object and remember its name."""
         if item.node is not None:
             item.name = item.node.values.get("name", "")
         item.id = len(self.objects[kind])
         if item.name and item.name in self.ids[kind]:
-            raise item.place.error(f"{kind} name {item.name!r} is used twice; names must be unique", "name")
+            first = self.objects[kind][self.ids[kind][item.name]].node
+            where = f" (first at {first.file}:{first.line})" if first else ""
+            raise item.place.error(
+                f"{kind} name {item.name!r} is used twice{where}; names must be unique", "name"
+            )
         if item.name:
             self.ids[kind][item.name] = item.id
         self.objects[kind].append(item)
@@ -144,7 +172,7 @@ class Context:
         """Whether a range counts: as written, or for `auto` when the range increases (autolimits)."""
         if limited != AutoBool.AUTO:
             return bool(limited)
-        if not self.compiler.autolimits and any(limits):
+        if not self.compiler_of(item.place).autolimits and any(limits):
             raise item.place.error(
                 f"{prefix}range is given but not {prefix}limited, and autolimits is off; "
                 f"add {prefix}limited, or set autolimits",

@@ -14,8 +14,14 @@ import attrs
 
 from dovetail.errors import listing, nearest
 
+from .asset_tree import Mesh
 from .elements.actuator import SHORTCUTS, apply_actuator
+from .elements.contact import apply_pair
+from .elements.equality import apply_equality
 from .elements.looks import apply_camera, apply_light, apply_material
+from .elements.mesh import apply_mesh
+from .elements.tendon import apply_tendon
+from .links import Equality, Pair, Tendon
 from .source import Node
 from .tree import ORIENTATIONS, Actuator, Camera, Geom, Item, Joint, Light, Material, Site, overlay
 
@@ -35,6 +41,10 @@ _KINDS: dict[str, tuple[type[Item], Callable[[Any, Node], None]]] = {
     "camera": (Camera, apply_camera),
     "light": (Light, apply_light),
     "material": (Material, apply_material),
+    "mesh": (Mesh, apply_mesh),
+    "pair": (Pair, apply_pair),
+    "equality": (Equality, apply_equality),
+    "tendon": (Tendon, apply_tendon),
     **dict.fromkeys(SHORTCUTS, (Actuator, apply_actuator)),
 }
 """For each tag in a default block, what it describes and how its attributes are laid over that."""
@@ -54,25 +64,42 @@ class DefaultClass:
         return attrs.evolve(prototype)
 
 
+def _built_in() -> dict[str, DefaultClass]:
+    """The top class alone, with MuJoCo's built-in settings."""
+    return {MAIN: DefaultClass(MAIN, {kind: kind() for kind, _ in _KINDS.values()})}
+
+
 @attrs.define
 class Defaults:
     """All default classes of a model."""
 
     classes: dict[str, DefaultClass] = attrs.field(init=False)
+    attached: dict[int, dict[str, DefaultClass]] = attrs.field(factory=dict)
+    """Classes of attached models, by the number of their document."""
 
     def __attrs_post_init__(self) -> None:
-        self.classes = {MAIN: DefaultClass(MAIN, {kind: kind() for kind, _ in _KINDS.values()})}
+        self.classes = _built_in()
 
     @property
     def main(self) -> DefaultClass:
         return self.classes[MAIN]
+
+    def classes_of(self, model: int) -> dict[str, DefaultClass]:
+        """The classes of one document: those of the main model, or of an attached one."""
+        return self.attached.setdefault(model, _built_in()) if model else self.classes
+
+    def share(self, owner: int, prefix: str, model: int) -> None:
+        """Make the classes of an attached model known in the document that attaches it."""
+        classes = self.classes_of(owner)
+        for name, found in list(self.classes_of(model).items()):
+            classes.setdefault(f"{prefix}{name}", found)
 
     def read(self, block: Node) -> None:
         """Read one top-level `<default>` block."""
         name = block.values.get("class", MAIN)
         if name != MAIN:
             raise block.error(f"the top-level default class is {MAIN!r}; nest {name!r} inside it", "class")
-        pending = [(block, self.main)]
+        pending = [(block, self.classes_of(block.model)[MAIN])]
         while pending:
             node, here = pending.pop()
             for child in node.children:
@@ -85,26 +112,28 @@ class Defaults:
         name = node.values.get("class", "")
         if not name:
             raise node.error("a nested default class needs a name; add class=…")
-        if name in self.classes:
+        classes = self.classes_of(node.model)
+        if name in classes:
             raise node.error(f"default class {name!r} exists already; give it another name", "class")
         copies = {kind: attrs.evolve(prototype) for kind, prototype in parent.prototypes.items()}
-        self.classes[name] = DefaultClass(name, copies)
-        return self.classes[name]
+        classes[name] = DefaultClass(name, copies)
+        return classes[name]
 
     def of(self, node: Node, inherited: DefaultClass | None = None) -> DefaultClass:
         """The class an element uses: its own, else the nearest childclass, else main."""
-        return self.find(node, "class") or inherited or self.main
+        return self.find(node, "class") or inherited or self.classes_of(node.model)[MAIN]
 
     def find(self, node: Node, attribute: str) -> DefaultClass | None:
         """The class named by `class` or `childclass`, if the element has that attribute."""
         name = node.values.get(attribute)
         if name is None:
             return None
-        if name not in self.classes:
-            hint = nearest(name, self.classes)
-            known = listing(self.classes)
+        classes = self.classes_of(node.model)
+        if name not in classes:
+            hint = nearest(name, classes)
+            known = listing(classes)
             raise node.error(f"unknown default class {name!r}{hint}; defined classes: {known}", attribute)
-        return self.classes[name]
+        return classes[name]
 
 
 def _apply(target: DefaultClass, node: Node) -> None:

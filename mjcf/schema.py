@@ -494,7 +494,6 @@ _ASSET = _element(
                 "smoothnormal": BOOL,
             },
             [_plugin()],
-            later=True,
         ),
         _element(
             "hfield",
@@ -530,7 +529,7 @@ _ASSET = _element(
             },
         ),
         _element("material", "*", {**_NAMED, **_CLASS, **_MATERIAL}, [_layer()]),
-        _element("model", "*", {**_NAMED, "file": File(), "content_type": Text()}, later=True),
+        _element("model", "*", {**_NAMED, "file": File(), "content_type": Text()}, required="file"),
     ],
 )
 
@@ -625,8 +624,13 @@ def _worldbody() -> Element:
         ),
         _element("joint", "*", {**_NAMED, **_CLASS, **_JOINT}),
         _element("freejoint", "*", {**_NAMED, "group": Int(), "align": AUTO_BOOL}),
-        _element("geom", "*", {**_NAMED, **_CLASS, **_GEOM}, [_plugin()], later="mesh hfield fitscale"),
-        _element("attach", "*", {**_references(model="model", body="body"), "prefix": Text()}, later=True),
+        _element("geom", "*", {**_NAMED, **_CLASS, **_GEOM}, [_plugin()], later="hfield"),
+        _element(
+            "attach",
+            "*",
+            {**_references(model="model", body="body"), "prefix": Text()},
+            required="model prefix",
+        ),
         _element("site", "*", {**_NAMED, **_CLASS, **_SITE}),
         _element("camera", "*", {**_NAMED, **_CLASS, **_CAMERA, "target": Reference("body")}),
         _element(
@@ -657,7 +661,7 @@ def _worldbody() -> Element:
     world = _element("worldbody", "*", {}, parts)
     body = _element("body", "*", body_attributes, parts)
     frame = _element("frame", "*", frame_attributes, parts)
-    replicate = _element("replicate", "*", replicate_attributes, parts, later=True)
+    replicate = _element("replicate", "*", replicate_attributes, parts, required="count")
     for container in (world, body, frame, replicate):
         container.children.update(body=body, frame=frame, replicate=replicate)
     return world
@@ -697,10 +701,10 @@ _CONTACTS = _element(
     "*",
     {},
     [
+        _element("pair", "*", {**_NAMED, **_CLASS, **_PAIR, **_references(geom1="geom", geom2="geom")}),
         _element(
-            "pair", "*", {**_NAMED, **_CLASS, **_PAIR, **_references(geom1="geom", geom2="geom")}, later=True
+            "exclude", "*", {**_NAMED, **_references(body1="body", body2="body")}, required="body1 body2"
         ),
-        _element("exclude", "*", {**_NAMED, **_references(body1="body", body2="body")}, later=True),
     ],
 )
 _BODY_PAIR = _references(body1="body", body2="body", site1="site", site2="site")
@@ -709,7 +713,12 @@ _EQUALITIES = _element(
     "*",
     {},
     [
-        _element(tag, "*", {**_NAMED, **_CLASS, **_EQUALITY, **attributes}, later=True)
+        _element(
+            tag,
+            "*",
+            {**_NAMED, **_CLASS, **_EQUALITY, **attributes},
+            required={"joint": "joint1", "tendon": "tendon1", "flex": "flex"}.get(tag, ""),
+        )
         for tag, attributes in {
             "connect": {**_BODY_PAIR, "anchor": Floats(3)},
             "weld": {**_BODY_PAIR, "anchor": Floats(3), "relpose": Floats(7), "torquescale": Float()},
@@ -737,18 +746,16 @@ _TENDONS = _element(
             "*",
             _TENDON_FULL,
             [
-                _element("site", "*", _references(site="site"), later=True),
-                _element("geom", "*", _references(geom="geom", sidesite="site"), later=True),
-                _element("pulley", "*", _floats("divisor"), later=True),
+                _element("site", "*", _references(site="site"), required="site"),
+                _element("geom", "*", _references(geom="geom", sidesite="site"), required="geom"),
+                _element("pulley", "*", _floats("divisor"), required="divisor"),
             ],
-            later=True,
         ),
         _element(
             "fixed",
             "*",
             _without(_TENDON_FULL, "width material rgba"),
-            [_element("joint", "*", {"joint": Reference("joint"), "coef": Float()}, later=True)],
-            later=True,
+            [_element("joint", "*", {"joint": Reference("joint"), "coef": Float()}, required="joint coef")],
         ),
     ],
 )
@@ -826,12 +833,17 @@ def _sensors() -> Element:
             **common,
             **attached,
             "datatype": Keyword.of(enums.DataType),
-            "needstage": Keyword.of(enums.NeedStage, ["none"]),
+            "needstage": Keyword.of(enums.NeedStage),
             "dim": Int(),
         },
         "tactile": {**_NAMED, **_references(geom="geom", mesh="mesh"), "user": FloatList()},
     }
-    rows = [_element(tag, "*", attributes, later=True) for tag, attributes in table.items()]
+    optional = "reftype refname body1 body2 geom1 geom2 subtree1 subtree2 num data reduce datatype needstage"
+    needed = {tag: set(a) - {"name", *common, *optional.split()} for tag, a in table.items()}
+    needed |= {"contact": set(), "user": {"dim"}}
+    rows = [
+        _element(tag, "*", attributes, required=" ".join(needed[tag])) for tag, attributes in table.items()
+    ]
     plugin: Attributes = {
         **_without(common, "noise"),
         **relative,

@@ -39,6 +39,10 @@ class Node:
     raw: dict[str, str]
     children: list[Node] = attrs.field(factory=list)
     values: dict[str, Any] = attrs.field(factory=dict)
+    schema: Any = None
+    """Its row of the schema, once checked."""
+    model: int = 0
+    """Which model it was written in: 0 for the main one, else a number of `Context.submodels`."""
 
     def describe(self, attribute: str | None = None) -> str:
         """The element as a message shows it: tag, name, and the attribute in question."""
@@ -119,6 +123,42 @@ class Loader:
         path = self._find(node, name)
         self._register(_identity(path), place)
         return self._text(self._bytes(path, place), str(path)), str(path)
+
+    def open_model(self, node: Node) -> tuple[str, str, str, Loader]:
+        """Text of an attached model, its name in messages, what identifies it, and the loader of its files."""
+        name, place = node.raw["file"], Place.of(node)
+        for key in (name, os.path.normpath(name)):
+            if key in self.assets:
+                data = self.assets[key]
+                content = data.encode() if isinstance(data, str) else bytes(data)
+                text, path = self._text(self._metered(content, place), key), Path(key)
+                break
+        else:
+            path = self.directory / name
+            text, key = self._text(self._bytes(path, place), str(path)), str(path)
+        own = Loader(path.parent, self.assets, self.asset_root, self.bytes_read)
+        return text, key, _identity(path), own
+
+    def read_asset(self, node: Node, attribute: str, name: str, directory: str) -> tuple[bytes, str]:
+        """Content of a mesh, image or the like, and the name under which messages mention it."""
+        place = Place(node.file, node.line, node.describe(attribute))
+        full = os.path.join(directory, name)
+        key = self._asset_key(full)
+        if key is not None:
+            data = self.assets[key]
+            return self._metered(data.encode() if isinstance(data, str) else bytes(data), place), key
+        path = self.directory / full
+        if not path.exists():
+            known = f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
+            raise place.error(f"file not found, looked for {path}{known}; check the path")
+        return self._bytes(path, place), str(path)
+
+    def _asset_key(self, path: str) -> str | None:
+        """The given asset that a path means: the same path, or else the same file name in any case."""
+        if os.path.normpath(path) in self.assets:
+            return os.path.normpath(path)
+        name = os.path.basename(path).lower()
+        return next((key for key in self.assets if os.path.basename(key).lower() == name), None)
 
     def _find(self, node: Node, name: str) -> Path:
         candidates = [self.directory / name, Path(node.file).parent / name]

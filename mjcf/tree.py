@@ -23,6 +23,7 @@ from dovetail.contracts.enums import (
 )
 
 from .kinds import Vec
+from .layout import Layout
 from .rotation import IDENTITY, ORIGIN
 from .source import Node
 
@@ -134,6 +135,8 @@ class Geom(Posed):
     hfield: str = ""
     fitscale: float = 1.0
     matid: int = -1
+    dataid: int = -1
+    """Number of the mesh or height field."""
     computed_mass: float = 0.0
     """Mass that counts towards the body, kg."""
     inertia: Vec = ORIGIN
@@ -213,6 +216,7 @@ class Texture(Item):
     nchannel: int = 3
     hflip: bool = False
     vflip: bool = False
+    file: str = ""
     data: Any = None
     """Pixels, rows × columns × channels."""
 
@@ -315,6 +319,8 @@ class Key(Item):
     ctrl: Vec | None = None
     mpos: Vec | None = None
     mquat: Vec | None = None
+    layout: Layout | None = None
+    """Whose numbers these are, if the key was copied with a part of a model."""
 
 
 def overlay(item: Item, values: dict[str, Any]) -> None:

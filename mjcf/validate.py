@@ -15,17 +15,25 @@ from .schema import MUJOCO, Element
 from .source import Node
 
 
-def validate(root: Node) -> None:
-    """Check the whole document and parse every attribute."""
+def validate(root: Node, custom: frozenset[str] = frozenset()) -> None:
+    """Check the whole document and parse every attribute.
+
+    `custom` are tags under the root that third parties read; their content is theirs to check.
+    """
     if root.tag != MUJOCO.tag:
         raise root.error(f"is not an MJCF model; the root element must be <{MUJOCO.tag}>")
     stack = [(root, MUJOCO, False)]
     while stack:
         node, element, in_default = stack.pop()
         in_default = in_default or element.tag == "default"
+        node.schema = element
         _check_attributes(node, element, in_default)
         _check_multiplicity(node, element)
-        below = [(child, _child(node, element, child), in_default) for child in node.children]
+        below = [
+            (child, _child(node, element, child), in_default)
+            for child in node.children
+            if node is not root or child.tag not in custom
+        ]
         stack.extend(reversed(below))
 
 

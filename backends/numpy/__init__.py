@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ class NumpyRunner:
         self._last = segment.evaluations - 1
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
-        for world in data.worlds():
+        for world in _each_world(data):
             for _ in range(nstep):
                 for inner in range(self._inner):
                     self._once(world, evaluation + inner)
@@ -79,6 +79,22 @@ class NumpyRunner:
         for call, when in self._calls:
             if when == "always" or evaluation == (0 if when == "first" else self._last):
                 call(data, evaluation)
+
+
+def _each_world(data: Data) -> Iterator[Data]:
+    """Each world in contiguous memory, so that results do not depend on how a batch is laid out: NumPy rounds
+    products of strided arrays differently. Worlds of a tile are copied out and back."""
+    if data.nworld is None or data.arena.lanes == 1:
+        yield from data.worlds()
+        return
+    single = data.single()
+    for world in range(data.nworld):
+        tile, lane = divmod(world, data.arena.lanes)
+        for dtype, buffer in data.arena.buffers.items():
+            single.arena.buffers[dtype][0, :, 0] = buffer[tile, :, lane]
+        yield single
+        for dtype, buffer in data.arena.buffers.items():
+            buffer[tile, :, lane] = single.arena.buffers[dtype][0, :, 0]
 
 
 def _bind(model: Model, slot: Slot) -> Callable[[Data, int], None]:

@@ -50,11 +50,20 @@ _BOUND_GROUPS = {
 
 
 def _bind_groups(owner: Bound, names: Mapping[str, type]) -> None:
-    """Give a Model or Data its sub-objects (`model.opt`, `data.contact`)."""
+    """Give a Model or Data its sub-objects (`model.opt`, `data.contact`, `model.vis.map`)."""
     for name in names:
-        group = _BOUND_GROUPS[name]()
-        group._bind(owner._arena, owner._specs, prefix=f"{name}.", nworld=owner._nworld, world=owner._world)
-        object.__setattr__(owner, name, group)
+        outer, _, inner = name.rpartition(".")
+        holder = owner
+        if outer:
+            holder = owner.__dict__.get(outer) or _bind_group(owner, owner, outer, Bound)
+        _bind_group(owner, holder, name, _BOUND_GROUPS[name], inner)
+
+
+def _bind_group(owner: Bound, holder: Bound, name: str, kind: type[Bound], attribute: str = "") -> Bound:
+    group = kind()
+    group._bind(owner._arena, owner._specs, prefix=f"{name}.", nworld=owner._nworld, world=owner._world)
+    object.__setattr__(holder, attribute or name, group)
+    return group
 
 
 class Model(
@@ -96,6 +105,7 @@ class Model(
 
     opt: model_parts.Option
     stat: model_parts.Statistic
+    vis: model_parts.Visual
     sizes: Mapping[str, int]
     object_names: Mapping[str, tuple[str, ...]]
     """Names by kind of object (`body`, `joint`, …), in order of ids."""
@@ -231,6 +241,11 @@ class Data(
         else:
             for index in range(self.nworld):
                 yield self.world(index)
+
+    def single(self) -> Data:
+        """An empty Data of one world with the same fields and memory of its own."""
+        arena = Arena.allocate(self._arena.layout, precision=self.precision)
+        return Data(arena, self._specs, self.model, self.sizes, nworld=None, precision=self.precision)
 
     def copy(self) -> Data:
         """An independent clone: same numbers, memory of its own."""

@@ -61,7 +61,8 @@ def resolve_quat(context: Context, item: Posed) -> tuple[float, ...]:
 def orientation(context: Context, node: Node, kind: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
     """The quaternion of one of the alternatives, or an error at the element that wrote it."""
     try:
-        return rotation.resolve(kind, numbers, context.compiler.degrees, context.compiler.eulerseq)
+        settings = context.compiler_of(node)
+        return rotation.resolve(kind, numbers, settings.degrees, settings.eulerseq)
     except OrientationError as problem:
         raise node.error(f"{kind}: {problem}", kind) from None
 

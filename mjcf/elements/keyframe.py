@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
+from dovetail.contracts.enums import DynType, JointType
+
 from ..context import Context
+from ..kinds import Vec
+from ..layout import Layout, mocap_bodies
 from ..source import Node
-from ..tree import Key, overlay
+from ..tree import Actuator, Item, Joint, Key, overlay
+from .actuator import apply_actuator
+
+REST = math.nan
+"""Stands in a key for the number of the reference state; files cannot contain it."""
+_WIDTHS = {JointType.FREE: (7, 6), JointType.BALL: (4, 3)}
+"""Numbers in qpos and in qvel; other joints have one."""
 
 
 def read_keyframe(context: Context, section: Node) -> None:
@@ -18,11 +31,104 @@ def read_keyframe(context: Context, section: Node) -> None:
 def fill_keys(context: Context, lengths: dict[str, int]) -> None:
     """Check the length of every vector of every key, and make up the keys that `nkey` asks for."""
     for key in context.objects["key"]:
+        if key.layout:
+            _spread(context, key, key.layout)
         for name, length in lengths.items():
             values = getattr(key, name)
-            if values is not None and len(values) not in (0, length):
+            if values and len(values) < length and len(context.submodels) > 1:
+                # in a model that attaches others, keys may stop where the model's own part ends
+                setattr(key, name, values + (REST,) * (length - len(values)))
+            elif values is not None and len(values) not in (0, length):
                 raise key.place.error(f"{name} has {len(values)} numbers; this model needs {length}", name)
             if values == ():
                 setattr(key, name, None)
     while len(context.objects["key"]) < context.sizes["nkey"]:
         context.add("key", Key())
+
+
+def _spread(context: Context, key: Key, layout: Layout) -> None:
+    """Replace the vectors of a copied key by vectors of the whole model, which rest wherever it says nothing."""
+    joints = {joint.node: joint for joint in context.joints if joint.node}
+    for index, name in enumerate(("qpos", "qvel")):
+        numbers = getattr(key, name)
+        if numbers:
+            pieces = [_joint_width(context, joints, node, layout)[index] for node in layout.joints]
+            found = _cut(key, name, numbers, layout.joints, pieces)
+            rest = _written_references(context, joints, layout) if name == "qpos" else {}
+            setattr(key, name, _joined(context.joints, {**rest, **_moved(found, layout)}, index))
+    _spread_actuators(context, key, layout)
+    bodies = mocap_bodies(layout.worlds)
+    for name, width in (("mpos", 3), ("mquat", 4)):
+        numbers = getattr(key, name)
+        if numbers and layout.worlds:
+            found = _moved(_cut(key, name, numbers, bodies, [width] * len(bodies)), layout)
+            mocap = [body for body in context.bodies if body.mocap]
+            setattr(key, name, tuple(x for b in mocap for x in found.get(b.node, (REST,) * width)))
+
+
+def _spread_actuators(context: Context, key: Key, layout: Layout) -> None:
+    if layout.actuators is None:
+        return
+    widths = [_activations(context, node) for node in layout.actuators]
+    for name, pieces in (("ctrl", [1] * len(widths)), ("act", widths)):
+        numbers = getattr(key, name)
+        if numbers:
+            found = _moved(_cut(key, name, numbers, layout.actuators, pieces), layout)
+            spread = [
+                found.get(a.node, (REST,) * (1 if name == "ctrl" else a.actdim)) for a in context.actuators
+            ]
+            setattr(key, name, tuple(x for piece in spread for x in piece))
+
+
+def _cut(
+    key: Key, name: str, numbers: Vec, owners: Iterable[Node], widths: list[int]
+) -> dict[Node | None, Vec]:
+    """The numbers of each element, one after the other."""
+    if len(numbers) != sum(widths):
+        raise key.place.error(f"{name} has {len(numbers)} numbers; its model needs {sum(widths)}", name)
+    found: dict[Node | None, Vec] = {}
+    start = 0
+    for owner, width in zip(owners, widths, strict=True):
+        found[owner] = numbers[start : start + width]
+        start += width
+    return found
+
+
+def _moved(found: dict[Node | None, Vec], layout: Layout) -> dict[Node | None, Vec]:
+    return {layout.target(node): numbers for node, numbers in found.items() if node and layout.target(node)}
+
+
+def _joined(joints: list[Joint], found: dict[Node | None, Vec], index: int) -> Vec:
+    rest = [found.get(joint.node, (REST,) * (joint.nv if index else joint.nq)) for joint in joints]
+    return tuple(x for piece in rest for x in piece)
+
+
+def _joint_width(context: Context, joints: dict[Node, Joint], node: Node, layout: Layout) -> tuple[int, int]:
+    item = joints.get(layout.target(node) or node)
+    if item is None:
+        classes = context.defaults.classes_of(node.model)
+        item = context.defaults.of(node, classes.get(layout.classes.get(node, ""))).make(Joint)
+        item.type = JointType.FREE if node.tag == "freejoint" else node.values.get("type", item.type)
+    return _WIDTHS.get(JointType(item.type), (1, 1))
+
+
+def _activations(context: Context, node: Node) -> int:
+    item: Item | None = next((a for a in context.actuators if a.node is node), None)
+    if item is None:
+        item = context.defaults.of(node).make(Actuator)
+        apply_actuator(item, node)
+    assert isinstance(item, Actuator)
+    return item.actdim if item.actdim >= 0 else int(item.dyntype != DynType.NONE)
+
+
+def _written_references(
+    context: Context, joints: dict[Node, Joint], layout: Layout
+) -> dict[Node | None, Vec]:
+    """Scalar joints of other copies rest at `ref` as written: MuJoCo stores the key before angles are converted."""
+    found: dict[Node | None, Vec] = {}
+    for node in layout.raw:
+        joint = joints[node]
+        turned = joint.type == JointType.HINGE and context.compiler_of(node).degrees
+        if joint.nq == 1:
+            found[node] = (math.degrees(joint.ref) if turned else joint.ref,)
+    return found

@@ -7,6 +7,7 @@ files is not supported yet. Cameras and lights are placed in body frames like si
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from dovetail.contracts.enums import LightType, TextureBuiltin, TextureRole, Tex
 from ..kinds import Vec
 from ..source import Node
 from ..tree import Camera, Geom, Light, Material, Site, Texture, overlay
+from .mesh import read_mesh
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -42,10 +44,8 @@ def read_visual(context: Context, section: Node) -> None:
 def read_asset(context: Context, section: Node) -> None:
     """Read an `<asset>` section."""
     for node in section.children:
-        if node.tag == "texture":
-            _texture(context, node)
-        else:
-            _material(context, node)
+        if node.tag in _ASSETS:
+            _ASSETS[node.tag](context, node)
 
 
 # textures
@@ -167,6 +167,13 @@ def apply_material(material: Material, node: Node) -> None:
     for layer in node.children:
         layers[layer.values["role"]] = layer.values["texture"]
     material.layers = layers
+
+
+_ASSETS: dict[str, Callable[[Context, Node], None]] = {
+    "texture": _texture,
+    "material": _material,
+    "mesh": read_mesh,
+}
 
 
 def compile_materials(context: Context) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.contracts.enums import DisableBit, EnableBit
 
-from ..context import Context
+from ..context import CompilerSettings, Context
 from ..source import Node
 from ..tree import SOLIMP, SOLREF
 
@@ -64,6 +64,11 @@ _FILE_SETTINGS = ("assetdir",)
 
 def read_compiler(context: Context, node: Node) -> None:
     """Read `<compiler>`."""
+    apply_compiler(context.compiler, node)
+
+
+def apply_compiler(settings: CompilerSettings, node: Node) -> None:
+    """Lay one `<compiler>` over the settings of its document."""
     values = dict(node.values)
     if values.get("coordinate") == "global":
         raise node.error("global coordinates are no longer MJCF; convert the model to local", "coordinate")
@@ -73,7 +78,7 @@ def read_compiler(context: Context, node: Node) -> None:
         values.setdefault("meshdir", values["assetdir"])
         values.setdefault("texturedir", values["assetdir"])
     for name, value in values.items():
-        setattr(context.compiler, name, value)
+        setattr(settings, name, value)
 
 
 def read_option(context: Context, node: Node) -> None:
@@ -136,7 +141,7 @@ def read_statistic(context: Context, node: Node) -> None:
 def settle_user_sizes(context: Context) -> None:
     """Replace automatic `nuser_…` by the longest user data there is (`mjCModel::SetNuser`)."""
     kinds = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site"}
-    kinds |= {"cam": "camera", "actuator": "actuator"}
+    kinds |= {"cam": "camera", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor"}
     for short in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         size = f"nuser_{short}"
         if context.sizes[size] == -1:

@@ -19,7 +19,16 @@ from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries
 from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, cross
+from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission.standard_numpy import transmission
+
+from .links import (
+    add_tendon_fields,
+    equality_data,
+    spring_lengths,
+    tendon_inertia,
+    tendon_inverse_weights,
+)
 
 
 def finalize_model(model: Any) -> dict[str, Any]:
@@ -29,17 +38,35 @@ def finalize_model(model: Any) -> dict[str, Any]:
     data = reference_data(model)
     kinematics(known, data)
     com_position(known, data)
+    tendon(known, data)
     M = reference_mass_matrix(model, data)
     constants["dof_M0"] = M[diagonal(model)]
+    M += tendon_inertia(model, data)
     inverse = Inverse(model, M)
     constants["dof_invweight0"] = dof_inverse_weights(model, inverse)
     constants["body_invweight0"] = body_inverse_weights(model, data, inverse)
+    constants["tendon_length0"] = data.ten_length
+    constants["tendon_invweight0"] = tendon_inverse_weights(model, data, inverse.solve)
+    constants["tendon_lengthspring"] = spring_lengths(model, lengths_at_rest(known))
+    constants["eq_data"] = equality_data(model, data)
     transmission(known, data)
     constants["actuator_length0"] = data.actuator_length
     constants["actuator_acc0"] = actuator_accelerations(model, data, inverse)
     constants["actuator_biasprm"] = bias_with_damping(model, data, constants["dof_M0"])
-    constants.update(statistics(model, data, constants["dof_M0"]))
+    constants.update(statistics(model, data, M[diagonal(model)]))
     return constants
+
+
+def lengths_at_rest(model: Any) -> Array:
+    """Tendon lengths at qpos_spring, where springs rest."""
+    data = reference_data(model)
+    if model.ntendon:
+        data.qpos[:] = model.qpos_spring
+        kinematics(model, data)
+        com_position(model, data)
+        tendon(model, data)
+    length: Array = data.ten_length
+    return length
 
 
 class Overlay:
@@ -86,6 +113,7 @@ def reference_data(model: Any) -> SimpleNamespace:
     data.moment_rownnz = np.zeros(nu, dtype=np.int32)
     data.moment_rowadr = np.zeros(nu, dtype=np.int32)
     data.moment_colind = np.zeros(int(model.nJmom), dtype=np.int32)
+    add_tendon_fields(model, data)
     return data
 
 
@@ -245,7 +273,7 @@ SMALLEST_SIZE = 1e-5
 """Least extent of a model and least size of a body that the statistics count, in m (MuJoCo 3.4)."""
 
 
-def statistics(model: Any, data: Any, dof_M0: Array) -> dict[str, Any]:
+def statistics(model: Any, data: Any, inertia: Array) -> dict[str, Any]:
     """Means of mass, inertia and body size; centre and extent of the model in the world."""
     has_bodies = model.nbody > 1
     meansize = float(body_sizes(model, data)[1:].mean()) if has_bodies else DEFAULT_SIZE
@@ -253,7 +281,7 @@ def statistics(model: Any, data: Any, dof_M0: Array) -> dict[str, Any]:
     # MuJoCo takes a box that is flat along x as empty, however large it is along y or z.
     extent = max(SMALLEST_SIZE, float((high - low).max())) if high[0] > low[0] else DEFAULT_EXTENT
     return {
-        "stat.meaninertia": float(dof_M0.mean()) if model.nv else DEFAULT_INERTIA,
+        "stat.meaninertia": float(inertia.mean()) if model.nv else DEFAULT_INERTIA,
         "stat.meanmass": float(model.body_mass[1:].mean()) if has_bodies else DEFAULT_MASS,
         "stat.meansize": meansize,
         "stat.extent": max(extent, 2.0 * meansize),

@@ -20,9 +20,7 @@ from dovetail.plugins.spatial import MINVAL, Array, cross
 
 from .wrapping import wrap
 
-JOINT, PULLEY, SITE, CYLINDER = map(
-    int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER)
-)
+JOINT, PULLEY, SITE, CYLINDER = map(int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
 ON_SITE, ON_PULLEY = -1, -2
 """What wrap_obj says of a path point that lies on no geom."""
 SPARSE_FROM = 60

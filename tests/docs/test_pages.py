@@ -25,7 +25,7 @@ def _has(*modules: str) -> bool:
 
 def _needs(page: Path) -> str:
     """What the page's code needs and is not installed."""
-    code = "\n".join(b.code for b in pages.blocks(page) if b.language == "python")
+    code = "\n".join(b.code for b in pages.blocks(page) if b.language in ("python", "toml"))
     if "taichi" in code and not _has("taichi", "quadrants"):
         return "taichi"
     if re.search(r"\bconform\(|\bmujoco\b", code) and not _has("mujoco"):

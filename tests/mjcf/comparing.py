@@ -16,8 +16,6 @@ RELATIVE_SINGLE = 1e-6
 RELATIVE_AXES = 1e-10
 """The same for what depends on principal axes: their error is rounding divided by the gap between moments."""
 _AXES = {"body_iquat", "bvh_aabb"}
-_NOT_ARRAYS = {"text_data"}
-"""Fields that the Python bindings of MuJoCo do not show as arrays."""
 
 
 def attribute(model: Any, name: str) -> Any:
@@ -65,13 +63,14 @@ def differences(compiled: Compiled, model: Any, relative: float = RELATIVE) -> l
         if ours != getattr(model, name)
     ]
     for name, ours in compiled.values.items():
-        if name not in _NOT_ARRAYS:
-            found.extend(_field(name, ours, attribute(model, name), relative))
+        found.extend(_field(name, ours, attribute(model, name), relative))
     found.extend(_names(compiled, model))
     return found
 
 
 def _field(name: str, ours: Any, theirs: Any, relative: float) -> list[str]:
+    if isinstance(theirs, bytes):  # text, which the bindings show as one string
+        theirs = np.frombuffer(theirs, np.uint8)
     a, b = np.asarray(ours), np.asarray(theirs)
     if a.shape != b.shape:
         return [f"{name}: shape {a.shape} instead of {b.shape}"]

@@ -23,6 +23,7 @@ from dovetail.contracts.model.sparse import Sparse
 from dovetail.contracts.model.tendon import Tendon, Wrap
 from dovetail.contracts.model.texture_material import Material, Texture
 from dovetail.contracts.option import Option, Statistic
+from dovetail.contracts.visual import VISUAL_GROUPS, Visual
 
 __all__ = [
     "MODEL_GROUPS",
@@ -59,6 +60,7 @@ __all__ = [
     "Texture",
     "Tree",
     "Tuple",
+    "Visual",
     "Wrap",
 ]
 
@@ -97,5 +99,5 @@ MODEL_PARTS: tuple[type, ...] = (
 )
 """In mjModel's order."""
 
-MODEL_GROUPS: dict[str, type] = {"opt": Option, "stat": Statistic}
-"""Sub-structures, by the attribute they are reached through."""
+MODEL_GROUPS: dict[str, type] = {"opt": Option, "stat": Statistic, **VISUAL_GROUPS}
+"""Sub-structures, by the attribute they are reached through; a dotted one stands in another (`vis.map`)."""

@@ -1,0 +1,112 @@
+"""The typed tree of assets with many numbers: meshes, height fields and skins.
+
+Field names and defaults are MJCF's, as in `tree`; arrays are filled in when the asset is compiled.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.enums import MeshBuiltin, MeshInertia
+
+from .kinds import Vec
+from .rotation import IDENTITY, ORIGIN
+from .tree import Item
+
+
+def _nothing(width: int, dtype: str) -> np.ndarray:
+    return np.zeros((0, width), dtype)
+
+
+def _rows(width: int, dtype: str) -> np.ndarray:
+    return attrs.field(factory=lambda: _nothing(width, dtype))  # type: ignore[no-any-return]
+
+
+@attrs.define(eq=False, kw_only=True)
+class Surface:
+    """Vertices with faces, normals and texture coordinates; indices into each other, −1 for none."""
+
+    vertex: np.ndarray = _rows(3, "float64")
+    face: np.ndarray = _rows(3, "int32")
+    normal: np.ndarray = _rows(3, "float32")
+    facenormal: np.ndarray = _rows(3, "int32")
+    texcoord: np.ndarray = _rows(2, "float32")
+    facetexcoord: np.ndarray = _rows(3, "int32")
+
+
+@attrs.define(eq=False, kw_only=True)
+class Mesh(Item):
+    file: str = ""
+    content_type: str = ""
+    builtin: int = MeshBuiltin.NONE
+    params: Vec = ()
+    material: str = ""
+    vertex: Vec | None = None
+    normal: Vec | None = None
+    texcoord: Vec | None = None
+    face: tuple[int, ...] | None = None
+    scale: Vec = (1.0, 1.0, 1.0)
+    refpos: Vec = ORIGIN
+    refquat: Vec = IDENTITY
+    smoothnormal: bool = False
+    maxhullvert: int = -1
+    inertia: int = MeshInertia.LEGACY
+    needs_hull: bool = False
+    surface: Surface = attrs.field(factory=Surface)
+    graph: np.ndarray | None = None
+    """mesh_graph, if the mesh has a convex hull."""
+    polygons: list[list[int]] = attrs.field(factory=list)
+    polygon_normals: np.ndarray = _rows(3, "float64")
+    pos: Vec = ORIGIN
+    quat: Vec = IDENTITY
+    """Frame of the centre of mass and principal axes, in the file's coordinates."""
+    measure: float = 0.0
+    """Volume, or area of a shell."""
+    moments: Vec = ORIGIN
+    """Principal moments for unit density."""
+    box: Vec = ORIGIN
+    """Half-sizes of the box with the same inertia."""
+    low: Vec = ORIGIN
+    high: Vec = ORIGIN
+    """Corners of the bounding box in the mesh frame."""
+    tree: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Bounding volumes of the faces."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class HField(Item):
+    file: str = ""
+    content_type: str = ""
+    nrow: int = 0
+    ncol: int = 0
+    size: Vec = (0.0,) * 4
+    elevation: Vec | None = None
+    data: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.float32))
+    """Elevations from 0 to 1, row by row."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Bone:
+    """A body that moves part of a skin."""
+
+    body: str = ""
+    bodyid: int = -1
+    bindpos: np.ndarray = attrs.field(factory=lambda: np.zeros(3, np.float32))
+    bindquat: np.ndarray = attrs.field(factory=lambda: np.array([1, 0, 0, 0], np.float32))
+    vertid: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.int32))
+    vertweight: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.float32))
+
+
+@attrs.define(eq=False, kw_only=True)
+class Skin(Item):
+    file: str = ""
+    material: str = ""
+    group: int = 0
+    rgba: Vec = (0.5, 0.5, 0.5, 1.0)
+    inflate: float = 0.0
+    vertex: np.ndarray = _rows(3, "float32")
+    texcoord: np.ndarray = _rows(2, "float32")
+    face: np.ndarray = _rows(3, "int32")
+    bones: list[Bone] = attrs.field(factory=list)
+    matid: int = -1

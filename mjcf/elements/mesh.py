@@ -1,0 +1,256 @@
+"""`<mesh>`: where its surface comes from (a file, attributes, or a built-in shape), and what geoms take from it.
+
+Reading a file is the compile-time stage `load_mesh`, integrating its inertia `mesh_inertia`. A geom of type mesh
+gets the mesh's own frame; any other type is fitted to the mesh (`mjCMesh::FitGeom`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dovetail.contracts.enums import GeomType, MeshBuiltin, MeshInertia
+
+from .. import rotation
+from ..asset_tree import Mesh, Surface
+from ..builtin_meshes import ShapeError, make_builtin
+from ..kinds import Vec, shorten
+from ..source import Node
+from ..surfaces import process
+from ..tree import Geom, overlay
+
+if TYPE_CHECKING:
+    from ..context import Context
+
+SUFFIXES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
+"""Suffix that each content type stands for."""
+MESH_TYPES = (GeomType.MESH, GeomType.SDF)
+_MIN_VERTICES = 4
+_LEAST_HULL = 4
+"""Fewest vertices that maxhullvert may allow."""
+_WIDTHS = {"vertex": 3, "normal": 3, "texcoord": 2, "face": 3}
+
+
+def read_mesh(context: Context, node: Node) -> None:
+    """Read one `<mesh>`."""
+    mesh = context.defaults.of(node).make(Mesh)
+    mesh.node = node
+    apply_mesh(mesh, node)
+    context.add("mesh", mesh)
+    if not mesh.name:
+        raise node.error("a mesh needs a name; add name=…, or file=…, which gives it one")
+    if "builtin" in node.values:
+        _check_builtin(mesh)
+    for name, width in _WIDTHS.items():
+        values = getattr(mesh, name)
+        if values and len(values) % width:
+            raise node.error(f"{name} has {len(values)} numbers; write {width} per {name}", name)
+
+
+def apply_mesh(mesh: Mesh, node: Node) -> None:
+    """Lay a mesh element over a mesh."""
+    if node.values.get("maxhullvert", -1) != -1 and node.values["maxhullvert"] < _LEAST_HULL:
+        raise node.error(f"maxhullvert must be at least {_LEAST_HULL}, or -1 for no limit", "maxhullvert")
+    overlay(mesh, node.values)
+
+
+def _check_builtin(mesh: Mesh) -> None:
+    node = mesh.place
+    if "params" not in node.values:
+        raise node.error("a built-in mesh needs params; add them", "builtin")
+    for other in ("vertex", "file"):
+        if other in node.values:
+            raise node.error(f"builtin and {other} both give the vertices; write one", other)
+
+
+def compile_meshes(context: Context) -> None:
+    """Read and process every mesh; must come before geoms are compiled."""
+    meshes: list[Mesh] = context.objects["mesh"]
+    pairs = [pair.place.values for pair in context.objects["pair"]]
+    paired = {values[name] for values in pairs for name in ("geom1", "geom2") if name in values}
+    for geom in context.geoms:
+        if geom.mesh:
+            geom.dataid = context.find("mesh", geom.mesh, geom.place, "mesh")
+            mesh = meshes[geom.dataid]
+            geom.material = geom.material or mesh.material
+            touches = geom.contype or geom.conaffinity or geom.name in paired
+            if touches and geom.type in MESH_TYPES:
+                mesh.needs_hull = True
+    for mesh in meshes:
+        mesh.surface = _surface(context, mesh)
+        _check_surface(mesh)
+        process(mesh, context.mesh_inertia[MeshInertia(mesh.inertia).keyword])
+
+
+# where the surface comes from
+
+
+def _surface(context: Context, mesh: Mesh) -> Surface:
+    given = {name: values for name in _WIDTHS if (values := getattr(mesh, name))}
+    parts = {
+        name: np.array(values, np.int32 if name == "face" else np.float32).reshape(-1, _WIDTHS[name])
+        for name, values in given.items()
+    }
+    if mesh.file:
+        parts = _combined(mesh, _from_file(context, mesh), parts)
+    elif mesh.builtin != MeshBuiltin.NONE:
+        parts = {**parts, **_built(mesh)}
+    return _typed(parts)
+
+
+def _combined(mesh: Mesh, loaded: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    twice = sorted(set(loaded) & set(given))
+    if twice:
+        raise mesh.place.error(f"{twice[0]} is in the file already; remove the attribute", twice[0])
+    return {**given, **loaded}
+
+
+def _typed(parts: dict[str, np.ndarray]) -> Surface:
+    """Vertices pass through single precision, as in MuJoCo, and are double from there on."""
+    kinds = {"vertex": np.float64, "normal": np.float32, "texcoord": np.float32}
+    return Surface(**{name: array.astype(kinds.get(name, np.int32)) for name, array in parts.items()})
+
+
+def _built(mesh: Mesh) -> dict[str, np.ndarray]:
+    try:
+        parts = make_builtin(mesh.builtin, mesh.params)
+    except ShapeError as problem:
+        raise mesh.place.error(str(problem), "params") from None
+    if mesh.builtin == MeshBuiltin.PLATE:
+        mesh.inertia = MeshInertia.SHELL
+    single = {"vertex", "normal"}
+    return {name: array.astype(np.float32) if name in single else array for name, array in parts.items()}
+
+
+def _from_file(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
+    node = mesh.place
+    suffix = _suffix(context, mesh)
+    content, filename = context.read_asset(node, "file", mesh.file, context.compiler_of(node).meshdir)
+    try:
+        parts = context.load_mesh[suffix](content, filename)
+    except ValueError as problem:
+        raise node.error(f"{filename}: {problem}", "file") from None
+    for name, array in parts.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+            raise node.error(f"{filename}: {name} {row} is not finite; repair the file", "file")
+    return _mirrored(parts) if math.prod(mesh.scale) <= 0 else parts
+
+
+def _suffix(context: Context, mesh: Mesh) -> str:
+    """Which reader to use: by content type, otherwise by the file's suffix."""
+    node, known = mesh.place, ", ".join(sorted(context.load_mesh))
+    if mesh.content_type:
+        suffix = SUFFIXES.get(mesh.content_type, "")
+        if suffix not in context.load_mesh:
+            types = ", ".join(kind for kind, s in SUFFIXES.items() if s in context.load_mesh)
+            raise node.error(f"unknown content type; meshes are {types}", "content_type")
+        return suffix
+    dot = mesh.file.rfind(".")
+    suffix = mesh.file[dot:].lower() if dot >= 0 else ""
+    if suffix not in context.load_mesh:
+        raise node.error(f"unknown kind of mesh file {shorten(suffix)!r}; known suffixes: {known}", "file")
+    return suffix
+
+
+def _mirrored(parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Faces turned round, because the scale mirrors the mesh; index lists that the file lacks stay unturned."""
+    parts = dict(parts)
+    if "face" not in parts:
+        return parts
+    for indices, values in (("facenormal", "normal"), ("facetexcoord", "texcoord")):
+        if indices in parts:
+            parts[indices] = parts[indices][:, [0, 2, 1]]
+        elif values in parts:
+            parts[indices] = parts["face"]
+    return {**parts, "face": np.ascontiguousarray(parts["face"][:, [0, 2, 1]])}
+
+
+def _check_surface(mesh: Mesh) -> None:
+    surface, node = mesh.surface, mesh.place
+    nvert = len(surface.vertex)
+    where = "file" if mesh.file else "vertex"
+    if nvert < _MIN_VERTICES:
+        raise node.error(f"a mesh needs at least {_MIN_VERTICES} vertices, it has {nvert}", where)
+    _check_indices(node, "face", surface.face, 0, nvert)
+    _check_indices(node, "facenormal", surface.facenormal, -1, len(surface.normal))
+    _check_indices(node, "facetexcoord", surface.facetexcoord, -1, len(surface.texcoord))
+    loose = len(surface.texcoord) and not len(surface.facetexcoord)
+    if loose and len(surface.texcoord) != nvert and not mesh.file.lower().endswith(".obj"):
+        raise node.error(
+            f"has {len(surface.texcoord)} texture coordinates for {nvert} vertices; give one per vertex",
+            "texcoord",
+        )
+
+
+def _check_indices(node: Node, what: str, indices: np.ndarray, low: int, count: int) -> None:
+    bad = np.argwhere((indices < low) | (indices >= count))
+    if len(bad):
+        row, column = bad[0]
+        raise node.error(
+            f"{what} {row} uses index {indices[row, column]}, which does not exist; indices are 0 to {count - 1}",
+            "face" if "face" in node.values else "file",
+        )
+
+
+# geoms
+
+
+def place_mesh_geom(context: Context, geom: Geom) -> None:
+    """Pose of a geom with a mesh, and its size if it is not a mesh itself but fitted to one."""
+    mesh: Mesh = context.objects["mesh"][geom.dataid]
+    if geom.fromto is not None:
+        raise geom.place.error("fromto cannot be used with a mesh; write pos and an orientation", "fromto")
+    pos = mesh.pos
+    if geom.type not in MESH_TYPES:
+        pos = _fitted(context, geom, mesh)
+    elif geom.shellinertia:
+        raise geom.place.error(
+            'whether a mesh is hollow is said in its asset; remove shellinertia and write <mesh inertia="shell">',
+            "shellinertia",
+        )
+    geom.pos, geom.quat = rotation.accumulate(geom.pos, geom.quat, pos, mesh.quat)
+    if geom.type in MESH_TYPES:
+        geom.size = tuple(max(abs(a), abs(b)) for a, b in zip(mesh.low, mesh.high, strict=True))
+
+
+def mesh_box(mesh: Mesh) -> Vec:
+    """Centre and half-sizes of the bounding box in the mesh frame."""
+    pairs = list(zip(mesh.low, mesh.high, strict=True))
+    return (*((b + a) / 2 for a, b in pairs), *((b - a) / 2 for a, b in pairs))
+
+
+def _fitted(context: Context, geom: Geom, mesh: Mesh) -> Vec:
+    """Fit a primitive to a mesh; returns where its centre lies in the mesh's coordinates."""
+    if geom.type not in _FITTED:
+        raise geom.place.error(
+            f"a {GeomType(geom.type).keyword} cannot be fitted to a mesh; use mesh, or a bounded primitive", "type"
+        )
+    if context.compiler_of(geom.node).fitaabb:
+        box = mesh_box(mesh)
+        size, pos = _AROUND[GeomType(geom.type)](*box[3:]), rotation.point((mesh.pos, mesh.quat), box[:3])
+    else:
+        size, pos = _FITTED[GeomType(geom.type)](*mesh.box), mesh.pos
+    geom.size = rotation.scaled(size + geom.size[len(size) :], geom.fitscale)
+    return pos
+
+
+_FITTED: dict[GeomType, Callable[[float, float, float], Vec]] = {
+    GeomType.SPHERE: lambda a, b, c: ((a + b + c) / 3,),
+    GeomType.CAPSULE: lambda a, b, c: ((a + b) / 2, max(0.0, c - (a + b) / 4)),
+    GeomType.CYLINDER: lambda a, b, c: ((a + b) / 2, c),
+    GeomType.ELLIPSOID: lambda a, b, c: (a, b, c),
+    GeomType.BOX: lambda a, b, c: (a, b, c),
+}
+"""Sizes that give a primitive roughly the inertia of a box with the given half-sizes."""
+_AROUND: dict[GeomType, Callable[[float, float, float], Vec]] = {
+    GeomType.SPHERE: lambda a, b, c: (max(a, b, c),),
+    GeomType.CAPSULE: lambda a, b, c: (max(a, b), max(0.0, c - max(a, b))),
+    GeomType.CYLINDER: lambda a, b, c: (max(a, b), c),
+    GeomType.ELLIPSOID: lambda a, b, c: (a, b, c),
+    GeomType.BOX: lambda a, b, c: (a, b, c),
+}
+"""Sizes of a primitive as large as a box with the given half-sizes along each axis."""

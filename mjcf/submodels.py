@@ -1,0 +1,69 @@
+"""The documents of one compilation: the main model and every model it attaches, each with its own settings.
+
+Angles, Euler sequences, asset directories and inertia rules of an element are those of the document it was
+written in, as are its default classes; `Node.model` is that document's number. Global settings (option,
+size, visual, statistic) of attached models have no effect.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import attrs
+
+from . import rotation
+from .compose import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
+from .context import CompilerSettings
+from .elements.settings import apply_compiler
+from .kinds import Vec
+from .source import MAX_FILES, Loader, Node, load, walk
+from .validate import validate
+
+
+@attrs.define
+class Library:
+    """All documents, the main model first."""
+
+    roots: list[Node] = attrs.field(factory=list)
+    settings: list[CompilerSettings] = attrs.field(factory=list)
+    loaders: list[Loader] = attrs.field(factory=list)
+    """What reads the files of each document."""
+    known: list[tuple[int, str, int]] = attrs.field(factory=list)
+    """Document, prefix, attached document: its default classes are known under that prefix."""
+    budget: Budget = attrs.field(factory=lambda: Budget(MAX_ELEMENTS))
+    custom: frozenset[str] = frozenset()
+    """Tags of elements that third parties read."""
+
+    def add(self, root: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
+        """Number a checked document and put its parts together; `above` are the models that attach it."""
+        number = len(self.roots)
+        settings = CompilerSettings()
+        for section in root.children:
+            if section.tag == "compiler":
+                apply_compiler(settings, section)
+        self.roots.append(root)
+        self.settings.append(settings)
+        self.loaders.append(loader)
+        for node in walk(root):
+            node.model = number
+        composer = Composer(
+            root, partial(self._load, loader=loader, above=above), partial(_turn, settings), self.budget
+        )
+        composer.compose()
+        self.known.extend((number, prefix, other) for prefix, other in composer.attached)
+        return Submodel(root, number)
+
+    def _load(self, node: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
+        text, name, identity, own = loader.open_model(node)
+        if identity in above:
+            raise node.error("this model attaches itself; break the circle", "file")
+        if len(above) > MAX_MODELS or len(self.roots) > MAX_FILES:
+            raise node.error(f"too many models attach one another; at most {MAX_MODELS} deep", "file")
+        root = load(text, name, own)
+        loader.bytes_read = own.bytes_read
+        validate(root, self.custom)
+        return self.add(root, own, (*above, identity))
+
+
+def _turn(settings: CompilerSettings, node: Node, angles: Vec) -> Vec:
+    return rotation.resolve("euler", angles, settings.degrees, settings.eulerseq)

@@ -1,0 +1,133 @@
+"""Volume or area, centre of mass and inertia of a triangle mesh, for unit density, in the mesh's frame.
+
+A solid is the sum of pyramids over its faces: first with the centroid of the surface as their common apex, which
+gives the centre of mass, then with the centre of mass, which gives volume and second moments. A shell is the sum
+of its triangles. See `mjCMesh::ComputeVolume`, `ComputeSurfaceArea` and `ComputeInertia`. Sums run in the order
+of the faces, so that rounding, which decides the axes of symmetric meshes, is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dovetail.contracts.fields import Array
+
+SMALL = 1e-15
+"""mjMINVAL: areas and volumes below this count as zero."""
+_SHELL, _SOLID = 12, 20
+"""Divisors of the second moments of a triangle and of a pyramid."""
+Result = tuple[float, Array, Array]
+"""Measure, centre (3), inertia about the centre (3, 3)."""
+
+
+def triangles(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
+    """Area (n), unit normal (n, 3) and centre (n, 3) of each face; a degenerate face has no area."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normal = _cross(b - a, c - a)
+    length = np.sqrt(dots(normal, normal))
+    proper = length >= SMALL
+    np.divide(normal, length[:, None], out=normal, where=proper[:, None])
+    return np.where(proper, 0.5 * length, 0.0), normal, (a + b + c) / 3
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return np.stack(
+        [
+            a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1],
+            a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2],
+            a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0],
+        ],
+        axis=1,
+    )
+
+
+def dots(a: Array, b: Array) -> Array:
+    return a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1] + a[:, 2] * b[:, 2]
+
+
+def total(terms: Array) -> Array:
+    """Sum over the first axis, strictly from first to last."""
+    return np.add.accumulate(terms, axis=0)[-1] if len(terms) else np.zeros(terms.shape[1:])
+
+
+def surface_centroid(vertices: Array, faces: Array) -> tuple[float, Array]:
+    """Area of the surface and its centroid."""
+    area, _, centre = triangles(vertices, faces)
+    whole = float(total(area))
+    moment = total(area[:, None] * centre)
+    return whole, moment / whole if whole >= SMALL else moment
+
+
+def _solid(vertices: Array, faces: Array, sign: Callable[[Array], Array]) -> Result:
+    _, apex = surface_centroid(vertices, faces)
+    area, normal, centre = triangles(vertices, faces)
+    volume = sign(dots(centre - apex, normal) * area / 3)
+    whole = float(total(volume))
+    moment = total(volume[:, None] * (centre * 3.0 / 4.0 + apex / 4.0))
+    if whole < SMALL:
+        return whole, moment, np.zeros((3, 3))
+    centre_of_mass = moment / whole
+    centred = vertices - centre_of_mass
+    area, normal, centre = triangles(centred, faces)
+    volume = sign(dots(centre, normal) * area / 3)
+    return float(total(volume)), centre_of_mass, _inertia(centred, faces, volume, _SOLID)
+
+
+def _inertia(vertices: Array, faces: Array, weight: Array, divisor: int) -> Array:
+    """Moments of inertia from the second moments of pyramids or triangles of the given measure."""
+    d, e, f = (vertices[faces[:, k]] for k in range(3))
+
+    def product(i: int, j: int) -> float:
+        terms = (
+            2 * (d[:, i] * d[:, j] + e[:, i] * e[:, j] + f[:, i] * f[:, j])
+            + d[:, i] * e[:, j]
+            + d[:, j] * e[:, i]
+            + d[:, i] * f[:, j]
+            + d[:, j] * f[:, i]
+            + e[:, i] * f[:, j]
+            + e[:, j] * f[:, i]
+        )
+        return float(total(weight / divisor * terms))
+
+    xx, yy, zz, xy, xz, yz = (product(*p) for p in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+    return np.array([[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]])
+
+
+def _signed(volume: Array) -> Array:
+    return volume
+
+
+def legacy(vertices: Array, faces: Array) -> Result:
+    """Pyramids that all count positive, whatever way their face looks."""
+    return _solid(vertices, faces, np.abs)
+
+
+def exact(vertices: Array, faces: Array) -> Result:
+    """Signed pyramids: those of inward faces are taken away."""
+    return _solid(vertices, faces, _signed)
+
+
+def convex(vertices: Array, faces: Array) -> Result:
+    """Signed pyramids; the compiler gives the faces of the convex hull."""
+    return _solid(vertices, faces, _signed)
+
+
+def shell(vertices: Array, faces: Array) -> Result:
+    """Triangles instead of pyramids: mass per area.
+
+    The centre is three quarters of the triangles' centres and one of the centroid, as in MuJoCo: the same point.
+    """
+    area, apex = surface_centroid(vertices, faces)
+    each, _, centre = triangles(vertices, faces)
+    if area < SMALL:
+        return area, apex, np.zeros((3, 3))
+    centre_of_mass = total(each[:, None] * (centre * 3.0 / 4.0 + apex / 4.0)) / area
+    centred = vertices - centre_of_mass
+    each, _, _ = triangles(centred, faces)
+    return float(total(each)), centre_of_mass, _inertia(centred, faces, each, _SHELL)
+
+
+ROWS = {"legacy": legacy, "exact": exact, "convex": convex, "shell": shell}
+"""Inertia mode to row."""
