@@ -179,7 +179,7 @@ class Plan:
         )
         runner = self.registry.backend(group[0].record.backend).compile(segment)
         wrappers = self._wrappers_of(group[0])
-        return _Step(_wrapped(runner, group[0], wrappers), whole and not wrappers)
+        return _Step(_wrapped(runner, group[0], wrappers, self.evaluations), whole and not wrappers)
 
     def _wrappers_of(self, slot: Slot) -> list[Wrapper]:
         return [w for w in self.wrappers if w.wants(slot.label)]
@@ -248,8 +248,9 @@ class _Step:
     whole_step: bool
 
 
-def _wrapped(runner: Runner, slot: Slot, wrappers: Sequence[Wrapper]) -> Runner:
-    """The runner, inside its wrappers; each wrapper is asked once, here."""
+def _wrapped(runner: Runner, slot: Slot, wrappers: Sequence[Wrapper], evaluations: int) -> Runner:
+    """The runner, inside its wrappers; each wrapper is asked once, here. Where the slot does not run, neither do
+    they."""
     if not wrappers:
         return runner
     arguments = [1, 0]
@@ -261,7 +262,11 @@ def _wrapped(runner: Runner, slot: Slot, wrappers: Sequence[Wrapper]) -> Runner:
     for wrapper in wrappers:
         outer = wrapper.wrap(slot, outer)
 
+    only = {"first": 0, "last": evaluations - 1}.get(slot.when)
+
     def run(data: Data, nstep: int, evaluation: int) -> None:
+        if only is not None and evaluation != only:
+            return
         arguments[:] = nstep, evaluation
         outer(data)
 

@@ -48,15 +48,17 @@ class Choice:
 BY_MODEL = "model option"
 
 
-def model_requests(model: Model, unconstrained: bool = False) -> Mapping[str, Request]:
-    """What the model's own `<option>` says about algorithms."""
+def model_requests(model: Model, solvers: frozenset[str] | None = None) -> Mapping[str, Request]:
+    """What the model's own `<option>` says about algorithms. With `solvers` (those installed), a model whose solver
+    is not among them does without constraints."""
     integrator = Integrator(int(model.opt.integrator)).name.lower()
     requests = {"integrate": Request(integrator, None, f"{BY_MODEL} integrator={integrator}")}
-    if unconstrained or not constrained(model):
-        why = "constraints left out on request" if unconstrained else "the model has no constraints"
-        requests["solve_constraints"] = Request("unconstrained", None, why)
+    solver = Solver(int(model.opt.solver)).name.lower()
+    if not constrained(model):
+        requests["solve_constraints"] = Request("unconstrained", None, "the model has no constraints")
+    elif solvers is not None and solver not in solvers:
+        requests["solve_constraints"] = Request("unconstrained", None, f"no {solver}: left out on request")
     else:
-        solver = Solver(int(model.opt.solver)).name.lower()
         requests["solve_constraints"] = Request(solver, None, f"{BY_MODEL} solver={solver}")
     return requests
 
@@ -69,14 +71,15 @@ class Selector:
     config: Config
     model: Model
     unconstrained: bool = False
-    """Leave constraints out although the model has some (the caller knows)."""
+    """Do without constraints if the model's solver is not installed (the caller knows)."""
     _requests: dict[str, list[Request]] = attrs.field(init=False)
     _features: frozenset[str] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._check_names()
         self._requests = {slot: list(wishes) for slot, wishes in self.config.requests.items()}
-        for slot, request in model_requests(self.model, self.unconstrained).items():
+        solvers = frozenset(r.name for r in self.registry.of("solve_constraints")) if self.unconstrained else None
+        for slot, request in model_requests(self.model, solvers).items():
             self._requests.setdefault(slot, []).append(request)
         self._features = features(self.model)
 

@@ -233,6 +233,7 @@ def build(context: Context) -> dict[str, Any]:
     bodies: list[Body] = context.bodies
     values: dict[str, Any] = {}
     values.update(_settings(context))
+    values.update(_visual(context))
     for kind, columns in _TABLES.items():
         values.update(_columns(context.objects[kind], columns))
     values.update(_user_data(context))
@@ -251,6 +252,16 @@ def build(context: Context) -> dict[str, Any]:
     values.update(_keys(context, values))
     values.update(name_fields(context))
     return values
+
+
+def _visual(context: Context) -> dict[str, Any]:
+    """What the file says of `vis.…`, in single precision."""
+    fields: dict[str, Any] = {}
+    for tag, settings in context.visual.items():
+        group = "vis.global_" if tag == "global" else f"vis.{tag}"
+        for name, value in settings.items():
+            fields[f"{group}.{name}"] = int(value) if isinstance(value, int) else np.array(value, COLOR)
+    return fields
 
 
 def _settings(context: Context) -> dict[str, Any]:

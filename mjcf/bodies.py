@@ -17,7 +17,7 @@ from . import rotation
 from .context import Context
 from .elements.body import resolve_quat
 from .elements.looks import DEFAULT_ZNEAR, compile_lens
-from .elements.mesh import mesh_box, place_mesh_geom
+from .elements.mesh import mesh_box, mesh_moments, place_mesh_geom
 from .inertia import combine
 from .kinds import Vec
 from .rotation import EPS, ORIGIN
@@ -197,8 +197,8 @@ def _set_geom_inertia(context: Context, geom: Geom) -> None:
     if density:
         geom.computed_mass = density * measure if geom.mass is None else geom.mass
         geom.inertia = tuple(float(density * moment) for moment in moments)
-        if geom.type == GeomType.MESH:  # the order of operations decides whether a flat shell is possible
-            geom.inertia = tuple(float(geom.computed_mass * moment / measure) for moment in moments)
+        if geom.type == GeomType.MESH:
+            geom.inertia = mesh_moments(context.objects["mesh"][geom.dataid], geom.computed_mass)
 
 
 def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:

@@ -128,7 +128,7 @@ def dof_lengths(context: Context) -> np.ndarray:
 def reference_looks(context: Context) -> dict[str, Any]:
     """Where cameras and lights are at qpos0: relative to their body, and to the subtree they follow."""
     bodies = context.bodies
-    poses = _world_poses(bodies)
+    poses = world_poses(bodies)
     subtrees = _subtree_centres(bodies, poses)
     fields: dict[str, Any] = {}
     for prefix, items in (("cam", context.objects["camera"]), ("light", context.objects["light"])):
@@ -165,7 +165,7 @@ def _centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
 
 def _body_sizes(context: Context) -> np.ndarray:
     """Reach of each body from its centre of mass, to its geoms and to the joints at both its ends, at qpos0."""
-    poses = _world_poses(context.bodies)
+    poses = world_poses(context.bodies)
     centres = _centres(context.bodies, poses)
     sizes = np.full(len(context.bodies), _SMALLEST)
 
@@ -182,7 +182,8 @@ def _body_sizes(context: Context) -> np.ndarray:
     return sizes
 
 
-def _world_poses(bodies: list[Body]) -> list[Pose]:
+def world_poses(bodies: list[Body]) -> list[Pose]:
+    """Where each body frame is at qpos0."""
     poses: list[Pose] = []
     for body in bodies:
         pos, quat = poses[body.parentid] if body.parent else (ORIGIN, IDENTITY)

@@ -56,8 +56,6 @@ class Compiled:
     modelname: str
     source: str
     """Path of the main file, or the name given to the text."""
-    visual: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    """`<visual>` as written, group by group: settings of a viewer, which are not part of the Model."""
 
 
 def compile_file(
@@ -126,7 +124,7 @@ def _compile(text: str, source: str, loader: Loader, tables: _Tables) -> Compile
         values = arrays.build(context)
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
-    return Compiled(_sizes(context, values), values, names, context.modelname, source, context.visual)
+    return Compiled(_sizes(context, values), values, names, context.modelname, source)
 
 
 def _read_attached_defaults(context: Context, library: Library) -> None:

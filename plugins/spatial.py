@@ -12,7 +12,7 @@ centre of mass. Look at mju_mulQuat, mju_subQuat, mju_mulInertVec, mju_crossMoti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2, cos, pi, sin, sqrt
+from math import atan2, cos, isfinite, nan, pi, sin, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,9 +78,10 @@ def quat_rotate(q: Sequence[float], v: Sequence[float]) -> Vector:
 
 
 def quat_from_axis_angle(axis: Sequence[float], angle: float) -> Quaternion:
-    """Rotation by `angle` about the unit vector `axis`."""
-    s = sin(0.5 * angle)
-    return cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s
+    """Rotation by `angle` about the unit vector `axis`; NaN for an infinite angle, as in C."""
+    half = 0.5 * angle if isfinite(angle) else nan
+    s = sin(half)
+    return cos(half), axis[0] * s, axis[1] * s, axis[2] * s
 
 
 def quat_to_rotation_vector(q: Sequence[float]) -> Vector:

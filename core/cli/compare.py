@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from dovetail.compare.ab import ABReport
 
 
-@cli_command(example="dovetail compare humanoid mass_matrix crb@numpy crb@taichi --nworld 64")
+@cli_command(example="dovetail compare humanoid --stage mass_matrix --a crb@numpy --b crb@taichi")
 @model_argument
-@click.argument("stage")
-@click.argument("a")
-@click.argument("b")
+@click.option("--stage", required=True, metavar="SLOT", help="A stage, or a row as passive_force:spring.")
+@click.option("--a", required=True, metavar="NAME@BACKEND", help="The authority.")
+@click.option("--b", required=True, metavar="NAME@BACKEND", help="What is measured against it.")
 @click.option(
     "--steps", type=click.IntRange(min=1), default=100, show_default=True, help="Of the trajectory."
 )
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def compare(model: str, stage: str, a: str, b: str, as_json: bool, **asked: Any) -> int:
     """Compare two implementations of one stage on the same states.
 
-    A is the authority, B is measured against it; both are written name@backend. STAGE may be a row, as
-    passive_force:spring. The exit code is 1 if they differ by more than the tolerances of the fields.
+    Both run on copies of the same data along a trajectory. The exit code is 1 if B differs from A by more than
+    the tolerances of the fields.
     """
     from dovetail.compare import ab
 

@@ -49,13 +49,17 @@ _BOUND_GROUPS = {
 }
 
 
+class Group(Bound):
+    """A sub-structure that consists of others (`model.vis`)."""
+
+
 def _bind_groups(owner: Bound, names: Mapping[str, type]) -> None:
     """Give a Model or Data its sub-objects (`model.opt`, `data.contact`, `model.vis.map`)."""
     for name in names:
         outer, _, inner = name.rpartition(".")
         holder = owner
         if outer:
-            holder = owner.__dict__.get(outer) or _bind_group(owner, owner, outer, Bound)
+            holder = owner.__dict__.get(outer) or _bind_group(owner, owner, outer, Group)
         _bind_group(owner, holder, name, _BOUND_GROUPS[name], inner)
 
 

@@ -34,7 +34,7 @@ _INTRINSICS = ("focal", "focalpixel", "principal", "principalpixel")
 
 
 def read_visual(context: Context, section: Node) -> None:
-    """Check `<visual>` and keep it as written; the compiled model has no rendering settings."""
+    """Read `<visual>`; later sections override."""
     for node in section.children:
         if node.values.get("znear", 1.0) <= 0:
             raise node.error("znear must be positive", "znear")

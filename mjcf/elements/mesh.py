@@ -223,6 +223,12 @@ def mesh_box(mesh: Mesh) -> Vec:
     return (*((b + a) / 2 for a, b in pairs), *((b - a) / 2 for a, b in pairs))
 
 
+def mesh_moments(mesh: Mesh, mass: float) -> Vec:
+    """Principal moments by way of the equivalent box: for a flat shell rounding decides if they are possible."""
+    a, b, c = mesh.box
+    return mass * (b**2 + c**2) / 3, mass * (a**2 + c**2) / 3, mass * (a**2 + b**2) / 3
+
+
 def _fitted(context: Context, geom: Geom, mesh: Mesh) -> Vec:
     """Fit a primitive to a mesh; returns where its centre lies in the mesh's coordinates."""
     if geom.type not in _FITTED:

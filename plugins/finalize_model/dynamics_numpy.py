@@ -113,6 +113,7 @@ def reference_data(model: Any) -> SimpleNamespace:
     data.moment_rownnz = np.zeros(nu, dtype=np.int32)
     data.moment_rowadr = np.zeros(nu, dtype=np.int32)
     data.moment_colind = np.zeros(int(model.nJmom), dtype=np.int32)
+    data.ncon = 0
     add_tendon_fields(model, data)
     return data
 

@@ -1,7 +1,7 @@
 """Wavefront OBJ: vertices, normals, texture coordinates and the first group that has faces.
 
 As MuJoCo does (`mjCMesh::LoadOBJ`, which uses tinyobjloader): materials, colours and further groups are
-ignored, quadrilaterals are cut along the shorter diagonal and larger polygons by clipping ears, and the second
+ignored, quadrilaterals are cut at their first corner and larger polygons by clipping ears, and the second
 texture coordinate is flipped. Corners without a normal or texture coordinate have index −1.
 """
 
@@ -99,11 +99,10 @@ def _triangles(corners: list[Corner], vertices: Array, line: int) -> list[tuple[
     outside = [corner[0] for corner in corners if corner[0] >= len(vertices)]
     if outside:
         raise ValueError(f"line {line}: vertex {outside[0] + 1} does not exist; there are {len(vertices)}")
-    points = vertices[[corner[0] for corner in corners]].astype(np.float64)
     if len(corners) == 4:
         a, b, c, d = corners
-        straight = np.sum((points[2] - points[0]) ** 2) < np.sum((points[3] - points[1]) ** 2)
-        return [(a, b, c), (a, c, d)] if straight else [(a, b, d), (b, c, d)]
+        return [(a, b, c), (a, c, d)]
+    points = vertices[[corner[0] for corner in corners]]
     return _clipped_ears(corners, points[:, _drawing_axes(points)])
 
 
@@ -126,12 +125,14 @@ def _clipped_ears(corners: list[Corner], flat: Array) -> list[tuple[Corner, Corn
     left = list(range(len(corners)))
     found: list[tuple[int, int, int]] = []
     start, tries = 0, len(left)
+    after = np.roll(flat, -1, axis=0)
+    area = float(np.sum(flat[:, 0] * after[:, 1] - flat[:, 1] * after[:, 0]))
     while len(left) > 3 and tries > 0:
         count = len(left)
         start %= count
         ear = tuple(left[(start + k) % count] for k in range(3))
         others = [left[(start + k) % count] for k in range(3, count)]
-        if _is_ear(flat[list(ear)], flat[others]):
+        if _is_ear(flat[list(ear)], flat[others], area):
             found.append((ear[0], ear[1], ear[2]))
             del left[(start + 1) % count]
             tries = len(left) + 1
@@ -143,10 +144,10 @@ def _clipped_ears(corners: list[Corner], flat: Array) -> list[tuple[Corner, Corn
     return [(corners[a], corners[b], corners[c]) for a, b, c in found]
 
 
-def _is_ear(triangle: Array, others: Array) -> bool:
+def _is_ear(triangle: Array, others: Array, area: float) -> bool:
     (x0, y0), (x1, y1), (x2, y2) = triangle
     turn = (x1 - x0) * (y2 - y1) - (y1 - y0) * (x2 - x1)
-    if turn * (x0 * y1 - y0 * x1) < 0:
+    if turn * area < 0:
         return False
     return not any(_inside(triangle, x, y) for x, y in others)
 

@@ -1,6 +1,8 @@
-"""How actuators pull on joints."""
+"""How actuators pull on joints, tendons, sites and bodies."""
 
 from __future__ import annotations
+
+import attrs
 
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
@@ -8,12 +10,17 @@ from dovetail.plugins.records import siblings
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
-        "transmission",
-        "standard",
-        default=True,
-        summary="Joint transmissions, in child or parent frame",
-        reads="qpos",
-        structure="dovetail.plugins.transmission.structure:moment_structure",
-        supports="trn.joint trn.jointinparent",
-    )
+    numpy, taichi = siblings("transmission", "standard", default=True)
+    return [
+        attrs.evolve(
+            numpy,
+            reads="qpos xquat site_xpos site_xmat ten_length ten_J subtree_com cdof ncon",
+            summary="All transmissions: joints, tendons, sites, slider-cranks and adhesion",
+        ),
+        attrs.evolve(
+            taichi,
+            reads="qpos",
+            supports="trn.joint trn.jointinparent",
+            summary="Joint transmissions, in child or parent frame",
+        ),
+    ]

@@ -1,12 +1,14 @@
 """Actuator lengths and moment arms: how an actuator's target moves with the degrees of freedom.
 
 `actuator_moment` is the derivative of `actuator_length` with respect to motion, stored by rows: each
-actuator has entries for its own joint's dofs, zero or not. Three-dimensional gears of ball and free joints
-act in the body's frame (`joint`) or in the parent's (`jointinparent`). Compare mj_transmission.
+actuator on a joint has entries for all its joint's dofs, zero or not; actuators on other targets (`arms`) for
+the dofs that they move. Three-dimensional gears of ball and free joints act in the body's frame (`joint`) or in
+the parent's (`jointinparent`). Compare mj_transmission.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,12 +26,22 @@ from dovetail.plugins.spatial import (
     single_dof,
 )
 
+from .arms import Arm, body_arm, crank_arm, site_arm, tendon_arm
+
 
 def transmission(model: Any, data: Any) -> None:
     """Write actuator_length and the sparse actuator_moment."""
     if not model.nu:
         return
-    joint = target_joints(model)
+    if (model.actuator_trntype > TrnType.JOINTINPARENT).any():
+        mixed_targets(model, data)
+    else:
+        joint_targets(model, data)
+
+
+def joint_targets(model: Any, data: Any) -> None:
+    """All actuators act on joints, as in most models: no loop over hinges and slides."""
+    joint = model.actuator_trnid[:, 0]
     kind = model.jnt_type[joint]
     lay_out_rows(data, _DOFS[kind], model.jnt_dofadr[joint])
 
@@ -49,17 +61,30 @@ _DOFS = np.array([6, 3, 1, 1])
 """Degrees of freedom of a free, ball, slide and hinge joint, in the order of JointType."""
 
 
-def target_joints(model: Any) -> Array:
-    """The joint of every actuator; other kinds of target are not computed here."""
-    other = (model.actuator_trntype != TrnType.JOINT) & (model.actuator_trntype != TrnType.JOINTINPARENT)
-    if other.any():
-        actuator = int(np.argmax(other))
-        kind = TrnType(int(model.actuator_trntype[actuator])).name.lower()
-        raise NotImplementedError(
-            f"actuator {actuator} acts on a {kind}; transmission standard@numpy handles joint and "
-            "jointinparent: remove the actuator or select a transmission that supports it"
-        )
-    return model.actuator_trnid[:, 0]
+def mixed_targets(model: Any, data: Any) -> None:
+    """Actuators one by one, their rows one after another."""
+    end = 0
+    for actuator in range(model.nu):
+        arm = _ARMS[TrnType(int(model.actuator_trntype[actuator]))]
+        length, dofs, moment = arm(model, data, actuator)
+        start, end = end, end + len(dofs)
+        data.actuator_length[actuator] = length
+        data.moment_rownnz[actuator] = len(dofs)
+        data.moment_rowadr[actuator] = start
+        data.moment_colind[start:end] = dofs
+        data.actuator_moment[start:end] = moment
+
+
+def joint_arm(model: Any, data: Any, actuator: int) -> Arm:
+    """A joint of any type."""
+    joint = int(model.actuator_trnid[actuator, 0])
+    kind, first = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+    dofs = first + np.arange(_DOFS[kind])
+    if _DOFS[kind] == 1:
+        gear = float(model.actuator_gear[actuator, 0])
+        return float(data.qpos[model.jnt_qposadr[joint]]) * gear, dofs, np.array([gear])
+    length, moment = (ball_arm if kind == BALL else free_arm)(model, data.qpos, actuator, joint)
+    return length, dofs, np.array(moment)
 
 
 def lay_out_rows(data: Any, count: Array, first_dof: Array) -> None:
@@ -94,3 +119,13 @@ def torque_in_body(model: Any, actuator: int, gear: list[float], orientation: Qu
         return quat_rotate(quat_conjugate(orientation), gear)
     x, y, z = gear
     return x, y, z
+
+
+_ARMS: dict[TrnType, Callable[[Any, Any, int], Arm]] = {
+    TrnType.JOINT: joint_arm,
+    TrnType.JOINTINPARENT: joint_arm,
+    TrnType.TENDON: tendon_arm,
+    TrnType.SITE: site_arm,
+    TrnType.SLIDERCRANK: crank_arm,
+    TrnType.BODY: body_arm,
+}

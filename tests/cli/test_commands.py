@@ -42,7 +42,7 @@ REFUSALS = {
     "plugins": (["plugins", "extra"], "unexpected extra argument", "UsageError"),
     "bench": (["bench", "humanoyd"], "did you mean 'humanoid'?", "BadParameter"),
     "compare": (
-        ["compare", "arm", "mass_matrix", "crb@numpy", "crb@jax"],
+        ["compare", "arm", "--stage", "mass_matrix", "--a", "crb@numpy", "--b", "crb@jax"],
         "Installed: crb@numpy",
         "UnknownImplementationError",
     ),
@@ -255,7 +255,7 @@ def test_conform_refuses_an_unknown_flag(run) -> None:
 
 
 def test_compare_of_an_implementation_with_itself_agrees(run) -> None:
-    words = ("compare", "pendulum", "mass_matrix", "crb@numpy", "crb@numpy", "--steps", 2)
+    words = ("compare", "pendulum", "--stage", "mass_matrix", "--a", "crb@numpy", "--b", "crb@numpy", "--steps", 2)
     answer = run(*words)
     assert answer.code == 0
     assert "agree" in answer.out

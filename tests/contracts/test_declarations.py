@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,13 @@ UNITS = {
     *("", "1", "m", "s", "kg", "rad", "deg", "J", "T", "cd", "pixel"),
     *("m or rad", "deg or m", "m/s", "m/s or rad/s", "m/s^2", "m/s^2 or rad/s^2"),
     *("N or N m", "N/m", "N m/rad or N/m", "N s/m", "N s/m or N m s/rad"),
-    *("kg/m^3", "Pa s", "kg m^2", "kg or kg m^2", "kg m^2/s", "1/kg", "1/kg or 1/(kg m^2)"),
+    *("m/N", "1/N", "kg/m^3", "Pa s", "kg m^2", "kg or kg m^2", "kg m^2/s", "1/kg", "1/kg or 1/(kg m^2)"),
 }
 
 MODEL_EXEMPT = {
     "opt": "declared as the group Option",
     "stat": "declared as the group Statistic",
-    "vis": "rendering only",
+    "vis": "declared as the groups of `visual`",
     "buffer": "MuJoCo's memory",
     "signature": "identity of MuJoCo's own compiler",
 }
@@ -120,6 +121,10 @@ RICH_MODEL = """
   <keyframe><key name="start"/><key name="later" time="1"/></keyframe>
 </mujoco>
 """
+
+
+UNREADABLE = {("vis.rgba", "bv"), ("vis.rgba", "bvactive")}
+"""Fields that the Python bindings of MuJoCo 3.4.0 show as empty."""
 
 
 def model_specs() -> list[FieldSpec]:
@@ -351,10 +356,11 @@ def test_exempt_fields_exist_in_mujoco(mujoco: Any, exempt: dict[str, str]) -> N
 
 @pytest.mark.parametrize("group", MODEL_GROUPS)
 def test_defaults_are_those_of_an_empty_model(mujoco: Any, group: str) -> None:
-    theirs = getattr(mujoco.MjModel.from_xml_string("<mujoco/>"), group)
+    theirs = attrgetter(group)(mujoco.MjModel.from_xml_string("<mujoco/>"))
     for spec in specs_of(MODEL_GROUPS[group]):
-        ours = np.broadcast_to(spec.init, spec.dims({}))
-        np.testing.assert_array_equal(ours, getattr(theirs, spec.name), err_msg=spec.name)
+        ours = np.broadcast_to(np.array(spec.init, numpy_dtype(spec.dtype)), spec.dims({}))
+        if (group, spec.name) not in UNREADABLE:
+            np.testing.assert_array_equal(ours, getattr(theirs, spec.name), err_msg=spec.name)
 
 
 def test_model_shapes_and_dtypes_are_those_of_the_python_bindings(rich: tuple[Any, Any]) -> None:

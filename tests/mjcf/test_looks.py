@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail.mjcf import compile_text
+import dovetail
+from dovetail.mjcf import kinds
+from dovetail.mjcf.schema import MUJOCO
+
+VISUAL_SAMPLES = {
+    kinds.Float: ".7",
+    kinds.Int: "3",
+    kinds.Keyword: "true",
+    kinds.Floats: "0.1 .2 .3 .4",
+}
+"""A value for each kind of attribute in `<visual>`."""
 
 MASS = '<geom size=".1" pos=".1 0 0"/>'
 CAMERAS = {
@@ -97,7 +107,26 @@ def test_near_plane_is_the_focal_length_without_a_sensor(same_as_mujoco):
     same_as_mujoco('<mujoco><visual><map znear=".3"/></visual><worldbody><camera/></worldbody></mujoco>')
 
 
-def test_visual_is_kept_as_written():
+def test_later_visual_sections_add_to_earlier_ones(same_as_mujoco):
     xml = '<mujoco><visual><map znear=".02"/><rgba haze="1 0 0 1"/></visual><visual><map zfar="9"/></visual></mujoco>'
-    visual = compile_text(xml).visual
-    assert visual == {"map": {"znear": 0.02, "zfar": 9.0}, "rgba": {"haze": (1.0, 0.0, 0.0, 1.0)}}
+    visual = {name: value for name, value in same_as_mujoco(xml).values.items() if name.startswith("vis.")}
+    assert list(visual) == ["vis.map.znear", "vis.map.zfar", "vis.rgba.haze"]
+
+
+@pytest.mark.parametrize("tag", ["global", "quality", "headlight", "map", "scale", "rgba"])
+def test_every_visual_setting(same_as_mujoco, tag):
+    row = MUJOCO.children["visual"].children[tag]
+    texts = {
+        name: " ".join(VISUAL_SAMPLES[type(kind)].split()[: getattr(kind, "size", 1)])
+        for name, kind in row.attributes.items()
+    }
+    written = " ".join(f'{name}="{text}"' for name, text in texts.items() if not name.startswith("bv"))
+    model = f"<mujoco><visual><{tag} {written}/></visual></mujoco>"
+    assert len(same_as_mujoco(model).values) > len(texts)
+
+
+def test_visual_settings_are_in_the_model():
+    model = dovetail.loads('<mujoco><visual><map znear=".02"/><global fovy="60"/></visual></mujoco>')
+    assert model.vis.map.znear == pytest.approx(0.02)
+    assert model.vis.global_.fovy == 60
+    assert model.vis.quality.shadowsize == 4096

@@ -1,0 +1,302 @@
+"""Flexes: the typed item, and compiling it into vertices, connections, elastic constants and bounding volumes.
+
+Vertices are given in the frames of their bodies; what is derived from shape (edge lengths aside, which
+finalize_model computes) is taken from their places in the world at qpos0. See `mjCFlex::Compile`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.enums import FlexSelf
+
+from . import flex_elasticity as elasticity
+from . import flex_topology as topology
+from .bounds import world_poses
+from .bvh import build_tree
+from .context import Context
+from .flex_topology import Ints, Reals
+from .inertia import rotation_matrix
+from .kinds import Vec
+from .rotation import Pose
+from .tree import SOLIMP, SOLREF, Body, Item
+
+MAX_BODIES_AND_FLEXES = 65534
+"""MuJoCo's limit: pairs of them are numbered by 16 bits each."""
+_FLAT = 1e-15
+"""mjMINVAL: a flex thinner than this, m, has no extent along that axis."""
+_BENDING_JOINTS = 3
+"""A vertex of a flex that resists bending moves freely: its body has this many joints."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Flex(Item):
+    """A flex; field names are MJCF's attribute names, with those of `<edge>` prefixed."""
+
+    group: int = 0
+    dim: int = 2
+    radius: float = 0.005
+    material: str = ""
+    rgba: Vec = (0.5, 0.5, 0.5, 1.0)
+    flatskin: bool = False
+    vertbody: list[Body] = attrs.field(factory=list)
+    """Body of each vertex, or one for all."""
+    nodebody: list[Body] = attrs.field(factory=list)
+    """Body of each interpolation node; empty: vertices move by themselves."""
+    vertex: Reals = attrs.field(factory=lambda: np.zeros((0, 3)))
+    """In the frames of their bodies; empty: every vertex is at its body's origin."""
+    node_place: Reals = attrs.field(factory=lambda: np.zeros((0, 3)))
+    """Nodes in the frames of their bodies; empty: each is at its body's origin."""
+    element: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    texcoord: Reals = attrs.field(factory=lambda: np.zeros((0, 2)))
+    elemtexcoord: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    contype: int = 1
+    conaffinity: int = 1
+    condim: int = 3
+    priority: int = 0
+    friction: Vec = (1.0, 0.005, 0.0001)
+    solmix: float = 1.0
+    solref: Vec = SOLREF
+    solimp: Vec = SOLIMP
+    margin: float = 0.0
+    gap: float = 0.0
+    internal: bool = False
+    selfcollide: int = FlexSelf.AUTO
+    vertcollide: bool = False
+    passive: bool = False
+    activelayers: int = 1
+    edgestiffness: float = 0.0
+    edgedamping: float = 0.0
+    young: float = 0.0
+    poisson: float = 0.0
+    thickness: float = -1.0
+    damping: float = 0.0
+    elastic2d: str = "none"
+    matid: int = -1
+    built: Built | None = None
+
+    @property
+    def bends(self) -> bool:
+        """Whether it is a surface that resists bending."""
+        return self.dim == 2 and self.elastic2d in ("bend", "both")
+
+    @property
+    def interpolated(self) -> bool:
+        return bool(self.nodebody)
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Built:
+    """What compiling a flex finds out."""
+
+    rigid: bool
+    centered: bool
+    order: int
+    vertbodyid: Ints
+    vertex: Reals
+    vert0: Reals
+    nodebodyid: Ints
+    node: Reals
+    node0: Reals
+    element: Ints
+    elemtexcoord: Ints
+    edge: Ints
+    elemedge: Ints
+    edgeflap: Ints
+    edgerigid: Ints
+    surface: topology.Surface
+    stiffness: Reals
+    bending: Reals
+    tree: dict[str, Any]
+
+
+def compile_flexes(context: Context) -> None:
+    """Compile every flex; bodies must have been compiled."""
+    flexes: list[Flex] = context.objects["flex"]
+    if not flexes:
+        return
+    if len(context.bodies) + len(flexes) >= MAX_BODIES_AND_FLEXES:
+        raise flexes[-1].place.error(
+            f"{len(context.bodies)} bodies and {len(flexes)} flexes are too many; "
+            f"together there must be fewer than {MAX_BODIES_AND_FLEXES}"
+        )
+    poses = world_poses(context.bodies)
+    for flex in flexes:
+        if flex.material:
+            flex.matid = context.find("material", flex.material, flex.place, "material")
+        _check_settings(flex)
+        _check_counts(flex)
+        flex.built = _build(flex, poses)
+
+
+def _check_settings(flex: Flex) -> None:
+    node = flex.place
+    if flex.edgestiffness > 0 and flex.dim > 1:
+        raise node.error(
+            f"edge stiffness is only possible with dim 1, here dim is {flex.dim}; use elasticity", "dim"
+        )
+    if flex.interpolated and flex.selfcollide != FlexSelf.NONE:
+        raise node.error('a flex with nodes cannot collide with itself; set selfcollide="none" in <contact>')
+    if flex.interpolated and flex.internal:
+        raise node.error('a flex with nodes has no internal collisions; set internal="false" in <contact>')
+    if flex.dim == 3 and flex.activelayers < 1:
+        raise node.error("activelayers must be at least 1: without layers nothing can collide")
+    if flex.young > 0 and not 0 <= flex.poisson < 0.5:
+        raise node.error(f"poisson must be at least 0 and less than 0.5, it is {flex.poisson:g}")
+    if flex.young > 0 and flex.bends and flex.thickness < 0:
+        raise node.error("bending needs a thickness; add it to <elasticity>")
+    if flex.bends and any(len(body.joints) != _BENDING_JOINTS for body in flex.vertbody):
+        raise node.error(
+            'pins are not supported for bending: every vertex needs a body with three joints; use elastic2d="stretch"'
+        )
+
+
+def _check_counts(flex: Flex) -> None:
+    node, corners = flex.place, flex.dim + 1
+    if not flex.element.size:
+        raise node.error("there are no elements; write some", "element")
+    if flex.element.size % corners:
+        raise node.error(
+            f"element has {flex.element.size} numbers; with dim {flex.dim} write {corners} per element", "element"
+        )
+    count = _vertex_count(flex)
+    if len(flex.vertex) and len(flex.vertbody) not in (1, count):
+        raise node.error(f"there are {count} vertices but {len(flex.vertbody)} bodies; name one body, or {count}", "body")
+    if count < corners:
+        raise node.error(f"dim {flex.dim} needs at least {corners} vertices, there are {count}")
+    strange = (flex.element < 0) | (flex.element >= count)
+    if strange.any():
+        raise node.error(
+            f"element refers to vertex {flex.element[strange][0]}, but there are {count}, counted from 0", "element"
+        )
+    ordered = np.sort(flex.element.reshape(-1, corners), axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if repeated.any():
+        raise node.error(f"element {np.flatnonzero(repeated)[0]} has the same vertex twice", "element")
+    if len(flex.texcoord) and not flex.elemtexcoord.size and len(flex.texcoord) != count:
+        raise node.error(
+            f"texcoord has {len(flex.texcoord)} pairs; write two numbers for each of {count} vertices", "texcoord"
+        )
+    if flex.elemtexcoord.size and flex.elemtexcoord.size != flex.element.size:
+        raise node.error(f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord")
+    if flex.interpolated and (interpolation_order(len(flex.nodebody)) + 1) ** 3 != len(flex.nodebody):
+        raise node.error(f"there are {len(flex.nodebody)} nodes; write 8 or 27, a cube of them", "node")
+
+
+def interpolation_order(nodes: int) -> int:
+    """Degree along each axis of the polynomials between that many nodes; 0 without nodes."""
+    return round(nodes ** (1 / 3)) - 1 if nodes else 0
+
+
+def _vertex_count(flex: Flex) -> int:
+    return len(flex.vertex) or len(flex.vertbody)
+
+
+def _build(flex: Flex, poses: list[Pose]) -> Built:
+    count = _vertex_count(flex)
+    bodies = flex.vertbody * count if len(flex.vertbody) == 1 else flex.vertbody
+    given = len(flex.vertex) > 0
+    rigid = (given and len(flex.vertbody) == 1) or (not flex.interpolated and len({b.id for b in bodies}) == 1)
+    local = flex.vertex if given else np.zeros((count, 3))
+    place = _in_world(local, bodies, poses)
+    node_local = flex.node_place if len(flex.node_place) else np.zeros((len(flex.nodebody), 3))
+    nodes = _in_world(node_local, flex.nodebody, poses)
+    element = flex.element.reshape(-1, flex.dim + 1)
+    if flex.dim == 3:
+        element = topology.outward(element, place)
+    edge, elemedge = topology.edges(element)
+    flap = topology.flaps(element, elemedge) if flex.bends else np.full((len(edge), 4), -1)
+    surface = topology.surface(element)
+    tree = _tree(flex, element, place, surface.layer)
+    weld = np.array([body.weldid for body in bodies])
+    return Built(
+        rigid=rigid,
+        centered=not (node_local if flex.interpolated else local).any(),
+        order=interpolation_order(len(flex.nodebody)),
+        vertbodyid=np.full(count, -1) if flex.interpolated else np.array([body.id for body in bodies]),
+        vertex=local,
+        vert0=_fraction_of_box(flex, place, tree["bvh_aabb"][0]),
+        nodebodyid=np.array([body.id for body in flex.nodebody], np.int64),
+        node=node_local,
+        node0=nodes,
+        element=element,
+        elemtexcoord=_texture_numbers(flex, element),
+        edge=edge,
+        elemedge=elemedge,
+        edgeflap=flap[:, 2:],
+        edgerigid=np.full(len(edge), rigid) if flex.interpolated else weld[edge[:, 0]] == weld[edge[:, 1]],
+        surface=surface,
+        stiffness=_stiffness(flex, element, place, nodes),
+        bending=_bending(flex, flap, place),
+        tree=tree,
+    )
+
+
+def _in_world(local: Reals, bodies: Sequence[Body], poses: list[Pose]) -> Reals:
+    """Points given in body frames, in the world at qpos0."""
+    used = sorted({body.id for body in bodies})
+    frames = {body: (np.array(poses[body][0]), np.array(rotation_matrix(poses[body][1]))) for body in used}
+    rows = [frames[body.id] for body in bodies]
+    if not rows:
+        return np.zeros((0, 3))
+    origin, axes = np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows])
+    return origin + np.einsum("ijk,ik->ij", axes, local)
+
+
+def _tree(flex: Flex, element: Ints, place: Reals, layer: Ints) -> dict[str, Any]:
+    """Bounding volumes around the elements that can collide, in the world."""
+    active = np.flatnonzero(layer < flex.activelayers) if flex.dim == 3 else np.arange(len(element))
+    corner = place[element[active]]
+    low, high = corner.min(axis=1), corner.max(axis=1)
+    centre, half = 0.5 * (high + low), 0.5 * (high - low) + flex.radius
+    tree = build_tree(centre, centre - half, centre + half)
+    leaf = tree["bvh_nodeid"] >= 0
+    tree["bvh_nodeid"][leaf] = active[tree["bvh_nodeid"][leaf]]
+    return tree
+
+
+def _fraction_of_box(flex: Flex, place: Reals, box: Reals) -> Reals:
+    """Vertices as fractions of the box around the flex.
+
+    Along an axis in which the flex is flat it is ½; MuJoCo 3.4.0 divides by zero there.
+    """
+    half = box[3:] - flex.radius
+    flat = half <= _FLAT
+    return np.where(flat, 0.5, (place - box[:3]) / np.where(flat, 1.0, 2 * half) + 0.5)
+
+
+def _texture_numbers(flex: Flex, element: Ints) -> Ints:
+    """Texture coordinates of the elements: as written, or those of the vertices in the order as written."""
+    if flex.elemtexcoord.size:
+        return flex.elemtexcoord
+    return flex.element if len(flex.texcoord) else element.reshape(-1)
+
+
+def _stiffness(flex: Flex, element: Ints, place: Reals, nodes: Reals) -> Reals:
+    stiffness = np.zeros((len(element), elasticity.STIFFNESS_WIDTH))
+    if flex.young <= 0:
+        return stiffness
+    if flex.interpolated:
+        order = interpolation_order(len(nodes))
+        needed = nodes.size**2 // elasticity.STIFFNESS_WIDTH
+        if needed > len(element):
+            raise flex.place.error(
+                f"elasticity between {len(nodes)} nodes needs at least {needed} elements, there are {len(element)}"
+            )
+        form = elasticity.node_stiffness(nodes, flex.young, flex.poisson, order)
+        if form.size > stiffness.size:
+            raise flex.place.error(f"elasticity between {len(nodes)} nodes needs {needed + 1} elements")
+        stiffness.reshape(-1)[: form.size] = form
+    elif flex.dim == 3 or (flex.dim == 2 and flex.elastic2d in ("stretch", "both") and flex.thickness > 0):
+        return elasticity.element_stiffness(place, element, flex.young, flex.poisson, flex.thickness)
+    return stiffness
+
+
+def _bending(flex: Flex, flap: Ints, place: Reals) -> Reals:
+    if flex.young > 0 and flex.bends:
+        return elasticity.bending(place, flap, flex.young, flex.poisson, flex.thickness)
+    return np.zeros((len(flap), elasticity.BENDING_WIDTH))
