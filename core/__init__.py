@@ -32,6 +32,7 @@ _PUBLIC = {
     "forward": "dovetail.simulation",
     "full_mass_matrix": "dovetail.simulation",
     "load": "dovetail.simulation",
+    "load_model": "dovetail.contracts.model_store",
     "loads": "dovetail.simulation",
     "make_data": "dovetail.contracts.derive",
     "reset": "dovetail.contracts.derive",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dovetail.contracts.derive import make_data as make_data
     from dovetail.contracts.derive import reset as reset
     from dovetail.contracts.derive import validate as validate
+    from dovetail.contracts.model_store import load_model as load_model
     from dovetail.contracts.types import Data as Data
     from dovetail.contracts.types import Model as Model
     from dovetail.errors import DovetailError as DovetailError

@@ -6,7 +6,10 @@ import importlib
 from collections.abc import Iterator
 
 STAGES = (
+    "load_mesh",
+    "mesh_inertia",
     "geom_inertia",
+    "flex_build",
     "finalize_model",
     "kinematics",
     "com_position",

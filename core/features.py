@@ -129,6 +129,15 @@ def _fluid(model: Model) -> str:
     return "the medium has density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
 
 
+def _body_plugins(model: Model) -> str:
+    count = int(np.count_nonzero(model.body_plugin >= 0))
+    return (
+        f"MuJoCo engine plugins of {_plural(count, 'body') if count == 1 else f'{count} bodies'}"
+        if count
+        else ""
+    )
+
+
 def _noslip(model: Model) -> str:
     return "noslip_iterations > 0" if model.opt.noslip_iterations > 0 and constrained(model) else ""
 
@@ -167,6 +176,7 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "passive_force:gravcomp": _count("ngravcomp", "body with gravcomp"),
     "passive_force:fluid": _fluid,
     "passive_force:flex": _count("nflex", "flex object"),
+    "passive_force:plugin": _body_plugins,
     "constraint_reference": constrained,
     "actuation": _count("nu", "actuator"),
     "noslip": _noslip,

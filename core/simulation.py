@@ -29,31 +29,53 @@ def builtin_models() -> list[str]:
     return sorted(p.stem for p in MODELS.glob("*.xml"))
 
 
-def load(path: str | Path, *, asset_root: str | Path | None = None) -> Model:
-    """A Model from an MJCF file, or from the name of a built-in model."""
+def load(
+    path: str | Path,
+    *,
+    asset_root: str | Path | None = None,
+    dialect: str = "mujoco-3.4",
+    registry: Registry | None = None,
+) -> Model:
+    """A Model from an MJCF file, or from the name of a built-in model.
+
+    `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
+    spellings, each with a DeprecationWarning; `registry` brings plugins of one's own.
+    """
     from dovetail import mjcf
 
     if isinstance(path, str) and path in builtin_models():
         path = MODELS / f"{path}.xml"
-    registry = default_registry()
-    return _finish(
-        mjcf.compile_file(path, asset_root=asset_root, geom_inertia=_inertia_rows(registry)), registry
-    )
+    registry = registry or default_registry()
+    compiled = mjcf.compile_file(path, asset_root=asset_root, dialect=dialect, **_compile_tables(registry))
+    return _finish(compiled, registry)
 
 
-def loads(xml: str | bytes, *, assets: Mapping[str, bytes | str] | None = None) -> Model:
-    """A Model from MJCF text; `assets` holds the files it names."""
+def loads(
+    xml: str | bytes,
+    *,
+    assets: Mapping[str, bytes | str] | None = None,
+    dialect: str = "mujoco-3.4",
+    registry: Registry | None = None,
+) -> Model:
+    """A Model from MJCF text; `assets` holds the files it names, `dialect` and `registry` as in `load`."""
     from dovetail import mjcf
 
-    registry = default_registry()
-    return _finish(mjcf.compile_text(xml, assets=assets, geom_inertia=_inertia_rows(registry)), registry)
+    registry = registry or default_registry()
+    compiled = mjcf.compile_text(xml, assets=assets, dialect=dialect, **_compile_tables(registry))
+    return _finish(compiled, registry)
 
 
-def _inertia_rows(registry: Registry) -> dict[str, Any]:
-    """The geom_inertia table: per geom type the one default or added row."""
+def _compile_tables(registry: Registry) -> dict[str, Any]:
+    """The table stages that the compiler calls, by name."""
+    stages = ("geom_inertia", "load_mesh", "mesh_inertia", "flex_build", "mjcf_element")
+    return {stage: _rows(registry, stage) for stage in stages}
+
+
+def _rows(registry: Registry, stage: str) -> dict[str, Any]:
+    """The rows of a table stage: for each key the default one, or the first."""
     rows = {}
-    for key in registry.keys("geom_inertia"):
-        records = registry.of(f"geom_inertia:{key}")
+    for key in registry.keys(stage):
+        records = registry.of(f"{stage}:{key}")
         chosen = next((r for r in records if r.default), records[0])
         rows[key] = chosen.load()
     return rows

@@ -13,6 +13,10 @@ from . import structure
 from .asset_arrays import asset_fields
 from .bounds import bounding_volumes, dof_lengths, reference_looks
 from .context import Context
+from .elements.actuator import actuated_bodies
+from .elements.plugins import plugin_fields
+from .flex_arrays import flex_bodies, flex_fields
+from .fluid import fluid_coefficients
 from .link_arrays import LINK_TABLES, coupled_by_armature, kept_awake, link_arrays
 from .names import name_fields
 from .tree import Body, Joint, Key
@@ -68,7 +72,7 @@ _BODY_COLUMNS: dict[str, Column] = {
     "body_inertia": ("inertia", REAL, 3),
     "body_gravcomp": ("gravcomp", REAL, None),
     "body_margin": (lambda body: max((geom.margin for geom in body.geoms), default=0.0), REAL, None),
-    "body_plugin": (lambda body: -1, INT, None),
+    "body_plugin": ("plugin", INT, None),
     "body_contype": (lambda body: _union(geom.contype for geom in body.geoms), INT, None),
     "body_conaffinity": (lambda body: _union(geom.conaffinity for geom in body.geoms), INT, None),
 }
@@ -82,7 +86,7 @@ _GEOM_COLUMNS: dict[str, Column] = {
     "geom_matid": ("matid", INT, None),
     "geom_group": ("group", INT, None),
     "geom_priority": ("priority", INT, None),
-    "geom_plugin": (lambda geom: -1, INT, None),
+    "geom_plugin": ("plugin", INT, None),
     "geom_solmix": ("solmix", REAL, None),
     "geom_solref": ("solref", REAL, 2),
     "geom_solimp": ("solimp", REAL, 5),
@@ -94,7 +98,7 @@ _GEOM_COLUMNS: dict[str, Column] = {
     "geom_friction": ("friction", REAL, 3),
     "geom_margin": ("margin", REAL, None),
     "geom_gap": ("gap", REAL, None),
-    "geom_fluid": (lambda geom: (0.0,) * 12, REAL, 12),
+    "geom_fluid": (fluid_coefficients, REAL, 12),
     "geom_rgba": ("rgba", COLOR, 4),
 }
 _SITE_COLUMNS: dict[str, Column] = {
@@ -245,11 +249,13 @@ def build(context: Context) -> dict[str, Any]:
     values["body_subtreemass"] = _subtree_masses(bodies)
     values.update(bounding_volumes(bodies))
     values.update(asset_fields(context, values))
+    values.update(flex_fields(context, values))
     values["dof_length"] = dof_lengths(context)
     values.update(reference_looks(context))
     values.update(_pixels(context))
     values.update(_custom(context))
     values.update(_keys(context, values))
+    values.update(plugin_fields(context))
     values.update(name_fields(context))
     return values
 
@@ -301,8 +307,7 @@ def _dofs(context: Context) -> dict[str, Any]:
     parents = structure.dof_parents(bodies)
     simple = structure.body_simple(bodies)
     simple[list(coupled_by_armature(context))] = 0
-    actuated = {context.joints[actuator.trnid[0]].bodyid for actuator in context.actuators}
-    actuated |= kept_awake(context)
+    actuated = actuated_bodies(context) | kept_awake(context) | flex_bodies(context)
     runs = structure.simple_runs([bool(simple[joint.bodyid]) for joint in owners])
     return {
         **_columns(owners, _DOF_COLUMNS),
@@ -414,6 +419,6 @@ def _normalize_rows(rows: np.ndarray, start: int) -> None:
 
 
 def moment_nonzeros(context: Context) -> int:
-    """nJmom: non-zeros of the actuator moment matrix."""
-    joints = {int(TrnType.JOINT), int(TrnType.JOINTINPARENT)}
-    return sum(context.joints[a.trnid[0]].nv for a in context.actuators if a.trntype in joints)
+    """nJmom: room for the actuator moment matrix; what acts on anything but a joint may move every dof."""
+    joints, nv = {int(TrnType.JOINT), int(TrnType.JOINTINPARENT)}, context.sizes["nv"]
+    return sum(context.joints[a.trnid[0]].nv if a.trntype in joints else nv for a in context.actuators)

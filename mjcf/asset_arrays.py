@@ -89,23 +89,31 @@ def _meshes(context: Context, values: dict[str, Any]) -> dict[str, Any]:
 def _polygons(meshes: list[Mesh]) -> dict[str, Any]:
     """Sides of each mesh, and for each vertex the sides around it."""
     sides = [polygon for mesh in meshes for polygon in mesh.polygons]
-    around: list[list[int]] = []
-    for mesh in meshes:
-        own: list[list[int]] = [[] for _ in range(len(mesh.surface.vertex))]
-        for number, polygon in enumerate(mesh.polygons):
-            for vertex in polygon:
-                own[vertex].append(number)
-        around.extend(own)
+    corners = np.array([vertex for polygon in sides for vertex in polygon], _INT)
+    owners = np.repeat(np.arange(len(sides)), [len(polygon) for polygon in sides])
+    counts = np.array([len(mesh.polygons) for mesh in meshes], np.int64)
+    first_side, first_vertex = (
+        np.cumsum(lengths) - lengths
+        for lengths in (counts, np.array([len(m.surface.vertex) for m in meshes], int))
+    )
+    mesh_of = np.repeat(np.arange(len(meshes)), counts)[owners]
+    order = np.argsort(corners + first_vertex[mesh_of], kind="stable") if len(corners) else owners
+    total = sum(len(mesh.surface.vertex) for mesh in meshes)
+    around = (
+        np.bincount(corners + first_vertex[mesh_of], minlength=total)
+        if len(corners)
+        else np.zeros(total, int)
+    )
     return {
         "mesh_polynum": np.array([len(mesh.polygons) for mesh in meshes], _INT),
         "mesh_polyadr": starts(len(mesh.polygons) for mesh in meshes),
         "mesh_polynormal": _stacked([mesh.polygon_normals for mesh in meshes], (3,), np.float64),
         "mesh_polyvertadr": starts(len(polygon) for polygon in sides),
         "mesh_polyvertnum": np.array([len(polygon) for polygon in sides], _INT),
-        "mesh_polyvert": np.array([vertex for polygon in sides for vertex in polygon], _INT),
-        "mesh_polymapadr": starts(len(row) for row in around),
-        "mesh_polymapnum": np.array([len(row) for row in around], _INT),
-        "mesh_polymap": np.array([number for row in around for number in row], _INT),
+        "mesh_polyvert": corners,
+        "mesh_polymapadr": starts(around),
+        "mesh_polymapnum": around.astype(_INT),
+        "mesh_polymap": (owners - first_side[mesh_of])[order].astype(_INT),
     }
 
 

@@ -15,24 +15,32 @@ from .rotation import IDENTITY, ORIGIN
 from .tree import Item
 
 
-def _nothing(width: int, dtype: str) -> np.ndarray:
-    return np.zeros((0, width), dtype)
+def _points() -> np.ndarray:
+    return np.zeros((0, 3))
 
 
-def _rows(width: int, dtype: str) -> np.ndarray:
-    return attrs.field(factory=lambda: _nothing(width, dtype))  # type: ignore[no-any-return]
+def _single_points() -> np.ndarray:
+    return np.zeros((0, 3), np.float32)
+
+
+def _single_pairs() -> np.ndarray:
+    return np.zeros((0, 2), np.float32)
+
+
+def _triples() -> np.ndarray:
+    return np.zeros((0, 3), np.int32)
 
 
 @attrs.define(eq=False, kw_only=True)
 class Surface:
     """Vertices with faces, normals and texture coordinates; indices into each other, −1 for none."""
 
-    vertex: np.ndarray = _rows(3, "float64")
-    face: np.ndarray = _rows(3, "int32")
-    normal: np.ndarray = _rows(3, "float32")
-    facenormal: np.ndarray = _rows(3, "int32")
-    texcoord: np.ndarray = _rows(2, "float32")
-    facetexcoord: np.ndarray = _rows(3, "int32")
+    vertex: np.ndarray = attrs.field(factory=_points)
+    face: np.ndarray = attrs.field(factory=_triples)
+    normal: np.ndarray = attrs.field(factory=_single_points)
+    facenormal: np.ndarray = attrs.field(factory=_triples)
+    texcoord: np.ndarray = attrs.field(factory=_single_pairs)
+    facetexcoord: np.ndarray = attrs.field(factory=_triples)
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -57,7 +65,7 @@ class Mesh(Item):
     graph: np.ndarray | None = None
     """mesh_graph, if the mesh has a convex hull."""
     polygons: list[list[int]] = attrs.field(factory=list)
-    polygon_normals: np.ndarray = _rows(3, "float64")
+    polygon_normals: np.ndarray = attrs.field(factory=_points)
     pos: Vec = ORIGIN
     quat: Vec = IDENTITY
     """Frame of the centre of mass and principal axes, in the file's coordinates."""
@@ -105,8 +113,8 @@ class Skin(Item):
     group: int = 0
     rgba: Vec = (0.5, 0.5, 0.5, 1.0)
     inflate: float = 0.0
-    vertex: np.ndarray = _rows(3, "float32")
-    texcoord: np.ndarray = _rows(2, "float32")
-    face: np.ndarray = _rows(3, "int32")
+    vertex: np.ndarray = attrs.field(factory=_single_points)
+    texcoord: np.ndarray = attrs.field(factory=_single_pairs)
+    face: np.ndarray = attrs.field(factory=_triples)
     bones: list[Bone] = attrs.field(factory=list)
     matid: int = -1

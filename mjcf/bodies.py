@@ -16,6 +16,7 @@ from dovetail.contracts.enums import AutoBool, GeomType, JointType
 from . import rotation
 from .context import Context
 from .elements.body import resolve_quat
+from .elements.hfield import hfield_box, hfield_radius, set_hfield_size
 from .elements.looks import DEFAULT_ZNEAR, compile_lens
 from .elements.mesh import mesh_box, mesh_moments, place_mesh_geom
 from .inertia import combine
@@ -91,9 +92,11 @@ def _compile_geom(context: Context, body: Body, geom: Geom) -> None:
     _set_pose_and_size(context, geom)
     if geom.mesh:
         place_mesh_geom(context, geom)
+    elif geom.hfield:
+        set_hfield_size(context, geom)
     _check_size(geom)
     geom.aabb = _bounding_box(context, geom)
-    geom.rbound = _BOUNDING_RADIUS[GeomType(geom.type)](geom.size)
+    geom.rbound = _bounding_radius(context, geom)
     if _infers_inertia(context, body, geom):
         _set_geom_inertia(context, geom)
     if geom.frame:
@@ -103,12 +106,15 @@ def _compile_geom(context: Context, body: Body, geom: Geom) -> None:
 
 def _check_geom(body: Body, geom: Geom) -> None:
     node = geom.place
-    if geom.type in (GeomType.HFIELD, GeomType.SDF):
-        raise node.unsupported(f'type="{GeomType(geom.type).keyword}"', "type")
+    if geom.type == GeomType.SDF:
+        raise node.unsupported('type="sdf"', "type")
+    if (geom.type == GeomType.HFIELD) != bool(geom.hfield):
+        raise node.error(
+            'type="hfield" and hfield="…" belong together; write both, or none',
+            "hfield" if geom.hfield else "type",
+        )
     if geom.type == GeomType.MESH and not geom.mesh:
         raise node.error('a geom of type mesh needs a mesh; add mesh="…"', "type")
-    if geom.fluidshape != "none":
-        raise node.unsupported(f'fluidshape="{geom.fluidshape}"', "fluidshape")
     if geom.condim not in _CONDIMS:
         raise node.error(f"condim {geom.condim} does not exist; it is 1, 3, 4 or 6", "condim")
     if geom.type == GeomType.PLANE and body.weldid != 0:
@@ -157,6 +163,8 @@ def _bounding_box(context: Context, geom: Geom) -> Vec:
     a, b, c = geom.size
     if geom.type == GeomType.MESH:
         return mesh_box(context.objects["mesh"][geom.dataid])
+    if geom.type == GeomType.HFIELD:
+        return hfield_box(context.objects["hfield"][geom.dataid])
     if geom.type == GeomType.PLANE:
         return (0.0, 0.0, -_FAR / 2, _FAR, _FAR, _FAR / 2)
     halves = {
@@ -165,6 +173,12 @@ def _bounding_box(context: Context, geom: Geom) -> Vec:
         GeomType.CYLINDER: (a, a, b),
     }
     return ORIGIN + halves.get(GeomType(geom.type), (a, b, c))
+
+
+def _bounding_radius(context: Context, geom: Geom) -> float:
+    if geom.type == GeomType.HFIELD:
+        return hfield_radius(context.objects["hfield"][geom.dataid])
+    return _BOUNDING_RADIUS[GeomType(geom.type)](geom.size)
 
 
 _BOUNDING_RADIUS: dict[GeomType, Callable[[Vec], float]] = {
@@ -206,7 +220,8 @@ def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:
     if geom.type == GeomType.MESH:
         mesh = context.objects["mesh"][geom.dataid]
         return mesh.measure, np.array(mesh.moments)
-    row = context.geom_inertia[GeomType(geom.type).keyword]
+    kind = GeomType.BOX if geom.type == GeomType.HFIELD else GeomType(geom.type)
+    row = context.geom_inertia[kind.keyword]
     try:
         measure, moments = row(np.array(geom.size), geom.shellinertia)
         if math.isfinite(measure) and np.isfinite(moments).all():
@@ -257,8 +272,6 @@ def _set_inertia(context: Context, body: Body) -> None:
     )
     if body.id > 0 and from_geoms and any(geom.computed_mass > EPS for geom in body.geoms):
         body.mass, body.ipos, body.inertia, body.iquat = combine(body.geoms)
-    elif body.id > 0 and settings.inertiafromgeom == AutoBool.TRUE:
-        body.mass, body.inertia = 0.0, ORIGIN
     if body.ipos is None:
         # no mass anywhere: MuJoCo copies the body's pose, which is harmless as nothing weighs there
         body.ipos, body.iquat = body.pos, body.quat
@@ -334,8 +347,8 @@ def _align(item: Posed, back: tuple[Vec, Vec] | None) -> None:
 def _compile_joint(context: Context, joint: Joint) -> None:
     node = joint.place
     joint.user = context.padded_user(joint, "nuser_jnt", joint.user)
-    if any(joint.springdamper):
-        raise node.unsupported("springdamper", "springdamper")
+    if any(joint.springdamper) and min(joint.springdamper) <= 0:
+        raise node.error("springdamper needs two positive numbers: time constant, ratio", "springdamper")
     _set_joint_range(context, joint)
     _set_joint_force_range(context, joint)
     _set_joint_frame(joint)

@@ -16,7 +16,7 @@ from .context import Context
 from .inertia import rotation_matrix
 from .kinds import Vec
 from .rotation import EPS, IDENTITY, ORIGIN, Pose, accumulate, multiply, point, rotate
-from .structure import body_sameframe
+from .structure import body_sameframe, sameframe
 from .tree import Body, Geom
 
 _SMALLEST = 1e-5
@@ -164,7 +164,7 @@ def _centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
 
 
 def _body_sizes(context: Context) -> np.ndarray:
-    """Reach of each body from its centre of mass, to its geoms and to the joints at both its ends, at qpos0."""
+    """Reach of each body from its centre of mass, to geoms, to joints at both its ends, along flexes; at qpos0."""
     poses = world_poses(context.bodies)
     centres = _centres(context.bodies, poses)
     sizes = np.full(len(context.bodies), _SMALLEST)
@@ -178,8 +178,19 @@ def _body_sizes(context: Context) -> np.ndarray:
         reach(context.bodies[joint.bodyid].parentid, anchor, 0.0)
     for geom in context.geoms:
         if geom.rbound > 0:
-            reach(geom.bodyid, point(poses[geom.bodyid], geom.pos), geom.rbound)
+            reach(geom.bodyid, _geom_place(geom, context.bodies[geom.bodyid], poses, centres), geom.rbound)
+    for flex in context.objects["flex"]:
+        for body, length in flex.built.reach.items():
+            sizes[body] = max(sizes[body], length)
     return sizes
+
+
+def _geom_place(geom: Geom, body: Body, poses: list[Pose], centres: np.ndarray) -> Any:
+    """Centre of a geom in the world; practically its body's, or the inertial one, counts as that."""
+    shared = {SameFrame.BODY: poses[body.id][0], SameFrame.INERTIA: centres[body.id]}.get(
+        SameFrame(sameframe(geom, body))
+    )
+    return point(poses[body.id], geom.pos) if shared is None else shared
 
 
 def world_poses(bodies: list[Body]) -> list[Pose]:

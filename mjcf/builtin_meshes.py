@@ -7,6 +7,7 @@ normals each (for tactile sensors), cones and wedges have no faces: those of the
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -52,9 +53,7 @@ def make_builtin(kind: int, params: Vec) -> Parts:
         if not low <= value <= high or (value == low and name in shape.open_below):
             least = f"above {low:g}" if name in shape.open_below else f"at least {low:g}"
             raise ShapeError(f"{name} of a {word} must be {least} and at most {high:g}, it is {value:g}")
-    values = [
-        int(v) if name in shape.whole else v for v, name in zip(params, shape.parameters, strict=True)
-    ]
+    values = [int(v) if name in shape.whole else v for v, name in zip(params, shape.parameters, strict=True)]
     return shape.make(*values)
 
 
@@ -77,10 +76,11 @@ def _sphere(subdivision: int) -> Parts:
     return {"vertex": np.array(vertices), "face": np.array(faces, np.int32)}
 
 
-_ICOSAHEDRON = np.array(
-    ["0", "11", "5", "0", "5", "1", "0", "1", "7", "0", "7", "10", "0", "10", "11", "1", "5", "9", "5", "11", "4", "11", "10", "2", "10", "7", "6", "7", "1", "8", "3", "9", "4", "3", "4", "2", "3", "2", "6", "3", "6", "8", "3", "8", "9", "4", "9", "5", "2", "4", "11", "6", "2", "10", "8", "6", "7", "9", "8", "1"],
-    int,
-).reshape(-1, 3)
+_ICOSAHEDRON_FACES = """
+    0 11 5  0 5 1  0 1 7  0 7 10  0 10 11  1 5 9  5 11 4  11 10 2  10 7 6  7 1 8
+    3 9 4  3 4 2  3 2 6  3 6 8  3 8 9  4 9 5  2 4 11  6 2 10  8 6 7  9 8 1
+"""
+_ICOSAHEDRON = np.array(_ICOSAHEDRON_FACES.split(), int).reshape(-1, 3)
 
 
 def _subdivided(vertices: list[np.ndarray], faces: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -153,7 +153,7 @@ def _supersphere(resolution: int, e: float, n: float) -> Parts:
     vertices.append((0.0, 0.0, 1.0))
     rings = [[1 + i * resolution + j for j in (*range(resolution), 0)] for i in range(resolution - 1)]
     faces = [(0, b, a) for a, b in zip(rings[0], rings[0][1:], strict=False)]
-    for lower, upper in zip(rings, rings[1:], strict=False):
+    for lower, upper in itertools.pairwise(rings):
         for j in range(resolution):
             faces += [(lower[j], lower[j + 1], upper[j]), (lower[j + 1], upper[j + 1], upper[j])]
     top = len(vertices) - 1
@@ -181,8 +181,7 @@ def _wedge(columns: int, rows: int, width: float, height: float, gamma: float) -
     """Points on a part of the unit sphere seen from its centre, looking along −z, denser in the middle."""
     _limited(columns * rows)
     azimuth, elevation = (
-        _bin_centres(count, degrees, gamma)
-        for count, degrees in ((columns, width), (rows, height))
+        _bin_centres(count, degrees, gamma) for count, degrees in ((columns, width), (rows, height))
     )
     vertices, frames = [], []
     for a in azimuth:
@@ -199,7 +198,7 @@ def _bin_centres(count: int, degrees: float, gamma: float) -> list[float]:
         edges.append((gamma * math.pow(position, 5) + (1 - gamma) * position) if gamma else position)
         position += 2 / count
     edges = [edge * (degrees * math.pi / 180) for edge in edges]
-    return [0.5 * (b + a) for a, b in zip(edges, edges[1:], strict=False)]
+    return [0.5 * (b + a) for a, b in itertools.pairwise(edges)]
 
 
 def _tangent_frame(azimuth: float, elevation: float) -> list[np.ndarray]:

@@ -78,6 +78,10 @@ def _sorted_members(members: Ints, sizes: Ints, centres: Reals, axes: Ints) -> I
     """Members of each volume in ascending order along its axis; practically equal ones keep their order."""
     volume = np.repeat(np.arange(len(sizes)), sizes)
     position = centres[members, axes[volume]]
+    if np.isnan(position).any():
+        # a face without area has no centre and goes by its number alone
+        middle = (np.add.reduceat(members, np.cumsum(sizes) - sizes) / sizes)[volume]
+        position = np.where(np.isnan(position), np.where(members < middle, -np.inf, np.inf), position)
     order = np.lexsort((members, position, volume))
     members, position = members[order], position[order]
     jump = np.zeros(len(members), bool)

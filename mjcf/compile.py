@@ -14,18 +14,25 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.errors import PluginError
+
 from . import arrays
 from .asset_arrays import asset_sizes
 from .bodies import compile_bodies, number_mocap
-from .context import KINDS, Context, InertiaRow, MeshInertiaRow, MeshReader
+from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader
+from .dialects import FLAT_MESHES_ARE_BOXES, rewrites
+from .discard import discard_visual
 from .elements.actuator import compile_actuators, read_actuators
 from .elements.body import add_world, number_tree, read_worldbody
 from .elements.contact import compile_contacts, read_contacts
 from .elements.custom import compile_tuples, read_custom
+from .elements.deformable import read_deformable
 from .elements.equality import compile_equalities, read_equalities
+from .elements.hfield import compile_hfields
 from .elements.keyframe import fill_keys, read_keyframe
 from .elements.looks import compile_materials, find_targets, read_asset, read_visual
 from .elements.mesh import compile_meshes
+from .elements.plugins import read_extension, resolve_plugins
 from .elements.sensor import compile_sensors, read_sensors
 from .elements.settings import (
     OPTION_DEFAULTS,
@@ -36,11 +43,20 @@ from .elements.settings import (
     read_statistic,
     settle_user_sizes,
 )
+from .elements.skin import compile_skins
 from .elements.tendon import compile_tendons, read_tendons
+from .elements.texture import compile_textures
+from .flex import compile_flexes
+from .flex_arrays import flex_sizes
+from .fuse import fuse_static_bodies
 from .link_arrays import link_sizes
+from .schema import MUJOCO
 from .source import Loader, Node, load
 from .submodels import Library
-from .validate import validate
+
+ElementRow = Callable[[Context, Node], None]
+"""Reads one element of a third party, directly under `<mujoco>`, into the model under construction."""
+DEFAULT_DIALECT = "mujoco-3.4"
 
 
 @attrs.frozen(eq=False)
@@ -65,12 +81,15 @@ def compile_file(
     geom_inertia: Mapping[str, InertiaRow] | None = None,
     load_mesh: Mapping[str, MeshReader] | None = None,
     mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
+    flex_build: Mapping[str, FlexRow] | None = None,
+    mjcf_element: Mapping[str, ElementRow] | None = None,
+    dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
     main = Path(path)
     loader = Loader(main.parent, asset_root=Path(asset_root) if asset_root is not None else None)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia)
-    return _compile(loader.read_main(main), str(main), loader, tables)
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {})
+    return _compile(loader.read_main(main), str(main), loader, tables, dialect)
 
 
 def compile_text(
@@ -82,12 +101,15 @@ def compile_text(
     geom_inertia: Mapping[str, InertiaRow] | None = None,
     load_mesh: Mapping[str, MeshReader] | None = None,
     mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
+    flex_build: Mapping[str, FlexRow] | None = None,
+    mjcf_element: Mapping[str, ElementRow] | None = None,
+    dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model given as text. Included files come from `assets` first, then from the disk."""
     root = Path(asset_root) if asset_root is not None else None
     loader = Loader(Path(filename).parent, assets=dict(assets or {}), asset_root=root)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia)
-    return _compile(loader.check_text(xml, filename), filename, loader, tables)
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {})
+    return _compile(loader.check_text(xml, filename), filename, loader, tables, dialect)
 
 
 @attrs.frozen
@@ -97,6 +119,8 @@ class _Tables:
     geom_inertia: Mapping[str, InertiaRow] | None
     load_mesh: Mapping[str, MeshReader] | None
     mesh_inertia: Mapping[str, MeshInertiaRow] | None
+    flex_build: Mapping[str, FlexRow] | None
+    mjcf_element: Mapping[str, ElementRow]
 
     def context(self) -> Context:
         """A new compilation that uses them."""
@@ -104,20 +128,23 @@ class _Tables:
             geom_inertia=_builtin_inertia() if self.geom_inertia is None else self.geom_inertia,
             load_mesh=_builtin_readers() if self.load_mesh is None else self.load_mesh,
             mesh_inertia=_builtin_mesh_inertia() if self.mesh_inertia is None else self.mesh_inertia,
+            flex_build=_builtin_flex_shapes() if self.flex_build is None else self.flex_build,
         )
 
 
-def _compile(text: str, source: str, loader: Loader, tables: _Tables) -> Compiled:
+def _compile(text: str, source: str, loader: Loader, tables: _Tables, dialect: str) -> Compiled:
+    library = Library(custom=_custom_tags(tables.mjcf_element), rewrites=rewrites(dialect))
     root = load(text, source, loader)
-    validate(root)
-    library = Library()
-    library.add(root, loader, (os.path.realpath(source),))
+    library.check(root)
+    library.add(root, loader, (os.path.realpath(source),)).ready()
     context = tables.context()
+    context.flat_meshes_are_boxes = dialect in FLAT_MESHES_ARE_BOXES
     context.loaders = library.loaders
     context.modelname = root.values.get("model", context.modelname)
     context.submodels = library.settings
     _read_attached_defaults(context, library)
     _read(context, root)
+    _read_custom_elements(context, root, tables.mjcf_element)
     with np.errstate(over="ignore", invalid="ignore"):  # reported by _check_finite, with the field's name
         _resolve(context, root)
         _count(context)
@@ -125,6 +152,20 @@ def _compile(text: str, source: str, loader: Loader, tables: _Tables) -> Compile
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
     return Compiled(_sizes(context, values), values, names, context.modelname, source)
+
+
+def _custom_tags(rows: Mapping[str, ElementRow]) -> frozenset[str]:
+    own = sorted(set(rows) & set(MUJOCO.children))
+    if own:
+        raise PluginError(f"mjcf_element:{own[0]} is one of MJCF's own sections; choose another tag")
+    return frozenset(rows)
+
+
+def _read_custom_elements(context: Context, root: Node, rows: Mapping[str, ElementRow]) -> None:
+    """Elements of third parties, after all sections, in the order of the file."""
+    for node in root.children:
+        if node.tag in rows:
+            rows[node.tag](context, node)
 
 
 def _read_attached_defaults(context: Context, library: Library) -> None:
@@ -154,12 +195,14 @@ def _builtin_mesh_inertia() -> Mapping[str, MeshInertiaRow]:
     return ROWS
 
 
+def _builtin_flex_shapes() -> Mapping[str, FlexRow]:
+    from dovetail.plugins.flex_build import dovetail_implementations
+
+    return {record.key: record.load() for record in dovetail_implementations() if record.key}
+
+
 def _read_defaults(context: Context, section: Node) -> None:
     context.defaults.read(section)
-
-
-def _nothing(context: Context, section: Node) -> None:
-    """Sections whose every child is refused by the schema so far."""
 
 
 SECTIONS: dict[str, Callable[[Context, Node], None]] = {
@@ -168,13 +211,13 @@ SECTIONS: dict[str, Callable[[Context, Node], None]] = {
     "size": read_size,
     "statistic": read_statistic,
     "default": _read_defaults,
-    "extension": _nothing,
+    "extension": read_extension,
     "visual": read_visual,
     "custom": read_custom,
     "asset": read_asset,
     "worldbody": read_worldbody,
     "contact": read_contacts,
-    "deformable": _nothing,
+    "deformable": read_deformable,
     "equality": read_equalities,
     "tendon": read_tendons,
     "actuator": read_actuators,
@@ -197,21 +240,17 @@ def _read(context: Context, root: Node) -> None:
                 context.defaults.share(owner, prefix, model)
 
 
-def _refuse_discarding(context: Context, root: Node) -> None:
-    """discardvisual would remove geoms that cannot collide, and all materials: harmless only if none exist."""
-    if not context.compiler.discardvisual:
-        return
-    visible = [geom for geom in context.geoms if not geom.contype and not geom.conaffinity]
-    if visible or context.objects["material"] or context.objects["texture"]:
-        raise root.unsupported('discardvisual="true" with geoms, materials or textures to discard')
-
-
 def _resolve(context: Context, root: Node) -> None:
     """Everything that needs the whole model to be read."""
     number_tree(context)
     settle_user_sizes(context)
     compile_meshes(context)
+    compile_hfields(context)
     compile_bodies(context)
+    discard_visual(context, root)
+    compile_textures(context)
+    fuse_static_bodies(context, root)
+    compile_flexes(context)
     compile_tendons(context)
     compile_actuators(context)
     compile_contacts(context)
@@ -219,8 +258,9 @@ def _resolve(context: Context, root: Node) -> None:
     context.sizes["nsensordata"] = compile_sensors(context)
     compile_tuples(context)
     compile_materials(context)
+    compile_skins(context)
     find_targets(context)
-    _refuse_discarding(context, root)
+    resolve_plugins(context)
 
 
 def _count(context: Context) -> None:
@@ -238,19 +278,7 @@ def _count(context: Context) -> None:
 
 _ABSENT = [
     "noct",
-    "nflex",
-    "nflexnode",
-    "nflexvert",
-    "nflexedge",
-    "nflexelem",
-    "nflexelemdata",
-    "nflexelemedge",
-    "nflexshelldata",
-    "nflexevpair",
-    "nflextexcoord",
-    "npluginattr",
     "npluginstate",
-    "nbvhdynamic",
 ]
 """Sizes of what is not supported yet."""
 _COUNTED = {
@@ -296,6 +324,8 @@ def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
         "ntupledata": len(values["tuple_objid"]),
         "ngravcomp": int(np.count_nonzero(values["body_gravcomp"])),
         "nJmom": arrays.moment_nonzeros(context),
+        **flex_sizes(values),
+        "npluginattr": len(values["plugin_attr"]),
         "nnames": len(values["names"]),
         "nnames_map": len(values["names_map"]),
     }

@@ -18,6 +18,7 @@ import attrs
 
 from dovetail.errors import listing, nearest
 
+from . import composite
 from .kinds import Vec
 from .layout import Layout, inherited_classes, joints_below
 from .namespace import (
@@ -59,10 +60,22 @@ class Budget:
 
 @attrs.define(eq=False)
 class Submodel:
-    """A model that others attach: its composed document."""
+    """A model that others attach: its document, composed when it is first attached."""
 
-    root: Node
     number: int
+    composer: Composer
+    composed: bool = False
+
+    @property
+    def root(self) -> Node:
+        return self.composer.root
+
+    def ready(self) -> Submodel:
+        """This model with all its parts put together."""
+        if not self.composed:
+            self.composed = True
+            self.composer.compose()
+        return self
 
 
 @attrs.define
@@ -71,12 +84,14 @@ class Composer:
 
     root: Node
     load: Callable[[Node], Submodel]
-    """Reads, checks and composes the model that an `<asset><model>` names."""
+    """Reads and checks the model that an `<asset><model>` names."""
     turn: Turn
     budget: Budget
     models: dict[str, Submodel | Node] = attrs.field(factory=dict)
     seen: dict[str, Node] = attrs.field(factory=dict)
     """Bodies so far, by name: where each was written."""
+    counted: int = -1
+    """What `size` found, once it was asked."""
     composed: bool = False
     """Whether something was replicated or attached already: keyframes take part in the first time only."""
     attached: list[tuple[str, int]] = attrs.field(factory=list)
@@ -84,10 +99,8 @@ class Composer:
 
     def compose(self) -> None:
         """Replace every `<replicate>` and `<attach>` of the document by what it stands for."""
-        self._find_models()
-        sections = [node for node in self.root.children if node.tag == "worldbody"]
-        self._check_growth(sections)
-        for section in sections:
+        self.size()
+        for section in self._sections("worldbody"):
             self._compose_tree(section)
 
     def _find_models(self) -> None:
@@ -113,17 +126,34 @@ class Composer:
             found = self.models[name] = self.load(found)
         return found
 
-    def _check_growth(self, sections: list[Node]) -> None:
-        """Refuse replicates that would multiply to an absurd size, before the first of them is expanded."""
-        sizes: dict[Node, int] = {}
-        for node in _children_first(sections):
-            below = sum(sizes.pop(child) for child in node.children)
-            times = max(node.values["count"], 0) if node.tag == "replicate" else 1
-            if below * times > self.budget.left:
-                raise node.error(
-                    f"would make {below * times:,} elements; the most is {MAX_ELEMENTS:,}", "count"
-                )
-            sizes[node] = 1 + below * times
+    def size(self) -> int:
+        """About how many elements the composed tree will have, counted before the first copy is made.
+
+        A copy that would be absurdly large is refused here. Of attached bodies only the model as a whole is
+        counted, so what comes out may be smaller, but not larger than a few elements more.
+        """
+        if self.counted < 0:
+            self._find_models()
+            sizes: dict[Node, int] = {}
+            for node in _children_first(self._sections("worldbody")):
+                below = sum(sizes.pop(child) for child in node.children)
+                sizes[node] = 1 + self._grown(node, below)
+            self.counted = sum(sizes.values())
+        return self.counted
+
+    def _grown(self, node: Node, below: int) -> int:
+        """What an element becomes, given how much stands in it."""
+        if node.tag == "replicate":
+            grown = below * max(node.values["count"], 0)
+        elif node.tag == "composite":
+            grown = composite.size_of(node)
+        elif node.tag == "attach" and "body" not in node.values:
+            grown = self._model(node).composer.size()
+        else:
+            return below
+        if grown > self.budget.left:
+            raise node.error(f"would make {grown:,} elements; the most is {MAX_ELEMENTS:,}", "count")
+        return grown
 
     def _spend(self, node: Node, count: int) -> None:
         self.budget.left -= count
@@ -148,12 +178,24 @@ class Composer:
                 stack.append((child, iter(child.children), []))
             elif child.tag == "attach":
                 done.extend(self._attach(child))
+            elif child.tag == "composite":
+                done.append(self._composite(child))
             else:
                 done.append(child)
 
     def _see(self, node: Node) -> None:
         if node.tag == "body" and node.values.get("name"):
             self.seen.setdefault(node.values["name"], node)
+
+    def _composite(self, node: Node) -> Node:
+        """The first body of the chain that a composite stands for."""
+        self._spend(node, composite.size_of(node))
+        cable = composite.expand(node, self.root.schema)
+        for tag, element in cable.sections:
+            self._append(tag, [element])
+        for part in walk(cable.body):
+            self._see(part)
+        return cable.body
 
     # replicate
 
@@ -171,6 +213,11 @@ class Composer:
         """Frames with the copies; `before` is what stands before it in its `<worldbody>`."""
         count = max(node.values["count"], 0)
         self._check_doubling(node, count)
+        for part in walk(node):
+            if part.tag == "flexcomp":
+                raise part.error(
+                    "a flexcomp cannot be replicated: its flex would have the same name; copy it"
+                )
         inside = [child for child in node.children if child.tag != "inertial"]
         names = names_below(inside)
         digits = len(str(count))
@@ -277,7 +324,7 @@ class Composer:
     # attach
 
     def _attach(self, node: Node) -> list[Node]:
-        model, prefix = self._model(node), node.values["prefix"]
+        model, prefix = self._model(node).ready(), node.values["prefix"]
         trunk, childclass = _trunk(model.root, node)
         if trunk.tag == "body" and f"{prefix}{node.values['body']}" in self.seen:
             return []  # attached already: MuJoCo takes a second request for the same body as done
@@ -285,8 +332,8 @@ class Composer:
         rename = partial(_with_prefix, prefix=prefix)
         became: dict[Node, Node] = {}
         frame = _frame(node, ORIGIN, IDENTITY, childclass, model.number)
+        self._spend(node, sum(1 for part in parts for _ in walk(part)))
         frame.children = [copied(part, rename, _EVERY_KIND, copies=became) for part in parts]
-        self._spend(node, len(became))
         for part in walk(frame):
             self._see(part)
         self._adopt(model, prefix, node)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.contracts.enums import AutoBool
+from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
 from dovetail.errors import listing, nearest
 
 from .defaults import Defaults
@@ -23,6 +24,9 @@ MeshReader = Callable[[bytes, str], dict[str, Any]]
 """(content, filename) → vertices and what else a mesh file holds."""
 MeshInertiaRow = Callable[[Any, Any], tuple[float, Any, Any]]
 """(vertices, faces) → volume or area, centre of mass and inertia about it for unit density."""
+
+FlexRow = Callable[[FlexRecipe], FlexShape]
+"""What a flexcomp asks for → its points and elements."""
 
 T = TypeVar("T", bound=Item)
 
@@ -94,6 +98,8 @@ class Context:
     """How to read a mesh file of each suffix."""
     mesh_inertia: Mapping[str, MeshInertiaRow] = attrs.field(factory=dict)
     """How to integrate a mesh in each inertia mode."""
+    flex_build: Mapping[str, FlexRow] = attrs.field(factory=dict)
+    """How to make a flexcomp of each type."""
     loaders: list[Loader] = attrs.field(factory=list)
     """What reads the files of each document."""
     modelname: str = "MuJoCo Model"
@@ -110,6 +116,12 @@ class Context:
     objects: dict[str, list[Any]] = attrs.field(init=False)
     ids: dict[str, dict[str, int]] = attrs.field(init=False)
     frames: dict[str, Node] = attrs.field(factory=dict)
+    flat_meshes_are_boxes: bool = False
+    """Whether meshes without volume are accepted (a rule of older dialects)."""
+    engine_plugins: set[str] = attrs.field(factory=set)
+    """Names of MuJoCo's engine plugins that `<extension>` declares."""
+    plugin_users: list[tuple[Node, Any, str]] = attrs.field(factory=list)
+    """`<plugin>` elements of bodies and geoms, their owners, and what the plugin must be able to do."""
 
     def __attrs_post_init__(self) -> None:
         self.objects = {kind: [] for kind in KINDS}
@@ -147,8 +159,11 @@ class Context:
 
     def add(self, kind: str, item: Item) -> None:
         """Number an object and remember its name."""
-        if item.node is not None:
-            item.name = item.node.values.get("name", "")
+        self.add_named(kind, item, item.node.values.get("name", "") if item.node else item.name)
+
+    def add_named(self, kind: str, item: Item, name: str) -> None:
+        """Number an object under a name that is not its element's own."""
+        item.name = name
         item.id = len(self.objects[kind])
         if item.name and item.name in self.ids[kind]:
             first = self.objects[kind][self.ids[kind][item.name]].node

@@ -28,6 +28,8 @@ from .tree import ORIENTATIONS, Actuator, Camera, Geom, Item, Joint, Light, Mate
 T = TypeVar("T", bound=Item)
 
 MAIN = "main"
+BUILT_IN = "\0built-in"
+"""Class of generated elements, which take nothing from the model's classes; no file can name it."""
 
 
 def _overlay(item: Item, node: Node) -> None:
@@ -129,6 +131,8 @@ class Defaults:
         if name is None:
             return None
         classes = self.classes_of(node.model)
+        if name == BUILT_IN:
+            return _built_in()[MAIN]
         if name not in classes:
             hint = nearest(name, classes)
             known = listing(classes)

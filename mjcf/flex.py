@@ -29,6 +29,8 @@ MAX_BODIES_AND_FLEXES = 65534
 """MuJoCo's limit: pairs of them are numbered by 16 bits each."""
 _FLAT = 1e-15
 """mjMINVAL: a flex thinner than this, m, has no extent along that axis."""
+_TEXTURED_CORNERS = 3
+"""How many corners of an element get texture coordinates if the file does not say which."""
 _BENDING_JOINTS = 3
 """A vertex of a flex that resists bending moves freely: its body has this many joints."""
 
@@ -112,6 +114,8 @@ class Built:
     stiffness: Reals
     bending: Reals
     tree: dict[str, Any]
+    reach: dict[int, float]
+    """Longest edge (or distance between nodes) from each body, m."""
 
 
 def compile_flexes(context: Context) -> None:
@@ -126,11 +130,23 @@ def compile_flexes(context: Context) -> None:
         )
     poses = world_poses(context.bodies)
     for flex in flexes:
+        _check_bodies(context, flex)
         if flex.material:
             flex.matid = context.find("material", flex.material, flex.place, "material")
         _check_settings(flex)
         _check_counts(flex)
         flex.built = _build(flex, poses)
+
+
+def _check_bodies(context: Context, flex: Flex) -> None:
+    """Bodies that fusestatic removed carry nothing any more."""
+    for body in (*flex.vertbody, *flex.nodebody):
+        if body.id >= len(context.bodies) or context.bodies[body.id] is not body:
+            raise flex.place.error(
+                f"body {body.name!r} is fused with its parent, as it cannot move; "
+                'attach the flex to another body, or set fusestatic="false"',
+                "body",
+            )
 
 
 def _check_settings(flex: Flex) -> None:
@@ -161,17 +177,21 @@ def _check_counts(flex: Flex) -> None:
         raise node.error("there are no elements; write some", "element")
     if flex.element.size % corners:
         raise node.error(
-            f"element has {flex.element.size} numbers; with dim {flex.dim} write {corners} per element", "element"
+            f"element has {flex.element.size} numbers; with dim {flex.dim} write {corners} per element",
+            "element",
         )
     count = _vertex_count(flex)
     if len(flex.vertex) and len(flex.vertbody) not in (1, count):
-        raise node.error(f"there are {count} vertices but {len(flex.vertbody)} bodies; name one body, or {count}", "body")
+        raise node.error(
+            f"there are {count} vertices but {len(flex.vertbody)} bodies; name one body, or {count}", "body"
+        )
     if count < corners:
         raise node.error(f"dim {flex.dim} needs at least {corners} vertices, there are {count}")
     strange = (flex.element < 0) | (flex.element >= count)
     if strange.any():
         raise node.error(
-            f"element refers to vertex {flex.element[strange][0]}, but there are {count}, counted from 0", "element"
+            f"element refers to vertex {flex.element[strange][0]}, but there are {count}, counted from 0",
+            "element",
         )
     ordered = np.sort(flex.element.reshape(-1, corners), axis=1)
     repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
@@ -179,10 +199,13 @@ def _check_counts(flex: Flex) -> None:
         raise node.error(f"element {np.flatnonzero(repeated)[0]} has the same vertex twice", "element")
     if len(flex.texcoord) and not flex.elemtexcoord.size and len(flex.texcoord) != count:
         raise node.error(
-            f"texcoord has {len(flex.texcoord)} pairs; write two numbers for each of {count} vertices", "texcoord"
+            f"texcoord has {len(flex.texcoord)} pairs; write two numbers for each of {count} vertices",
+            "texcoord",
         )
-    if flex.elemtexcoord.size and flex.elemtexcoord.size != flex.element.size:
-        raise node.error(f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord")
+    if flex.elemtexcoord.size > flex.element.size:
+        raise node.error(
+            f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord"
+        )
     if flex.interpolated and (interpolation_order(len(flex.nodebody)) + 1) ** 3 != len(flex.nodebody):
         raise node.error(f"there are {len(flex.nodebody)} nodes; write 8 or 27, a cube of them", "node")
 
@@ -200,7 +223,9 @@ def _build(flex: Flex, poses: list[Pose]) -> Built:
     count = _vertex_count(flex)
     bodies = flex.vertbody * count if len(flex.vertbody) == 1 else flex.vertbody
     given = len(flex.vertex) > 0
-    rigid = (given and len(flex.vertbody) == 1) or (not flex.interpolated and len({b.id for b in bodies}) == 1)
+    rigid = (given and len(flex.vertbody) == 1) or (
+        not flex.interpolated and len({b.id for b in bodies}) == 1
+    )
     local = flex.vertex if given else np.zeros((count, 3))
     place = _in_world(local, bodies, poses)
     node_local = flex.node_place if len(flex.node_place) else np.zeros((len(flex.nodebody), 3))
@@ -233,7 +258,24 @@ def _build(flex: Flex, poses: list[Pose]) -> Built:
         stiffness=_stiffness(flex, element, place, nodes),
         bending=_bending(flex, flap, place),
         tree=tree,
+        reach=_reach_of_nodes(flex, poses) if flex.interpolated else _reach_of_edges(edge, place, bodies),
     )
+
+
+def _reach_of_edges(edge: Ints, place: Reals, bodies: Sequence[Body]) -> dict[int, float]:
+    reach: dict[int, float] = {}
+    length = np.linalg.norm(place[edge[:, 1]] - place[edge[:, 0]], axis=1)
+    for ends, distance in zip(edge.tolist(), length.tolist(), strict=True):
+        for end in ends:
+            body = bodies[end].id
+            reach[body] = max(reach.get(body, 0.0), distance)
+    return reach
+
+
+def _reach_of_nodes(flex: Flex, poses: list[Pose]) -> dict[int, float]:
+    place = np.array([poses[body.id][0] for body in flex.nodebody])
+    distance = np.linalg.norm(place[:, None] - place[None], axis=2).max(axis=1)
+    return {body.id: float(d) for body, d in zip(flex.nodebody, distance, strict=True)}
 
 
 def _in_world(local: Reals, bodies: Sequence[Body], poses: list[Pose]) -> Reals:
@@ -270,16 +312,22 @@ def _fraction_of_box(flex: Flex, place: Reals, box: Reals) -> Reals:
 
 
 def _texture_numbers(flex: Flex, element: Ints) -> Ints:
-    """Texture coordinates of the elements: as written, or those of the vertices in the order as written."""
-    if flex.elemtexcoord.size:
-        return flex.elemtexcoord
-    return flex.element if len(flex.texcoord) else element.reshape(-1)
+    """Texture coordinates of the elements: as written, or those of the vertices in the order as written.
+
+    MuJoCo lists three per element, so that those of tetrahedra end in zeros.
+    """
+    if not len(flex.texcoord):
+        return element.reshape(-1)
+    given = flex.elemtexcoord if flex.elemtexcoord.size else flex.element[: _TEXTURED_CORNERS * len(element)]
+    return np.concatenate([given, np.zeros(element.size - given.size, np.int64)])
 
 
 def _stiffness(flex: Flex, element: Ints, place: Reals, nodes: Reals) -> Reals:
     stiffness = np.zeros((len(element), elasticity.STIFFNESS_WIDTH))
     if flex.young <= 0:
         return stiffness
+    if flex.dim == 3 or flex.elastic2d != "none":
+        _check_measures(flex, element, place)
     if flex.interpolated:
         order = interpolation_order(len(nodes))
         needed = nodes.size**2 // elasticity.STIFFNESS_WIDTH
@@ -294,6 +342,18 @@ def _stiffness(flex: Flex, element: Ints, place: Reals, nodes: Reals) -> Reals:
     elif flex.dim == 3 or (flex.dim == 2 and flex.elastic2d in ("stretch", "both") and flex.thickness > 0):
         return elasticity.element_stiffness(place, element, flex.young, flex.poisson, flex.thickness)
     return stiffness
+
+
+def _check_measures(flex: Flex, element: Ints, place: Reals) -> None:
+    """Elasticity divides by the size of elements."""
+    if flex.dim == 1 or flex.interpolated:
+        return
+    empty = np.flatnonzero(elasticity.measures(place[element]) == 0)
+    if len(empty):
+        what = "area" if flex.dim == 2 else "volume"
+        raise flex.place.error(
+            f"element {empty[0]} has no {what}, so it cannot be elastic; move its vertices"
+        )
 
 
 def _bending(flex: Flex, flap: Ints, place: Reals) -> Reals:

@@ -103,6 +103,12 @@ def flex_fields(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     return {**fields, **_volumes(built, values)}
 
 
+def flex_bodies(context: Context) -> set[int]:
+    """Bodies that move a flex: their trees must not sleep."""
+    flexes: list[Flex] = context.objects["flex"]
+    return {body.id for flex in flexes for body in (*flex.vertbody, *flex.nodebody)}
+
+
 def flex_sizes(values: dict[str, Any]) -> dict[str, int]:
     """Numbers of rows of all flexes together."""
     rows = {

@@ -36,16 +36,25 @@ def element_stiffness(point: Reals, element: Ints, young: float, poisson: float,
     return stiffness
 
 
-def _gradient_products(corner: Reals) -> tuple[Reals, Reals]:
-    """Inner products of the gradients of barycentric coordinates, and the area or volume of each element."""
+def measures(corner: Reals) -> Reals:
+    """Area of triangles or volume of tetrahedra, given by their corners (n, dim+1, 3)."""
     side = corner[:, 1:] - corner[:, :1]
     normal = np.cross(side[:, 0], side[:, 1])
     if corner.shape[1] == 3:
-        measure = np.linalg.norm(normal, axis=1) / 2
+        area: Reals = np.linalg.norm(normal, axis=1) / 2
+        return area
+    volume: Reals = np.abs(np.einsum("ij,ij->i", normal, side[:, 2])) / 6
+    return volume
+
+
+def _gradient_products(corner: Reals) -> tuple[Reals, Reals]:
+    """Inner products of the gradients of barycentric coordinates, and the area or volume of each element."""
+    measure = measures(corner)
+    if corner.shape[1] == 3:
         opposite = corner[:, [2, 0, 1]] - corner[:, [1, 2, 0]]
         gradient = opposite / (2 * measure)[:, None, None]  # turned by a right angle in the plane, all alike
     else:
-        measure = np.abs(np.einsum("ij,ij->i", normal, side[:, 2])) / 6
+        side = corner[:, 1:] - corner[:, :1]
         across = [np.cross(side[:, i], side[:, j]) for i, j in ((1, 2), (2, 0), (0, 1))]
         outer = np.stack([-sum(across), *across], axis=1)
         gradient = outer / (6 * measure)[:, None, None]

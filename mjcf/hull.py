@@ -110,6 +110,8 @@ def _directed_edges(face: Ints) -> set[tuple[int, int]]:
 
 def _list_order(raw: Ints, equations: Reals) -> Ints:
     """Hull vertices in the order of Qhull's list, see the module's docstring."""
+    if len(raw) == _SIMPLEX:  # nothing was added to the first simplex
+        return np.array([raw[1, 0], *raw[0]], np.int32)
     rounds = _rounds(raw, equations)
     latest: dict[int, tuple[int, int]] = {}
     for position, (number, face) in enumerate(zip(rounds, raw.tolist(), strict=True)):

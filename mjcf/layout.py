@@ -69,11 +69,9 @@ def _joints(top: Node) -> list[Node]:
         if node.tag in ("joint", "freejoint"):
             found.append(node)
             continue
-        own, bodies = [], []
-        for part in _contents(node):
-            (bodies if part.tag == "body" else own).append(part)
-        found += [part for part in own if part.tag in ("joint", "freejoint")]
-        stack.extend(reversed(bodies))
+        contents = _contents(node)
+        found += [part for part in contents if part.tag in ("joint", "freejoint")]
+        stack.extend(reversed([part for part in contents if part.tag == "body"]))
     return found
 
 

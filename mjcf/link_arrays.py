@@ -134,11 +134,6 @@ def kept_awake(context: Context) -> set[int]:
     return awake
 
 
-def tendon_bodies(context: Context, tendon: int) -> list[int]:
-    """Bodies that move when a tendon's length changes."""
-    return _bodies(context.objects["tendon"][tendon])
-
-
 def _moving_root(body: Body) -> int:
     """The first body with joints on the way from the world; the world itself if nothing moves."""
     root, here = 0, body

@@ -15,6 +15,8 @@ from .rotation import EPS
 
 _PARALLEL = 0.99999872
 """Cosine above which two normals count as equal: 0.09 degrees."""
+_UNIT = 2.0
+"""No component of a unit normal is larger."""
 _DIFFERENT = 1e-15
 """mjMINVAL: components that differ by less are compared no further."""
 Normal = tuple[float, float, float]
@@ -22,21 +24,39 @@ Edge = tuple[int, int]
 
 
 def unit_normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Unit normal of each face; a face without area looks along x (mjuu_makenormal)."""
+    """Unit normal of each face; a face without area looks along x."""
+    normals = _normals(vertices, faces)
+    normals[~(normals[:, 0] <= _UNIT)] = (1.0, 0.0, 0.0)
+    return normals
+
+
+def _normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Normals by which faces are grouped: that of a face without area is infinite (mjuu_makenormal)."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
-    length = np.sqrt(np.einsum("ij,ij->i", normal, normal))
-    degenerate = length < EPS
-    normal[degenerate], length[degenerate] = (1.0, 0.0, 0.0), 1.0
-    return normal / length[:, None]
+    length = np.sqrt(normal[:, 0] ** 2 + normal[:, 1] ** 2 + normal[:, 2] ** 2)
+    normal[length < EPS] = (1.0, 0.0, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return normal / length[:, None]
 
 
 def polygons(vertices: np.ndarray, faces: np.ndarray) -> list[list[int]]:
     """Vertices of each polygon in order around it; groups in descending order of their normals."""
     tree = _NormalTree()
-    for normal, face in zip(unit_normals(vertices, faces).tolist(), faces.tolist(), strict=True):
-        tree.group(tuple(normal)).add(face)
-    return [path for group in tree.ordered() for path in group.paths() if len(path) > 2]
+    for normal, face in zip(_normals(vertices, faces).tolist(), faces.tolist(), strict=True):
+        tree.add(*normal, face)
+    return [path for group in tree.ordered() for path in outlines(group) if len(path) > 2]
+
+
+def outlines(faces: list[list[int]]) -> Iterator[list[int]]:
+    """The outlines of triangles of one plane; almost always it is one triangle."""
+    if len(faces) == 1:
+        yield faces[0]
+        return
+    outline = _Outline()
+    for face in faces:
+        outline.add(face)
+    yield from outline.paths()
 
 
 def _before(a: Normal, b: Normal) -> bool:
@@ -54,11 +74,10 @@ def _before(a: Normal, b: Normal) -> bool:
     return False
 
 
-class _Group:
-    """Triangles of almost equal normals: the edges of their outline, in connected pieces."""
+class _Outline:
+    """The edges around triangles of almost equal normals, in connected pieces."""
 
-    def __init__(self, normal: Normal) -> None:
-        self.normal = normal
+    def __init__(self) -> None:
         self._edges: dict[int, tuple[Edge, int]] = {}
         """Outline in the order in which edges came: edge and piece."""
         self._where: dict[Edge, list[int]] = {}
@@ -127,39 +146,72 @@ class _Group:
 
 
 class _NormalTree:
-    """A red-black tree of groups, grown as the C++ standard library's ordered set grows."""
+    """A red-black tree of groups of faces, grown as the C++ standard library's ordered set grows."""
 
     def __init__(self) -> None:
-        self._groups: list[_Group] = []
+        self._faces: list[list[list[int]]] = []
+        self._x: list[float] = []
+        self._y: list[float] = []
+        self._z: list[float] = []
+        """Normal of each group: that of its first face."""
         self._left: list[int] = []
         self._right: list[int] = []
         self._up: list[int] = []
         self._red: list[bool] = []
         self._root = -1
 
-    def group(self, normal: Normal) -> _Group:
-        """The group this normal belongs to, made if there is none."""
-        node, found = self._root, -1
-        groups, left, right = self._groups, self._left, self._right
-        while node >= 0:
-            if _before(groups[node].normal, normal):
-                node = right[node]
-            else:
-                found, node = node, left[node]
-        if found >= 0 and not _before(normal, groups[found].normal):
-            return groups[found]
-        return self._insert(_Group(normal))
+    def add(self, x: float, y: float, z: float, face: list[int]) -> None:
+        """Put a face with this normal into its group, made if there is none.
 
-    def _insert(self, group: _Group) -> _Group:
+        Unless a group on the way has an almost equal normal, the way leads to where a new group belongs.
+        """
+        if x > _UNIT:  # a face without area
+            self._add_near((x, y, z), face)
+            return
+        node, above, before = self._root, -1, False
+        all_x, all_y, all_z, left, right = self._x, self._y, self._z, self._left, self._right
+        while node >= 0:
+            nx, ny, nz = all_x[node], all_y[node], all_z[node]
+            if nx * x + ny * y + nz * z > _PARALLEL:
+                self._add_near((x, y, z), face)
+                return
+            difference = nx - x
+            if -_DIFFERENT <= difference <= _DIFFERENT:
+                difference = ny - y
+                if -_DIFFERENT <= difference <= _DIFFERENT:
+                    difference = nz - z
+            above, before = node, difference < 0
+            node = left[node] if before else right[node]
+        self._insert((x, y, z), face, above, before)
+
+    def _add_near(self, normal: Normal, face: list[int]) -> None:
+        """The same in two steps, for a normal that is almost equal to another: look up, then insert."""
+        node, found = self._root, -1
+        while node >= 0:
+            if _before(self._normal(node), normal):
+                node = self._right[node]
+            else:
+                found, node = node, self._left[node]
+        if found >= 0 and not _before(normal, self._normal(found)):
+            self._faces[found].append(face)
+            return
         above, node, first = -1, self._root, True
         while node >= 0:
             above = node
-            first = _before(group.normal, self._groups[node].normal)
+            first = _before(normal, self._normal(node))
             node = self._left[node] if first else self._right[node]
-        new = len(self._groups)
-        if above >= 0 and not self._is_new(group.normal, above, first):
-            return group  # the search and the insertion disagree: MuJoCo's set drops the group
-        self._groups.append(group)
+        if above < 0 or self._is_new(normal, above, first):
+            self._insert(normal, face, above, first)
+        # otherwise the two steps disagree, and MuJoCo's set drops the face
+
+    def _normal(self, node: int) -> Normal:
+        return self._x[node], self._y[node], self._z[node]
+
+    def _insert(self, normal: Normal, face: list[int], above: int, first: bool) -> None:
+        new = len(self._faces)
+        self._faces.append([face])
+        for column, value in zip((self._x, self._y, self._z), normal, strict=True):
+            column.append(value)
         for links in (self._left, self._right):
             links.append(-1)
         self._up.append(above)
@@ -171,12 +223,11 @@ class _NormalTree:
         else:
             self._right[above] = new
         self._balance(new)
-        return group
 
     def _is_new(self, normal: Normal, above: int, first: bool) -> bool:
         """Whether no group that stands just before the place of insertion counts as equal."""
         previous = self._previous(above) if first else above
-        return previous < 0 or _before(self._groups[previous].normal, normal)
+        return previous < 0 or _before(self._normal(previous), normal)
 
     def _previous(self, node: int) -> int:
         if self._left[node] >= 0:
@@ -226,8 +277,8 @@ class _NormalTree:
         other[child] = node
         self._up[node] = child
 
-    def ordered(self) -> Iterator[_Group]:
-        """All groups in the tree's order."""
+    def ordered(self) -> Iterator[list[list[int]]]:
+        """The faces of all groups in the tree's order."""
         stack: list[int] = []
         node = self._root
         while stack or node >= 0:
@@ -235,5 +286,5 @@ class _NormalTree:
                 stack.append(node)
                 node = self._left[node]
             node = stack.pop()
-            yield self._groups[node]
+            yield self._faces[node]
             node = self._right[node]

@@ -138,13 +138,13 @@ _ELASTICITY: Attributes = {
 }
 
 
-def _plugin() -> Element:
+def _plugin(later: bool = True) -> Element:
     attributes: Attributes = {"plugin": Text(), "instance": Reference("plugin")}
-    return _element("plugin", "*", attributes, [_config()], later=True)
+    return _element("plugin", "*", attributes, [_config()], later=later)
 
 
 def _config() -> Element:
-    return _element("config", "*", {"key": Text(), "value": Text()}, later=True)
+    return _element("config", "*", {"key": Text(), "value": Text()}, required="key value")
 
 
 _COMPILER = _element(
@@ -416,8 +416,8 @@ _EXTENSION = _element(
             "plugin",
             "*",
             {"plugin": Text()},
-            [_element("instance", "*", _NAMED, [_config()], later=True)],
-            later=True,
+            [_element("instance", "*", _NAMED, [_config()], required="name")],
+            required="plugin",
         )
     ],
 )
@@ -465,7 +465,7 @@ def _skin() -> Element:
         "texcoord": FloatList(),
         "face": IntList(),
     }
-    return _element("skin", "*", attributes, [_element("bone", "*", bone, later=True)], later=True)
+    return _element("skin", "*", attributes, [_element("bone", "*", bone, required=" ".join(bone))])
 
 
 _ASSET = _element(
@@ -506,7 +506,7 @@ _ASSET = _element(
                 "size": Floats(4),
                 "elevation": FloatList(),
             },
-            later=True,
+            required="size",
         ),
         _skin(),
         _element(
@@ -536,7 +536,7 @@ _ASSET = _element(
 
 def _composite() -> Element:
     joint = {
-        "kind": Text(),
+        "kind": Keyword.words("main"),
         **_without(_JOINT, "actuatorfrclimited actuatorfrcrange actuatorgravcomp pos ref springdamper"),
         **_vectors(2, "solreffix", exact=False),
         **_vectors(5, "solimpfix", exact=False),
@@ -570,13 +570,13 @@ def _composite() -> Element:
             "quat": Floats(4),
         },
         [
-            _element("joint", "*", _without(joint, "springref user"), later=True),
-            _element("skin", "?", skin, later=True),
-            _element("geom", "?", geom, later=True),
-            _element("site", "?", site, later=True),
-            _plugin(),
+            _element("joint", "*", _without(joint, "springref user"), required="kind"),
+            _element("skin", "?", skin),
+            _element("geom", "?", geom),
+            _element("site", "?", site),
+            _plugin(later=False),
         ],
-        later=True,
+        required="type",
     )
 
 
@@ -589,11 +589,11 @@ def _flexcomp() -> Element:
             "type": Text(),
             **_POSE,
             **_ints("group dim"),
-            "count": FloatList(),
+            "count": Ints(3),
             **_vectors(3, "spacing scale origin"),
             **_floats("radius mass inertiabox"),
             **_bools("rigid flatskin"),
-            "dof": Text(),
+            "dof": Keyword.words("full radial trilinear quadratic"),
             "material": Reference("material"),
             "rgba": Floats(4),
             "file": File(),
@@ -601,15 +601,13 @@ def _flexcomp() -> Element:
             "element": IntList(),
         },
         [
-            _element("edge", "?", {"equality": BOOL, **_SOLVER, **_floats("stiffness damping")}, later=True),
-            _element("elasticity", "?", _ELASTICITY, later=True),
-            _element("contact", "?", _FLEX_CONTACT, later=True),
-            _element(
-                "pin", "*", {name: IntList() for name in ["id", "range", "grid", "gridrange"]}, later=True
-            ),
-            _plugin(),
+            _element("edge", "?", {"equality": BOOL, **_SOLVER, **_floats("stiffness damping")}),
+            _element("elasticity", "?", _ELASTICITY),
+            _element("contact", "?", _FLEX_CONTACT),
+            _element("pin", "*", {name: IntList() for name in ["id", "range", "grid", "gridrange"]}),
+            _plugin(later=False),
         ],
-        later=True,
+        required="name",
     )
 
 
@@ -624,7 +622,7 @@ def _worldbody() -> Element:
         ),
         _element("joint", "*", {**_NAMED, **_CLASS, **_JOINT}),
         _element("freejoint", "*", {**_NAMED, "group": Int(), "align": AUTO_BOOL}),
-        _element("geom", "*", {**_NAMED, **_CLASS, **_GEOM}, [_plugin()], later="hfield"),
+        _element("geom", "*", {**_NAMED, **_CLASS, **_GEOM}, [_plugin(later=False)]),
         _element(
             "attach",
             "*",
@@ -638,7 +636,7 @@ def _worldbody() -> Element:
             "*",
             {**_NAMED, **_CLASS, **_LIGHT, **_references(target="body", texture="texture")},
         ),
-        _plugin(),
+        _plugin(later=False),
         _composite(),
         _flexcomp(),
     ]
@@ -687,11 +685,11 @@ _DEFORMABLE = _element(
                 **{name: IntList() for name in ("element", "elemtexcoord")},
             },
             [
-                _element("contact", "?", _FLEX_CONTACT, later=True),
-                _element("edge", "?", _floats("stiffness damping"), later=True),
-                _element("elasticity", "?", _ELASTICITY, later=True),
+                _element("contact", "?", _FLEX_CONTACT),
+                _element("edge", "?", _floats("stiffness damping")),
+                _element("elasticity", "?", _ELASTICITY),
             ],
-            later=True,
+            required="body element",
         ),
         _skin(),
     ],
@@ -764,8 +762,6 @@ _TRANSMISSION: Attributes = {
     **_references(joint="joint", jointinparent="joint", tendon="tendon", cranksite="site"),
     **_references(slidersite="site", site="site", refsite="site"),
 }
-_OTHER_TARGETS = "tendon cranksite slidersite site refsite body"
-"""Transmissions that are valid MJCF but not supported yet."""
 
 
 def _actuators() -> Element:
@@ -779,7 +775,6 @@ def _actuators() -> Element:
             tag,
             "*",
             {**_NAMED, **_CLASS, **attributes, **target.get(tag, _TRANSMISSION)},
-            later=tag in ("muscle", "adhesion") or _OTHER_TARGETS,
         )
         for tag, attributes in _ACTUATORS.items()
     ]

@@ -184,7 +184,7 @@ class Loader:
         except FileNotFoundError:
             raise place.error("no such file; check the path") from None
         except IsADirectoryError:
-            raise place.error(f"{path} is a directory; give the path of an XML file") from None
+            raise place.error(f"{path} is a directory; give the path of a file") from None
         except (OSError, ValueError) as problem:
             raise place.error(f"cannot read: {problem}") from None
 

@@ -14,6 +14,7 @@ import attrs
 from . import rotation
 from .compose import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
 from .context import CompilerSettings
+from .dialects import Rewrite
 from .elements.settings import apply_compiler
 from .kinds import Vec
 from .source import MAX_FILES, Loader, Node, load, walk
@@ -28,14 +29,26 @@ class Library:
     settings: list[CompilerSettings] = attrs.field(factory=list)
     loaders: list[Loader] = attrs.field(factory=list)
     """What reads the files of each document."""
-    known: list[tuple[int, str, int]] = attrs.field(factory=list)
-    """Document, prefix, attached document: its default classes are known under that prefix."""
+    composers: list[Composer] = attrs.field(factory=list)
     budget: Budget = attrs.field(factory=lambda: Budget(MAX_ELEMENTS))
     custom: frozenset[str] = frozenset()
     """Tags of elements that third parties read."""
+    rewrites: tuple[Rewrite, ...] = ()
+    """What the dialect changes in a document before it is checked."""
+
+    def check(self, root: Node) -> None:
+        """Translate a document from its dialect and check it against the schema."""
+        for rewrite in self.rewrites:
+            rewrite(root)
+        validate(root, self.custom)
+
+    @property
+    def known(self) -> list[tuple[int, str, int]]:
+        """Document, prefix, attached document: its default classes are known under that prefix."""
+        return [(n, *pair) for n, composer in enumerate(self.composers) for pair in composer.attached]
 
     def add(self, root: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
-        """Number a checked document and put its parts together; `above` are the models that attach it."""
+        """Number a checked document; `above` are the models that attach it."""
         number = len(self.roots)
         settings = CompilerSettings()
         for section in root.children:
@@ -49,9 +62,8 @@ class Library:
         composer = Composer(
             root, partial(self._load, loader=loader, above=above), partial(_turn, settings), self.budget
         )
-        composer.compose()
-        self.known.extend((number, prefix, other) for prefix, other in composer.attached)
-        return Submodel(root, number)
+        self.composers.append(composer)
+        return Submodel(number, composer)
 
     def _load(self, node: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
         text, name, identity, own = loader.open_model(node)
@@ -61,7 +73,7 @@ class Library:
             raise node.error(f"too many models attach one another; at most {MAX_MODELS} deep", "file")
         root = load(text, name, own)
         loader.bytes_read = own.bytes_read
-        validate(root, self.custom)
+        self.check(root)
         return self.add(root, own, (*above, identity))
 
 

@@ -159,13 +159,16 @@ def _transform(mesh: Mesh) -> None:
     vertex, normal = surface.vertex - np.array(mesh.refpos), surface.normal
     if mesh.refquat != (1.0, 0.0, 0.0, 0.0):
         turn = np.array(rotation_matrix(normalized(mesh.refquat)))
-        vertex = vertex @ turn
-        normal = (normal.astype(np.float64) @ turn).astype(np.float32)
+        vertex = _turned(vertex, turn.T)
+        normal = _turned(normal.astype(np.float64), turn.T).astype(np.float32)
     if mesh.scale != (1.0, 1.0, 1.0):
         vertex = vertex * mesh.scale
         normal = (normal.astype(np.float64) * mesh.scale).astype(np.float32)
     square = normal[:, 0] ** 2 + normal[:, 1] ** 2 + normal[:, 2] ** 2
-    surface.vertex, surface.normal = vertex, _single_units(normal, np.where(square > SMALL, np.sqrt(square), 0))
+    surface.vertex, surface.normal = (
+        vertex,
+        _single_units(normal, np.where(square > SMALL, np.sqrt(square), 0)),
+    )
 
 
 def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
@@ -180,11 +183,17 @@ def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
     mesh.pos = tuple(float(x) for x in centre)
     _check_moments(mesh)
     mesh.box = _equivalent_box(mesh.moments, mesh.measure)
-    turn = np.array(rotation_matrix(conjugate(mesh.quat))).T
-    surface.vertex = (surface.vertex - centre) @ turn
-    surface.normal = (surface.normal.astype(np.float64) @ turn).astype(np.float32)
+    turn = np.array(rotation_matrix(conjugate(mesh.quat)))
+    surface.vertex = _turned(surface.vertex - centre, turn)
+    surface.normal = _turned(surface.normal.astype(np.float64), turn).astype(np.float32)
     mesh.low = tuple(surface.vertex.min(axis=0).tolist())
     mesh.high = tuple(surface.vertex.max(axis=0).tolist())
+
+
+def _turned(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Vectors (n, 3) times a rotation, added up from x to z: thin polygons magnify any other rounding."""
+    x, y, z = vectors.T
+    return np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
 
 
 def _check_measure(mesh: Mesh) -> None:

@@ -143,6 +143,7 @@ class Geom(Posed):
     """Principal moments about the geom's centre, kg·m²."""
     aabb: Vec = (0.0,) * 6
     rbound: float = 0.0
+    plugin: int = -1
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -254,6 +255,7 @@ class Body(Posed):
     cameras: list[Camera] = attrs.field(factory=list)
     lights: list[Light] = attrs.field(factory=list)
     has_children: bool = False
+    plugin: int = -1
     weldid: int = 0
     mocapid: int = -1
 

@@ -61,9 +61,21 @@ def _check_attributes(node: Node, element: Element, in_default: bool) -> None:
             node.values[name] = kind.parse(text)
         except BadValueError as problem:
             raise node.error(f"attribute {name!r}: {problem}", name) from None
+    if node.tag in _NAMED_BY_FILE and not in_default and node.values.get("file"):
+        node.values["name"] = node.values.get("name") or _stem(node.values["file"])
     missing = element.required - set(node.raw)
     if missing:
         raise node.error(f"required attribute {min(missing)!r} is missing; add it")
+
+
+_NAMED_BY_FILE = ("mesh", "hfield", "skin", "texture")
+"""Assets that are called like their file if they have no name."""
+
+
+def _stem(path: str) -> str:
+    """File name without directory and suffix."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.rpartition(".")[0] or name
 
 
 def _check_multiplicity(node: Node, element: Element) -> None:

@@ -15,6 +15,9 @@ from dovetail.errors import MissingDependencyError, ValidationError, listing
 
 VERSION = "3.4.0"
 
+UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
+"""Fields that mujoco's Python bindings show as empty arrays."""
+
 _OBJECT_KINDS = {
     "body": "BODY",
     "joint": "JOINT",
@@ -56,6 +59,8 @@ def model_from_mujoco(mj_model: Any, source: str = "mujoco.MjModel") -> Model:
         if isinstance(value, bytes):
             value = np.frombuffer(value, np.uint8)
         array = np.asarray(value)
+        if name in UNREADABLE:
+            continue
         if spec.dtype == "uint8" and array.dtype != np.uint8:
             array = array.astype(np.uint8)
         values[name] = array.reshape(spec.dims({**sizes, **_derived(sizes)}))

@@ -21,7 +21,7 @@ class FlexRecipe:
     """Points along each axis."""
     spacing: tuple[float, float, float]
     """Distance between neighbouring points along each axis."""
-    origin: tuple[float, float, float] | None = None
+    origin: tuple[float, ...] | None = None
     """Where a solid made from a surface has its centre point."""
     textured: bool = False
     """Whether texture coordinates are wanted: there is a material and none are written."""

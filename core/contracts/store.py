@@ -100,7 +100,15 @@ def _umask() -> int:
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and arrays of a saved file."""
+    """The header and arrays of a saved run."""
+    header, arrays = read_archive(path, FORMAT)
+    if "implementations" not in header:
+        raise FileFormatError(f"{path}: not in the format {FORMAT}")
+    return header, arrays
+
+
+def read_archive(path: str | Path, file_format: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and arrays of a saved file, which must be of the given format."""
     try:
         # Opened here because NumPy leaves a file that is no archive open.
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -113,8 +121,8 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
         raise FileFormatError(f"{path}: there is no such file") from None
     except (*_DAMAGED, OSError) as error:
         raise FileFormatError(f"{path}: not a file saved by dovetail, or damaged: {error}") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT or "implementations" not in header:
-        raise FileFormatError(f"{path}: not in the format {FORMAT}")
+    if not isinstance(header, dict) or header.get("format") != file_format:
+        raise FileFormatError(f"{path}: not in the format {file_format}")
     return header, arrays
 
 

@@ -160,6 +160,12 @@ class Model(
         """Ids by name for one kind of object."""
         return self._name_indices.get(kind, {})
 
+    def save(self, path: str | Path) -> None:
+        """Write the compiled model, with all names and settings, to one .npz file; see `dovetail.load_model`."""
+        from dovetail.contracts import model_store
+
+        model_store.save(self, path)
+
     def _named(self, kind: str, which: int | str) -> Named:
         return Named(self, self, kind, which)
 

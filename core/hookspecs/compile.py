@@ -9,17 +9,21 @@ from dovetail.contracts.fields import Array
 from dovetail.hookspecs.markers import stage
 
 if TYPE_CHECKING:
+    from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
     from dovetail.contracts.types import Model
 
 
 @stage("compile", "table")
 def mjcf_element(context: Any, node: Any) -> None:
-    """Read one MJCF element into the model under construction. Key: the element's tag."""
+    """Read one element of your own, directly under `<mujoco>`, into the model under construction; its content
+    is yours to check (`node.raw`, `node.children`, `node.error`). Key: the element's tag, none of MJCF's own."""
 
 
 @stage("compile", "table")
-def load_mesh(content: bytes, filename: str) -> tuple[Array, Array]:  # type: ignore[empty-body]
-    """Decode a mesh file into float32 vertices (n, 3) and int32 faces (m, 3). Key: the suffix, as `.stl`."""
+def load_mesh(content: bytes, filename: str) -> dict[str, Array]:  # type: ignore[empty-body]
+    """Decode a mesh file: float32 `vertex` (n, 3) and, if the file has them, int32 `face` (m, 3), float32 `normal`
+    (k, 3) and `texcoord` (k, 2), and int32 `facenormal` and `facetexcoord` (m, 3). Raises ValueError, which says
+    what is wrong with the file. Key: the suffix, as `.stl`."""
 
 
 @stage("compile", "table")
@@ -35,8 +39,8 @@ def geom_inertia(size: Array, shell: bool) -> tuple[float, Array]:  # type: igno
 
 
 @stage("compile", "table")
-def flex_build(context: Any, node: Any) -> None:
-    """Generate vertices, elements, bodies and joints of a flex. Key: the flexcomp type."""
+def flex_build(recipe: FlexRecipe) -> FlexShape:  # type: ignore[empty-body]
+    """Make the points and elements of a flexcomp, in its own frame. Key: the flexcomp type, as `grid`."""
 
 
 @stage("compile", "one")

@@ -1,4 +1,4 @@
-"""`<actuator>`: the general actuator and its shortcuts, and their transmissions to joints.
+"""`<actuator>`: the general actuator and its shortcuts, and what they act on.
 
 A shortcut only presets the general actuator's dynamics, gain and bias (MuJoCo's `mjs_setTo…`). Gains that
 are not written keep the value of the default class, which all shortcuts share.
@@ -7,10 +7,10 @@ are not written keep the value of the default class, which all shortcuts share.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, JointType, TrnType
+from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, TrnType
 
 from ..kinds import Vec
 from ..source import Node
@@ -19,12 +19,28 @@ from ..tree import Actuator, overlay
 if TYPE_CHECKING:
     from ..context import Context
 
-_DYNAMICS = (DynType.NONE, DynType.INTEGRATOR, DynType.FILTER, DynType.FILTEREXACT)
-_GAINS = (GainType.FIXED, GainType.AFFINE)
-_BIASES = (BiasType.NONE, BiasType.AFFINE)
+_MUSCLE_GAINS = ["range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"]
+"""In the order of gainprm, where `range` takes two places."""
 _OWN = ["kp", "kv", "dampratio", "timeconst", "inheritrange", "area", "diameter", "bias", "gain"]
+_OWN += ["tausmooth", *_MUSCLE_GAINS]
 """Attributes that a shortcut translates; all others are the general actuator's."""
-_TARGETS = {"joint": TrnType.JOINT, "jointinparent": TrnType.JOINTINPARENT}
+_TARGETS = {
+    "joint": (TrnType.JOINT, "joint"),
+    "jointinparent": (TrnType.JOINTINPARENT, "joint"),
+    "tendon": (TrnType.TENDON, "tendon"),
+    "site": (TrnType.SITE, "site"),
+    "cranksite": (TrnType.SLIDERCRANK, "site"),
+    "body": (TrnType.BODY, "body"),
+}
+"""For each attribute that names a target, the kind of transmission and of object."""
+_SECOND = {TrnType.SITE: "refsite", TrnType.SLIDERCRANK: "slidersite"}
+"""Transmissions with a second site."""
+_MOST_ACTIVATIONS = 10_000_000
+"""More activation variables than this would not fit in memory."""
+_MUSCLE_DYNAMICS = (0.01, 0.04)
+_MUSCLE_GAIN = (0.75, 1.05, -1.0, 200.0, 0.5, 1.6, 1.5, 1.3, 1.2)
+"""A muscle's numbers where nothing is written: operating range, peak force (−1: from scale), scale, and the
+force-length-velocity curve (mjs_setToMuscle)."""
 
 
 def _set(vector: Vec, index: int, value: float) -> Vec:
@@ -118,8 +134,41 @@ def _not_negative(node: Node, attribute: str) -> float:
     return value
 
 
-def _unsupported_shortcut(actuator: Actuator, node: Node) -> None:
-    """muscle and adhesion: their defaults are checked but have no effect, as their elements are refused."""
+def _muscle(actuator: Actuator, node: Node) -> None:
+    """Hill-type muscle; what still has the general actuator's built-in number takes the muscle's."""
+    builtin = Actuator()
+    dynamics = _replaced(actuator.dynprm, builtin.dynprm, _MUSCLE_DYNAMICS)
+    gain = _replaced(actuator.gainprm, builtin.gainprm, _MUSCLE_GAIN)
+    written = [*node.values.get("range", (-1.0, -1.0))]
+    written += [node.values.get(name, -1.0) for name in _MUSCLE_GAINS[1:]]
+    if node.values.get("tausmooth", 0.0) < 0:
+        raise node.error("tausmooth cannot be negative; write 0 or more", "tausmooth")
+    times = (*node.values.get("timeconst", (-1.0, -1.0)), node.values.get("tausmooth", -1.0))
+    actuator.dynprm = _where_given(times, dynamics)
+    actuator.gainprm = actuator.biasprm = _where_given(written, gain)
+    _types(actuator, DynType.MUSCLE, GainType.MUSCLE, BiasType.MUSCLE)
+
+
+def _replaced(vector: Vec, builtin: Vec, new: Vec) -> Vec:
+    """The vector with new numbers where it still has the built-in ones."""
+    start = [n if v == b else v for v, b, n in zip(vector, builtin, new, strict=False)]
+    return (*start, *vector[len(start) :])
+
+
+def _where_given(written: Sequence[float], vector: Vec) -> Vec:
+    """Written numbers over a vector; a negative one counts as not written."""
+    start = [w if w >= 0 else v for w, v in zip(written, vector, strict=False)]
+    return (*start, *vector[len(start) :])
+
+
+def _adhesion(actuator: Actuator, node: Node) -> None:
+    """Pull on what the body touches: force = gain · ctrl, ctrl not negative."""
+    gain = _not_negative(node, "gain") if "gain" in node.values else actuator.gainprm[0]
+    actuator.gainprm = _set(actuator.gainprm, 0, gain)
+    actuator.ctrllimited = AutoBool.TRUE
+    actuator.gaintype, actuator.biastype = GainType.FIXED, BiasType.NONE
+    if min(actuator.ctrlrange) < 0:
+        raise node.error("the control range of adhesion cannot be negative; start it at 0", "ctrlrange")
 
 
 SHORTCUTS: dict[str, Callable[[Actuator, Node], None]] = {
@@ -130,16 +179,14 @@ SHORTCUTS: dict[str, Callable[[Actuator, Node], None]] = {
     "intvelocity": _intvelocity,
     "damper": _damper,
     "cylinder": _cylinder,
-    "muscle": _unsupported_shortcut,
-    "adhesion": _unsupported_shortcut,
+    "muscle": _muscle,
+    "adhesion": _adhesion,
 }
 
 
 def apply_actuator(actuator: Actuator, node: Node) -> None:
     """Lay an actuator element, of whichever shortcut, over an actuator."""
-    if SHORTCUTS[node.tag] is _unsupported_shortcut:
-        return
-    skip = {*_OWN, *_TARGETS}
+    skip = {*_OWN, *_TARGETS, *_SECOND.values()}
     overlay(actuator, {name: value for name, value in node.values.items() if name not in skip})
     SHORTCUTS[node.tag](actuator, node)
 
@@ -157,44 +204,84 @@ def compile_actuators(context: Context) -> None:
     """Resolve targets, ranges and activation addresses of all actuators (`mjCActuator::Compile`)."""
     address = 0
     for actuator in context.actuators:
-        _check_types(actuator)
         _find_target(context, actuator)
         _inherit_range(context, actuator)
         _check_limits(context, actuator)
+        _check_muscle(actuator)
         _set_activation(actuator)
         actuator.actadr = address if actuator.actdim else -1
         address += actuator.actdim
+        if address > _MOST_ACTIVATIONS:
+            raise actuator.place.error(f"more than {_MOST_ACTIVATIONS} activation variables", "actdim")
         actuator.user = context.padded_user(actuator, "nuser_actuator", actuator.user)
-
-
-def _check_types(actuator: Actuator) -> None:
-    for attribute, enum, known in (
-        ("dyntype", DynType, _DYNAMICS),
-        ("gaintype", GainType, _GAINS),
-        ("biastype", BiasType, _BIASES),
-    ):
-        value = getattr(actuator, attribute)
-        if value not in known:
-            word = enum(value).keyword
-            raise actuator.place.unsupported(f'{attribute}="{word}"', attribute)
 
 
 def _find_target(context: Context, actuator: Actuator) -> None:
     node = actuator.place
     written = [name for name in _TARGETS if name in node.values]
-    if len(written) != 1:
-        problem = "has no transmission target" if not written else "has several transmission targets"
-        raise node.error(f"{problem}; write one of joint, jointinparent", written[1] if written else None)
-    (attribute,) = written
-    joint = context.joints[context.find("joint", node.values[attribute], node, attribute)]
-    if joint.type in (JointType.BALL, JointType.FREE):
-        raise node.unsupported(f"an actuator on a {JointType(joint.type).keyword} joint", attribute)
-    actuator.trntype = int(_TARGETS[attribute])
-    actuator.trnid = (joint.id, -1)
+    if len(written) > 1:
+        raise node.error("has several transmission targets; keep one", written[1])
+    if not written or not node.values[written[0]]:
+        known = ", ".join(name for name in _TARGETS if name in node.schema.attributes)
+        raise node.error(f"has no transmission target; write one of {known}")
+    kind, objects = _TARGETS[written[0]]
+    second = -1
+    for transmission, attribute in _SECOND.items():
+        if kind == transmission and node.values.get(attribute):
+            second = context.find("site", node.values[attribute], node, attribute)
+        elif kind != transmission and attribute in node.values:
+            owner = next(name for name, (other, _) in _TARGETS.items() if other == transmission)
+            raise node.error(f"{attribute} needs a target given as {owner}", attribute)
+    _check_crank(actuator, kind, second)
+    actuator.trntype = int(kind)
+    actuator.trnid = (context.find(objects, node.values[written[0]], node, written[0]), second)
+
+
+def _check_crank(actuator: Actuator, kind: TrnType, slidersite: int) -> None:
+    node = actuator.place
+    if kind != TrnType.SLIDERCRANK:
+        if "cranklength" in node.values:
+            raise node.error("cranklength needs a target given as cranksite", "cranklength")
+        return
+    if slidersite < 0:
+        raise node.error("a slider-crank needs two sites; add slidersite", "cranksite")
+    if actuator.cranklength <= 0:
+        raise node.error("a slider-crank needs a rod; write a positive cranklength", "cranklength")
+
+
+def actuated_bodies(context: Context) -> set[int]:
+    """The bodies that actuators act on; of two sites, only the first one's."""
+    bodies: set[int] = set()
+    for actuator in context.actuators:
+        target = actuator.trnid[0]
+        bodies.update(_BODIES_OF[TrnType(actuator.trntype)](context, target))
+    return bodies
+
+
+def _joint_bodies(context: Context, joint: int) -> list[int]:
+    return [context.joints[joint].bodyid]
+
+
+def _site_bodies(context: Context, site: int) -> list[int]:
+    return [context.sites[site].bodyid]
+
+
+def _tendon_bodies(context: Context, tendon: int) -> list[int]:
+    return [wrap.bodyid for wrap in context.objects["tendon"][tendon].path if wrap.bodyid >= 0]
+
+
+_BODIES_OF: dict[TrnType, Callable[[Context, int], list[int]]] = {
+    TrnType.JOINT: _joint_bodies,
+    TrnType.JOINTINPARENT: _joint_bodies,
+    TrnType.TENDON: _tendon_bodies,
+    TrnType.SITE: _site_bodies,
+    TrnType.SLIDERCRANK: _site_bodies,
+    TrnType.BODY: lambda context, body: [body],
+}
 
 
 def _inherit_range(context: Context, actuator: Actuator) -> None:
-    """inheritrange: take the range of the joint, scaled about its middle."""
+    """inheritrange: take the range of the joint or tendon, scaled about its middle."""
     same_unit = (
         actuator.gaintype == GainType.FIXED
         and actuator.biastype == BiasType.AFFINE
@@ -205,12 +292,13 @@ def _inherit_range(context: Context, actuator: Actuator) -> None:
     node = actuator.place
     if actuator.dyntype == DynType.FILTER:
         raise node.error("inheritrange is only for position and intvelocity actuators", "inheritrange")
-    if actuator.trntype != TrnType.JOINT:
-        raise node.error("inheritrange needs a target given as joint", "inheritrange")
-    low, high = context.joints[actuator.trnid[0]].range
+    if actuator.trntype not in (TrnType.JOINT, TrnType.TENDON):
+        raise node.error("inheritrange needs a target given as joint or tendon", "inheritrange")
+    kind = "joint" if actuator.trntype == TrnType.JOINT else "tendon"
+    low, high = context.objects[kind][actuator.trnid[0]].range
     if low == high:
         raise node.error(
-            "inheritrange needs a joint that has a range; add range to the joint", "inheritrange"
+            f"inheritrange needs a {kind} that has a range; add range to the {kind}", "inheritrange"
         )
     middle, radius = 0.5 * (high + low), 0.5 * (high - low) * actuator.inheritrange
     scaled = (middle - radius, middle + radius)
@@ -233,9 +321,27 @@ def _check_limits(context: Context, actuator: Actuator) -> None:
         raise actuator.place.error('actrange needs an activation, but dyntype is "none"', "actrange")
 
 
+def _check_muscle(actuator: Actuator) -> None:
+    """The numbers of a muscle's force-length-velocity curve."""
+    parts = (("gaintype", GainType.MUSCLE, actuator.gainprm), ("biastype", BiasType.MUSCLE, actuator.biasprm))
+    for attribute, muscle, numbers in parts:
+        if getattr(actuator, attribute) != muscle:
+            continue
+        node, (low, high, _, scale, lmin, lmax, vmax, fpmax, fvmax, _) = actuator.place, numbers
+        if low >= high:
+            raise node.error(f"a muscle's range must increase, it is {low:g} {high:g}", "range")
+        if not lmin < 1 < lmax:
+            raise node.error("a muscle needs lmin below 1 and lmax above 1", "lmin")
+        if min(scale, vmax, fpmax, fvmax) <= 0:
+            raise node.error("a muscle needs positive scale, vmax, fpmax and fvmax")
+
+
 def _set_activation(actuator: Actuator) -> None:
-    stateful = actuator.dyntype != DynType.NONE
-    if actuator.actdim >= 0 and actuator.actdim != int(stateful):
-        needed = "1 for an actuator with dynamics" if stateful else "0 or left out without dynamics"
-        raise actuator.place.error(f"actdim {actuator.actdim} does not fit; it must be {needed}", "actdim")
-    actuator.actdim = int(stateful)
+    node, stateful = actuator.place, actuator.dyntype != DynType.NONE
+    if actuator.actdim < 0:
+        actuator.actdim = int(stateful)
+    if actuator.actdim > 1 and actuator.dyntype != DynType.USER:
+        raise node.error(f'actdim {actuator.actdim} does not fit; above 1 it needs dyntype="user"', "actdim")
+    if bool(actuator.actdim) != stateful:
+        needed = "1 or more for an actuator with dynamics" if stateful else "0 or left out without dynamics"
+        raise node.error(f"actdim {actuator.actdim} does not fit; it must be {needed}", "actdim")

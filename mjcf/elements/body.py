@@ -16,6 +16,7 @@ from ..inertia import diagonalize
 from ..rotation import OrientationError
 from ..source import Node
 from ..tree import ORIENTATIONS, Body, Camera, Frame, Geom, Item, Joint, Light, Posed, Site, overlay
+from .flex import make_flexcomp
 from .looks import apply_camera, apply_light
 
 P = TypeVar("P", bound=Posed)
@@ -28,6 +29,8 @@ class Scope:
     body: Body
     frame: Frame | None
     childclass: DefaultClass | None
+    bodyclass: DefaultClass | None = None
+    """The class that the body itself passes on, without that of frames."""
 
 
 def add_world(context: Context) -> None:
@@ -72,7 +75,8 @@ def _body(context: Context, node: Node, scope: Scope) -> Scope:
     overlay(body, node.values)
     context.add("body", body)
     scope.body.has_children = True
-    return Scope(body, None, context.defaults.find(node, "childclass") or scope.childclass)
+    own = context.defaults.find(node, "childclass") or scope.childclass
+    return Scope(body, None, own, own)
 
 
 def _frame(context: Context, node: Node, scope: Scope) -> Scope:
@@ -87,7 +91,8 @@ def _frame(context: Context, node: Node, scope: Scope) -> Scope:
     if scope.frame:
         pos, quat = rotation.accumulate(scope.frame.pos, scope.frame.quat, pos, quat)
     frame = Frame(pos=pos, quat=rotation.normalized(quat))
-    return Scope(scope.body, frame, context.defaults.find(node, "childclass") or scope.childclass)
+    own = context.defaults.find(node, "childclass") or scope.childclass
+    return Scope(scope.body, frame, own, scope.bodyclass)
 
 
 def _inertial(context: Context, node: Node, scope: Scope) -> None:
@@ -143,6 +148,12 @@ def _place_joint(context: Context, joint: Joint, node: Node, scope: Scope) -> No
 
 def _geom(context: Context, node: Node, scope: Scope) -> None:
     _place(context, node, scope, Geom, scope.body.geoms)
+    for child in node.children:
+        context.plugin_users.append((child, scope.body.geoms[-1], "signed distance"))
+
+
+def _plugin(context: Context, node: Node, scope: Scope) -> None:
+    context.plugin_users.append((node, scope.body, "passive forces"))
 
 
 def _site(context: Context, node: Node, scope: Scope) -> None:
@@ -164,6 +175,14 @@ def _light(context: Context, node: Node, scope: Scope) -> None:
     scope.body.lights.append(light)
 
 
+def _flexcomp(context: Context, node: Node, scope: Scope) -> None:
+    check_single_orientation(node)
+    posed = Posed(node=node)
+    overlay(posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values})
+    pose = posed.pos, resolve_quat(context, posed)
+    make_flexcomp(context, node, scope.body, scope.bodyclass or context.defaults.main, pose)
+
+
 def _place(context: Context, node: Node, scope: Scope, kind: type[P], where: list[P]) -> None:
     check_single_orientation(node)
     item = context.defaults.of(node, scope.childclass).make(kind)
@@ -181,6 +200,8 @@ _PARTS: dict[str, Callable[[Context, Node, Scope], None]] = {
     "site": _site,
     "camera": _camera,
     "light": _light,
+    "plugin": _plugin,
+    "flexcomp": _flexcomp,
 }
 
 

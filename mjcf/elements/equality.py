@@ -21,7 +21,7 @@ from ..tree import overlay
 if TYPE_CHECKING:
     from ..context import Context
 
-ROWS = {EqType.CONNECT: 3, EqType.WELD: 7, EqType.JOINT: 1, EqType.TENDON: 1}
+ROWS = {EqType.CONNECT: 3, EqType.WELD: 7, EqType.JOINT: 1, EqType.TENDON: 1, EqType.FLEX: 1}
 """Most constraint rows of one equality, as MuJoCo counts them for `nemax` (a weld makes 6)."""
 
 
@@ -117,6 +117,8 @@ def _couple(context: Context, equality: Equality, kind: str) -> None:
 
 def _flex(context: Context, equality: Equality) -> None:
     equality.obj1id = _find(context, "flex", equality.place, "flex")
+    if context.objects["flex"][equality.obj1id].built.rigid:
+        raise equality.place.error("this flex is rigid: all its vertices are on one body; remove it", "flex")
 
 
 _COMPILERS: dict[EqType, Callable[[Context, Equality], None]] = {

@@ -1,7 +1,6 @@
-"""What only affects how a model looks: `<visual>`, textures, materials, cameras and lights.
+"""What only affects how a model looks: `<visual>`, materials, cameras and lights; and the sections of `<asset>`.
 
-Built-in textures are drawn here, as MuJoCo draws them (`mjCTexture::Builtin2D`, `BuiltinCube`); reading image
-files is not supported yet. Cameras and lights are placed in body frames like sites.
+Cameras and lights are placed in body frames like sites.
 """
 
 from __future__ import annotations
@@ -12,24 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dovetail.contracts.enums import LightType, TextureBuiltin, TextureRole, TextureType
+from dovetail.contracts.enums import LightType, TextureRole
 
-from ..kinds import Vec
 from ..source import Node
-from ..tree import Camera, Geom, Light, Material, Site, Texture, overlay
+from ..tree import Camera, Geom, Light, Material, Site, overlay
+from .hfield import read_hfield
 from .mesh import read_mesh
+from .skin import read_skin
+from .texture import read_texture
 
 if TYPE_CHECKING:
     from ..context import Context
 
-Pixels = np.ndarray
-"""Rows × columns × 3 bytes."""
-
-_MAX_PIXELS = 1 << 27
-"""Most pixels of one texture: 400 MB of memory."""
 DEFAULT_ZNEAR = 0.01
 """Near clipping plane relative to the model's extent (visual.map.znear)."""
-_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _INTRINSICS = ("focal", "focalpixel", "principal", "principalpixel")
 
 
@@ -46,102 +41,6 @@ def read_asset(context: Context, section: Node) -> None:
     for node in section.children:
         if node.tag in _ASSETS:
             _ASSETS[node.tag](context, node)
-
-
-# textures
-
-
-def _texture(context: Context, node: Node) -> None:
-    texture = Texture(node=node)
-    overlay(texture, {name: value for name, value in node.values.items() if name not in _FILES})
-    context.add("texture", texture)
-    written = [name for name in _FILES if name in node.values]
-    if texture.builtin == TextureBuiltin.NONE:
-        if written:
-            raise node.unsupported("a texture from a file", written[0])
-        raise node.error("says neither builtin nor file; write builtin=…", "name")
-    if not texture.name and texture.type != TextureType.SKYBOX:
-        raise node.error("a texture needs a name; add name=…")
-    if texture.mark == "random" and texture.random > 0:
-        raise node.unsupported('mark="random"', "mark")
-    if texture.nchannel != 3:
-        raise node.unsupported(f"a built-in texture of {texture.nchannel} channels", "nchannel")
-    _check_texture_size(texture)
-    texture.data = _flat_image(texture) if texture.type == TextureType.TWO_D else _cube_images(texture)
-    texture.height = texture.data.shape[0]
-
-
-def _check_texture_size(texture: Texture) -> None:
-    node, flat = texture.place, texture.type == TextureType.TWO_D
-    for attribute in ("width", "height") if flat else ("width",):
-        if getattr(texture, attribute) < 1:
-            raise node.error(f"a built-in texture needs a positive {attribute}", attribute)
-    if texture.width * (texture.height if flat else 6 * texture.width) > _MAX_PIXELS:
-        raise node.error("the texture is absurdly large; make it smaller", "width")
-
-
-def _bytes(color: Vec) -> np.ndarray:
-    """A colour as bytes, as a C cast does it: towards zero, then modulo 256."""
-    return (255 * np.array(color)).astype(np.int64).astype(np.uint8)
-
-
-def _blend(first: Vec, second: Vec, position: np.ndarray) -> Pixels:
-    """Between two colours by a sigmoid of a position in −1…1: +1 is the first colour."""
-    weight = np.clip(0.5 * (1 + position / np.sqrt(1 + position**2) * math.sqrt(2)), 0.0, 1.0)[..., None]
-    return (255 * (weight * np.array(first) + (1 - weight) * np.array(second))).astype(np.uint8)
-
-
-def _grid(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pixel coordinates from −1 to 1, y upwards."""
-    x = 2 * np.arange(width) / max(width - 1, 1) - 1
-    y = 1 - 2 * np.arange(height) / max(height - 1, 1)
-    return x[None, :], y[:, None]
-
-
-def _checker(height: int, width: int, first: Vec, second: Vec) -> Pixels:
-    below, right = np.arange(height) >= height // 2, np.arange(width) >= width // 2
-    same = below[:, None] == right[None, :]
-    return np.where(same[..., None], _bytes(first), _bytes(second)).astype(np.uint8)
-
-
-def _flat_image(texture: Texture) -> Pixels:
-    height, width = texture.height, texture.width
-    if texture.builtin == TextureBuiltin.CHECKER:
-        image = _checker(height, width, texture.rgb1, texture.rgb2)
-    elif texture.builtin == TextureBuiltin.GRADIENT:
-        x, y = _grid(height, width)
-        image = _blend(texture.rgb2, texture.rgb1, 2 * np.sqrt(x * x + y * y) - 1)
-    else:
-        image = np.broadcast_to(_bytes(texture.rgb1), (height, width, 3)).copy()
-    return _marked(image, texture)
-
-
-def _cube_images(texture: Texture) -> Pixels:
-    """Six square faces one below the other: right, left, up, down, front, back."""
-    width, first, second = texture.width, texture.rgb1, texture.rgb2
-    if texture.builtin == TextureBuiltin.CHECKER:
-        plain, turned = _checker(width, width, first, second), _checker(width, width, second, first)
-        faces = [plain, plain, plain, plain, turned, turned]
-    elif texture.builtin == TextureBuiltin.GRADIENT:
-        x, y = _grid(width, width)
-        far = np.sqrt(1 + x * x + y * y)
-        side = _blend(first, second, np.arcsin(y / far) / (0.5 * math.pi))
-        overhead = 1 - np.arccos(1 / far) / (0.5 * math.pi)
-        up, down = _blend(first, second, overhead), _blend(first, second, -overhead)
-        faces = [side, side, up, down, side, side]
-    else:
-        face, floor = (np.broadcast_to(_bytes(color), (width, width, 3)) for color in (first, second))
-        faces = [face, face, face, floor, face, face]
-    return np.concatenate([_marked(face.copy(), texture) for face in faces])
-
-
-def _marked(image: Pixels, texture: Texture) -> Pixels:
-    color = _bytes(texture.markrgb)
-    if texture.mark == "edge":
-        image[[0, -1], :] = image[:, [0, -1]] = color
-    elif texture.mark == "cross":
-        image[:, image.shape[1] // 2] = image[image.shape[0] // 2, :] = color
-    return image
 
 
 # materials
@@ -170,9 +69,11 @@ def apply_material(material: Material, node: Node) -> None:
 
 
 _ASSETS: dict[str, Callable[[Context, Node], None]] = {
-    "texture": _texture,
+    "texture": read_texture,
     "material": _material,
     "mesh": read_mesh,
+    "hfield": read_hfield,
+    "skin": read_skin,
 }
 
 

@@ -17,6 +17,7 @@ from dovetail.contracts.enums import GeomType, MeshBuiltin, MeshInertia
 from .. import rotation
 from ..asset_tree import Mesh, Surface
 from ..builtin_meshes import ShapeError, make_builtin
+from ..flat_meshes import boxed
 from ..kinds import Vec, shorten
 from ..source import Node
 from ..surfaces import process
@@ -82,7 +83,8 @@ def compile_meshes(context: Context) -> None:
     for mesh in meshes:
         mesh.surface = _surface(context, mesh)
         _check_surface(mesh)
-        process(mesh, context.mesh_inertia[MeshInertia(mesh.inertia).keyword])
+        row = context.mesh_inertia[MeshInertia(mesh.inertia).keyword]
+        process(mesh, boxed(mesh, row) if context.flat_meshes_are_boxes else row)
 
 
 # where the surface comes from
@@ -101,7 +103,9 @@ def _surface(context: Context, mesh: Mesh) -> Surface:
     return _typed(parts)
 
 
-def _combined(mesh: Mesh, loaded: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _combined(
+    mesh: Mesh, loaded: dict[str, np.ndarray], given: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     twice = sorted(set(loaded) & set(given))
     if twice:
         raise mesh.place.error(f"{twice[0]} is in the file already; remove the attribute", twice[0])
@@ -233,7 +237,8 @@ def _fitted(context: Context, geom: Geom, mesh: Mesh) -> Vec:
     """Fit a primitive to a mesh; returns where its centre lies in the mesh's coordinates."""
     if geom.type not in _FITTED:
         raise geom.place.error(
-            f"a {GeomType(geom.type).keyword} cannot be fitted to a mesh; use mesh, or a bounded primitive", "type"
+            f"a {GeomType(geom.type).keyword} cannot be fitted to a mesh; use mesh, or a bounded primitive",
+            "type",
         )
     if context.compiler_of(geom.node).fitaabb:
         box = mesh_box(mesh)

@@ -72,8 +72,6 @@ def apply_compiler(settings: CompilerSettings, node: Node) -> None:
     values = dict(node.values)
     if values.get("coordinate") == "global":
         raise node.error("global coordinates are no longer MJCF; convert the model to local", "coordinate")
-    if values.get("fusestatic"):
-        raise node.unsupported('fusestatic="true"', "fusestatic")
     if "assetdir" in values:
         values.setdefault("meshdir", values["assetdir"])
         values.setdefault("texturedir", values["assetdir"])

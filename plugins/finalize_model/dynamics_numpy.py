@@ -22,6 +22,7 @@ from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, 
 from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission.standard_numpy import transmission
 
+from .flexes import edge_inverse_weights, edge_lengths, reach_along_edges, reach_between_nodes
 from .links import (
     add_tendon_fields,
     equality_data,
@@ -48,6 +49,8 @@ def finalize_model(model: Any) -> dict[str, Any]:
     constants["tendon_length0"] = data.ten_length
     constants["tendon_invweight0"] = tendon_inverse_weights(model, data, inverse.solve)
     constants["tendon_lengthspring"] = spring_lengths(model, lengths_at_rest(known))
+    constants["flexedge_length0"] = edge_lengths(model, data)
+    constants["flexedge_invweight0"] = edge_inverse_weights(model, data, inverse.weights)
     constants["eq_data"] = equality_data(model, data)
     transmission(known, data)
     constants["actuator_length0"] = data.actuator_length
@@ -309,7 +312,8 @@ def drawn_radii(model: Any) -> Array:
 
 
 def body_sizes(model: Any, data: Any) -> Array:
-    """Reach of every body from its centre of mass: to its own and its children's joints, and its geoms."""
+    """Reach of every body from its centre of mass: to its own and its children's joints, its geoms, and along
+    the flex edges that end at it."""
     size = np.zeros(model.nbody)
     own = model.jnt_bodyid
     for body in (own, model.body_parentid[own]):
@@ -317,4 +321,6 @@ def body_sizes(model: Any, data: Any) -> Array:
     body = model.geom_bodyid
     reach = model.geom_rbound + np.linalg.norm(data.xipos[body] - data.geom_xpos, axis=1)
     np.maximum.at(size, body, np.where(model.geom_rbound > 0.0, reach, 0.0))
+    reach_along_edges(model, edge_lengths(model, data), size)
+    reach_between_nodes(model, data, size)
     return np.maximum(size, SMALLEST_SIZE)

@@ -1,13 +1,12 @@
 """Flexcomp types box, cylinder and ellipsoid: points on the surface of a box, pulled to the shape.
 
-A solid has one more point, number 0, in the centre, and every surface triangle makes a tetrahedron with it; a
-hollow shape has the triangles alone. Points are listed by sides: both z sides whole, then of the y sides what
-is not on a z side, then of the x sides what is on neither. See `mjCFlexcomp::MakeBox` and `BoxProject`.
+A solid has one more point, number 0, in the centre, and every surface triangle makes a tetrahedron with it. A
+surface (dim 2) is open at the top, as in MuJoCo 3.4. Points are listed by sides: the z sides whole, then of the
+y sides what is not on a z side, then of the x sides what is on neither. See `mjCFlexcomp::MakeBox` and
+`BoxProject`.
 """
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 
@@ -18,72 +17,83 @@ from .grid_numpy import EPS, fractions, pulled_to_circle
 _X, _Y, _Z = 0, 1, 2
 _SIDES = ((_Z, _X, _Y), (_Y, _X, _Z), (_X, _Y, _Z))
 """For each pair of opposite sides: the axis across, and the two axes along, slower one first."""
+_NEAR, _ONE, _OTHER, _FAR = (0, 0), (1, 0), (0, 1), (1, 1)
+"""Corners of a square cell: steps along the slower and the faster axis."""
 
 
 def box(recipe: FlexRecipe) -> FlexShape:
     """Surface points, with or without a centre, and their elements."""
     if min(recipe.count) < 2:
         raise ValueError("a box needs at least two points along each axis; raise the count")
-    steps, along = _surface(recipe.count)
-    solid = recipe.dim == 3
+    solid, top_open = recipe.dim == 3, recipe.dim == 2
+    steps, along = _points(recipe.count, top_open)
     number = np.full(recipe.count, -1)
     number[tuple(steps.T)] = np.arange(len(steps)) + solid
-    point = _pulled(recipe, steps)
-    texcoord = _texture(recipe, steps, along)
-    if solid:
-        point = np.vstack([np.zeros((1, 3)), point])
-    triangles = np.array(
+    triangles = np.vstack(
         [
-            number[tuple(corner)]
-            for across, first, second in _SIDES
-            for level in (0, recipe.count[across] - 1)
-            for cell in product(range(recipe.count[first] - 1), range(recipe.count[second] - 1))
-            for corner in _corners((across, first, second), level, cell, solid)
+            number[tuple(_cells(recipe.count, side, level, solid).T)].T
+            for side in _SIDES
+            for level in _levels(recipe.count, side[0], top_open)
         ]
     ).reshape(-1, 3)
+    point = _pulled(recipe, steps)
     if solid:
+        point = np.vstack([np.zeros((1, 3)), point])
         triangles = np.hstack([np.zeros((len(triangles), 1), triangles.dtype), triangles])
-    return FlexShape(dim=recipe.dim, point=point, element=triangles.reshape(-1), texcoord=texcoord)
+    return FlexShape(
+        dim=recipe.dim, point=point, element=triangles.reshape(-1), texcoord=_texture(recipe, steps, along)
+    )
 
 
-def _surface(count: tuple[int, int, int]) -> tuple[Ints, Ints]:
+def _levels(count: tuple[int, int, int], across: int, top_open: bool) -> tuple[int, ...]:
+    """Where the sides across an axis are."""
+    return (0,) if across == _Z and top_open else (0, count[across] - 1)
+
+
+def _places(count: tuple[int, int, int], side: tuple[int, int, int], level: int, short: int) -> Ints:
+    """Grid coordinates (n, 3) of a side's points, or of its cells' first corners with `short` 1."""
+    _, first, second = side
+    a, b = np.meshgrid(np.arange(count[first] - short), np.arange(count[second] - short), indexing="ij")
+    place = np.full((a.size, 3), level)
+    place[:, first], place[:, second] = a.reshape(-1), b.reshape(-1)
+    return place
+
+
+def _points(count: tuple[int, int, int], top_open: bool) -> tuple[Ints, Ints]:
     """Grid coordinates (n, 3) of the surface points in order, and the two axes along each point's side."""
-    steps: list[tuple[int, int, int]] = []
-    along: list[tuple[int, int]] = []
-    taken: set[int] = set()
-    for across, first, second in _SIDES:
-        for level in (0, count[across] - 1):
-            for a, b in product(range(count[first]), range(count[second])):
-                place = [0, 0, 0]
-                place[across], place[first], place[second] = level, a, b
-                if not any(place[axis] in (0, count[axis] - 1) for axis in taken):
-                    steps.append((place[0], place[1], place[2]))
-                    along.append((first, second))
-        taken.add(across)
-    return np.array(steps), np.array(along)
+    found, along = [], []
+    taken: list[int] = []
+    for side in _SIDES:
+        for level in _levels(count, side[0], top_open):
+            place = _places(count, side, level, 0)
+            new = np.ones(len(place), bool)
+            for axis in taken:
+                new &= ~np.isin(place[:, axis], _levels(count, axis, top_open))
+            found.append(place[new])
+            along.append(np.tile(np.array(side[1:]), (int(np.count_nonzero(new)), 1)))
+        taken.append(side[0])
+    return np.vstack(found), np.vstack(along)
 
 
-def _corners(
-    axes: tuple[int, int, int], level: int, cell: tuple[int, int], solid: bool
-) -> list[tuple[int, int, int]]:
-    """Grid coordinates of the corners of a cell's two triangles.
+def _cells(count: tuple[int, int, int], side: tuple[int, int, int], level: int, solid: bool) -> Ints:
+    """Grid coordinates (cells, 6, 3) of the corners of two triangles per cell."""
+    first = _places(count, side, level, 1)
+    corner = np.zeros((6, 3), np.int64)
+    corner[:, side[1:]] = _corners(side[0], level, solid)
+    return first[:, None] + corner
 
-    Solids leave the order to the orientation of tetrahedra; hollow shapes turn each triangle outwards.
+
+def _corners(across: int, level: int, solid: bool) -> list[tuple[int, int]]:
+    """Corners of a cell's two triangles.
+
+    Solids leave the order to the orientation of tetrahedra; surfaces turn each triangle outwards.
     """
-    across, first, second = axes
-
-    def place(a: int, b: int) -> tuple[int, int, int]:
-        where = [0, 0, 0]
-        where[across], where[first], where[second] = level, cell[0] + a, cell[1] + b
-        return where[0], where[1], where[2]
-
-    near, far, one, other = place(0, 0), place(1, 1), place(1, 0), place(0, 1)
     if solid:
-        return [near, one, far, near, other, far]
-    if across == _Z:
-        return [near, far, one, near, other, far] if level == 0 else [near, one, far, near, far, other]
-    turned = (level == 0) == (across == _X)
-    return [one, near, other, one, other, far] if turned else [near, one, far, near, far, other]
+        return [_NEAR, _ONE, _FAR, _NEAR, _OTHER, _FAR]
+    if across == _Z and level == 0:
+        return [_NEAR, _FAR, _ONE, _NEAR, _OTHER, _FAR]
+    turned = across != _Z and (level == 0) == (across == _X)
+    return [_ONE, _NEAR, _OTHER, _ONE, _OTHER, _FAR] if turned else [_NEAR, _ONE, _FAR, _NEAR, _FAR, _OTHER]
 
 
 def _pulled(recipe: FlexRecipe, steps: Ints) -> Reals:
@@ -100,11 +110,9 @@ def _pulled(recipe: FlexRecipe, steps: Ints) -> Reals:
 
 
 def _texture(recipe: FlexRecipe, steps: Ints, along: Ints) -> Reals:
-    """The texture laid over every side, with an entry for the centre that a hollow shape does not have."""
+    """The texture laid over every side, with an entry for the centre, even if the shape has none."""
     if not recipe.textured:
         return np.zeros((0, 2))
     scale = [fractions(n) for n in recipe.count]
-    rows = [
-        [scale[a][step[a]], scale[b][step[b]]] for step, (a, b) in zip(steps.tolist(), along.tolist(), strict=True)
-    ]
-    return np.array([[0.0, 0.0], *rows])
+    whole = np.stack([scale[axis][steps[:, axis]] for axis in range(3)], axis=1)
+    return np.vstack([np.zeros((1, 2)), np.take_along_axis(whole, along, axis=1)])

@@ -20,9 +20,7 @@ _TRIANGLES = np.array([[0, 1, 2], [0, 2, 3]])
 _OTHER_TRIANGLES = np.array([[0, 1, 3], [1, 2, 3]])
 """A square cell cut along its other diagonal, so that the cuts of a disc run radially."""
 _CUBE_CORNERS = np.array([[x, y, z] for z in (0, 1) for x, y in _SQUARE_CORNERS.tolist()])
-_TETRAHEDRA = np.array(
-    [[0, 3, 1, 7], [0, 1, 4, 7], [1, 3, 2, 7], [1, 2, 6, 7], [1, 5, 4, 7], [1, 6, 5, 7]]
-)
+_TETRAHEDRA = np.array([[0, 3, 1, 7], [0, 1, 4, 7], [1, 3, 2, 7], [1, 2, 6, 7], [1, 5, 4, 7], [1, 6, 5, 7]])
 """Corners of a cube's tetrahedra, all of which share the diagonal from corner 1 to corner 7 or an edge of 7."""
 
 
@@ -54,7 +52,9 @@ def pulled_to_circle(flat: Reals) -> Reals:
     reach = np.abs(flat).max(axis=1)
     length = np.sqrt(flat[:, 0] ** 2 + flat[:, 1] ** 2)
     # a vector without length becomes the first axis, as mjuu_normvec has it; its reach is zero anyway
-    direction = np.divide(flat, length[:, None], out=np.tile([1.0, 0.0], (len(flat), 1)), where=length[:, None] > EPS)
+    direction = np.divide(
+        flat, length[:, None], out=np.tile([1.0, 0.0], (len(flat), 1)), where=length[:, None] > EPS
+    )
     return direction * reach[:, None]
 
 
@@ -92,7 +92,10 @@ def _circle(count: int, step: float) -> FlexShape:
 
 def _sheet(recipe: FlexRecipe) -> FlexShape:
     (nx, ny, nz), spacing = recipe.count, recipe.spacing
-    x, y = (axis.reshape(-1) for axis in np.meshgrid(centred(nx, spacing[0]), centred(ny, spacing[1]), indexing="ij"))
+    x, y = (
+        axis.reshape(-1)
+        for axis in np.meshgrid(centred(nx, spacing[0]), centred(ny, spacing[1]), indexing="ij")
+    )
     ix, iy = (axis.reshape(-1) for axis in np.meshgrid(np.arange(nx - 1), np.arange(ny - 1), indexing="ij"))
     # a flat grid that asks for more than one point along z counts as if they were there
     corner = nz * (ny * (ix[:, None] + _SQUARE_CORNERS[:, 0]) + iy[:, None] + _SQUARE_CORNERS[:, 1])
@@ -132,5 +135,3 @@ def _texture(recipe: FlexRecipe, nx: int, ny: int, nz: int) -> Reals:
         return np.zeros((0, 2))
     flat = np.stack(np.meshgrid(fractions(nx), fractions(ny), indexing="ij"), axis=-1).reshape(-1, 2)
     return np.repeat(flat, nz, axis=0)
-
-

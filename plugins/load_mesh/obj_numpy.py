@@ -53,7 +53,9 @@ def _numbers(words: list[bytes], width: int) -> list[float]:
 def _corner(word: bytes, counts: tuple[int, ...], line: int) -> Corner:
     match = _CORNER.fullmatch(word)
     if match is None:
-        raise ValueError(f"line {line}: {word[:40].decode('latin-1')!r} is no corner; write v, v/vt or v/vt/vn")
+        raise ValueError(
+            f"line {line}: {word[:40].decode('latin-1')!r} is no corner; write v, v/vt or v/vt/vn"
+        )
     vertex, texcoord, normal = match.groups()
     return (
         _index(vertex, counts[0], line),
@@ -67,7 +69,9 @@ def _index(text: bytes, count: int, line: int) -> int:
     number = int(text) if len(text) < 12 else 0
     index = number - 1 if number > 0 else count + number
     if number == 0 or index < 0:
-        raise ValueError(f"line {line}: index {text[:20].decode('latin-1')} does not exist; OBJ counts from 1")
+        raise ValueError(
+            f"line {line}: index {text[:20].decode('latin-1')} does not exist; OBJ counts from 1"
+        )
     return index
 
 

@@ -20,6 +20,7 @@ def dovetail_implementations() -> list[Implementation]:
         attrs.evolve(
             taichi,
             reads="qpos",
+            structure="dovetail.plugins.transmission.structure:moment_structure",
             supports="trn.joint trn.jointinparent",
             summary="Joint transmissions, in child or parent frame",
         ),

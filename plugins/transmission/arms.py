@@ -102,8 +102,8 @@ def crank_arm(model: Any, data: Any, actuator: int) -> Arm:
 
 
 def body_arm(model: Any, data: Any, actuator: int) -> Arm:
-    """Adhesion: against the mean normal of the body's contacts with other geoms, those in the gap included."""
-    body, gear = int(model.actuator_trnid[actuator, 0]), float(model.actuator_gear[actuator, 0])
+    """Adhesion: against the mean normal of the body's contacts with geoms, those in the gap too; without gear."""
+    body = int(model.actuator_trnid[actuator, 0])
     moment, count = np.zeros(model.nv), 0
     for contact in range(int(data.ncon)):
         geoms = [int(geom) for geom in data.contact.geom[contact]]
@@ -118,4 +118,4 @@ def body_arm(model: Any, data: Any, actuator: int) -> Arm:
         for sign, end in zip((-1.0, 1.0), bodies, strict=True):
             dofs, speeds = point_jacobian(model, data, end, point)
             moment[dofs] += sign * (speeds @ normal)
-    return without_zeros(0.0, moment * (-gear / max(1, count)))
+    return without_zeros(0.0, moment / -max(1, count))

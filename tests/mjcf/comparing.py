@@ -16,6 +16,8 @@ RELATIVE_SINGLE = 1e-6
 RELATIVE_AXES = 1e-10
 """The same for what depends on principal axes: their error is rounding divided by the gap between moments."""
 _AXES = {"body_iquat", "bvh_aabb"}
+RELATIVE_THIN = 1e-8
+"""The same for normals of polygons, which may be extremely thin."""
 
 
 def attribute(model: Any, name: str) -> Any:
@@ -63,7 +65,9 @@ def differences(compiled: Compiled, model: Any, relative: float = RELATIVE) -> l
         if ours != getattr(model, name)
     ]
     for name, ours in compiled.values.items():
-        found.extend(_field(name, ours, attribute(model, name), relative))
+        if name != "mesh_graph":
+            found.extend(_field(name, ours, attribute(model, name), relative))
+    found.extend(_graphs(compiled, model))
     found.extend(_names(compiled, model))
     return found
 
@@ -71,6 +75,8 @@ def differences(compiled: Compiled, model: Any, relative: float = RELATIVE) -> l
 def _field(name: str, ours: Any, theirs: Any, relative: float) -> list[str]:
     if isinstance(theirs, bytes):  # text, which the bindings show as one string
         theirs = np.frombuffer(theirs, np.uint8)
+    elif isinstance(theirs, np.ndarray) and theirs.dtype == np.int8:
+        theirs = theirs.view(np.uint8)
     a, b = np.asarray(ours), np.asarray(theirs)
     if a.shape != b.shape:
         return [f"{name}: shape {a.shape} instead of {b.shape}"]
@@ -80,11 +86,47 @@ def _field(name: str, ours: Any, theirs: Any, relative: float) -> list[str]:
         return [] if (a == b).all() else [f"{name}: {a.tolist()} instead of {b.tolist()}"]
     error = relative_error(a, b)
     limit = RELATIVE_SINGLE if b.dtype == np.float32 else max(relative, RELATIVE_AXES * (name in _AXES))
+    limit = RELATIVE_THIN if name == "mesh_polynormal" else limit
     return [] if error <= limit else [f"{name}: off by {error:.2e}: {a.tolist()} instead of {b.tolist()}"]
 
 
+def _graphs(compiled: Compiled, model: Any) -> list[str]:
+    """Hull graphs: the same faces in the same order; vertices and neighbours may be listed in another order.
+
+    Their order comes from Qhull's internal lists, of which only a part can be rebuilt from its results.
+    """
+    if len(compiled.values["mesh_graph"]) != len(model.mesh_graph):
+        return [
+            f"mesh_graph: {len(compiled.values['mesh_graph'])} numbers instead of {len(model.mesh_graph)}"
+        ]
+    return [
+        f"mesh_graph: hull of mesh {mesh} differs"
+        for mesh, start in enumerate(model.mesh_graphadr)
+        if start >= 0
+        and hull_graph(compiled.values["mesh_graph"][start:]) != hull_graph(model.mesh_graph[start:])
+    ]
+
+
+def hull_graph(graph: Any) -> tuple[dict[int, set[int]], list[int]]:
+    """Neighbours of each hull vertex by mesh vertex, and the faces."""
+    nvert, nface = graph[:2]
+    address, vertex, edges = graph[2:], graph[2 + nvert :], graph[2 + 2 * nvert :]
+    neighbours: dict[int, set[int]] = {}
+    for hull_vertex in range(nvert):
+        row = edges[address[hull_vertex] :]
+        end = int(np.argmax(row == -1))
+        neighbours[int(vertex[hull_vertex])] = {int(vertex[other]) for other in row[:end]}
+    start = 2 + 3 * nvert + 3 * nface
+    return neighbours, graph[start : start + 3 * nface].tolist()
+
+
 def relative_error(a: Any, b: Any) -> float:
-    """Largest difference relative to the field's magnitude (at least one)."""
+    """Largest difference relative to the field's magnitude (at least one).
+
+    MuJoCo has infinite normals for polygons without area; ours may be anything.
+    """
+    known = np.isfinite(b)
+    a, b = a[known], b[known]
     if not np.size(a):
         return 0.0
     return float(np.max(np.abs(a - b) / np.maximum(1.0, np.abs(b))))
@@ -104,6 +146,9 @@ _KINDS = [
     "key",
     "material",
     "texture",
+    "mesh",
+    "hfield",
+    "skin",
 ]
 
 

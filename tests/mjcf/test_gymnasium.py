@@ -8,7 +8,6 @@ from pathlib import Path
 import comparing
 import pytest
 
-from dovetail.errors import UnsupportedMJCFError
 from dovetail.mjcf import compile_file, compile_text
 
 WHOLE = (
@@ -52,8 +51,3 @@ def test_loading_is_quick():
     start = time.perf_counter()
     compile_text(xml)
     assert time.perf_counter() - start < 0.2
-
-
-def test_unsupported_parts_are_named():
-    with pytest.raises(UnsupportedMJCFError, match="not supported yet"):
-        compile_file(path_of("humanoid"))

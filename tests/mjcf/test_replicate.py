@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import comparing
 import pytest
 
 from dovetail.errors import MJCFError
@@ -149,3 +150,66 @@ def test_explosion_is_refused_at_once():
 def test_hundred_thousand_copies_of_nothing_is_refused_before_it_is_made():
     with pytest.raises(MJCFError, match="would make 1,000,000,000 elements"):
         compile_text(model('<replicate count="1000000000"><geom size="1"/></replicate>'))
+
+
+TWO = (
+    replicate(2, ONE + BODY.format(2))
+    + '<body name="x"><geom name="gx" size=".1"/><joint name="jx"/><site name="sx"/></body>'
+)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        '<contact><pair geom1="g1" geom2="g2"/><pair name="own" geom1="gx" geom2="gx"/></contact>',
+        '<contact><exclude body1="b1" body2="b2"/><exclude name="e" body1="b1" body2="world"/></contact>',
+        '<equality><joint joint1="jx"/><joint joint1="j1"/><joint name="n" joint1="j2"/></equality>',
+        '<tendon><fixed name="t"><joint joint="j1" coef="1"/></fixed>'
+        '<fixed name="u"><joint joint="jx" coef="1"/></fixed></tendon>'
+        '<equality><tendon tendon1="t"/></equality><actuator><motor tendon="t"/></actuator>'
+        '<sensor><tendonpos tendon="t"/><tendonpos tendon="u"/></sensor>',
+        '<tendon><spatial name="t"><site site="s1"/><geom geom="g2" sidesite="s1"/>'
+        '<site site="s2"/></spatial></tendon>',
+        '<actuator><motor site="s1" refsite="s2"/><motor name="m" joint="jx"/><motor name="n" joint="j2"/></actuator>'
+        '<sensor><actuatorfrc name="q" actuator="n"/><actuatorfrc actuator="m"/></sensor>',
+        '<sensor><framepos objtype="site" objname="s1"/><clock name="c"/>'
+        '<framepos objtype="site" objname="sx"/></sensor>',
+        '<sensor><clock/><e_potential name="e"/>'
+        '<framepos objtype="geom" objname="g1" reftype="body" refname="b2"/></sensor>',
+    ],
+)
+def test_elements_of_other_sections_are_copied(rest):
+    """Everything but what dynamics adds (compared elsewhere): which elements there are, and what they refer to."""
+    mujoco = pytest.importorskip("mujoco")
+    xml = model(TWO, rest)
+    found = comparing.differences(compile_text(xml), mujoco.MjModel.from_xml_string(xml))
+    assert [line for line in found if not line.startswith(("tendon_length", "eq_data"))] == []
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        '<contact><pair geom1="g1" geom2="gx"/></contact>',
+        '<contact><exclude body1="b1" body2="x"/></contact>',
+        '<equality><weld body1="b1" body2="x"/></equality>',
+        '<tendon><fixed name="t"><joint joint="j1" coef="1"/><joint joint="jx" coef="2"/></fixed></tendon>',
+        '<tendon><spatial name="t"><site site="s1"/><site site="sx"/></spatial></tendon>',
+        '<actuator><motor site="s1" refsite="sx"/></actuator>',
+        '<sensor><framepos objtype="site" objname="s1" reftype="body" refname="x"/></sensor>',
+        '<custom><tuple name="tu"><element objtype="body" objname="b1"/></tuple></custom>',
+    ],
+)
+def test_elements_that_also_refer_outside_are_refused_as_in_mujoco(rest):
+    with pytest.raises(MJCFError, match=r"unknown (body|geom|joint|site)"):
+        compile_text(model(TWO, rest))
+    mujoco = pytest.importorskip("mujoco")
+    with pytest.raises(ValueError, match=r"not found|unknown|unrecognized"):
+        mujoco.MjModel.from_xml_string(model(TWO, rest))
+
+
+def test_sensors_of_no_object_double_with_every_copy():
+    xml = model(replicate(40, '<geom size=".1"/>'), "<sensor>\n<clock/></sensor>")
+    with pytest.raises(
+        MJCFError, match=r"doubles the sensors that belong to no object, such as <clock> at <string>:2"
+    ):
+        compile_text(xml)

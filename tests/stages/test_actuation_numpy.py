@@ -64,8 +64,3 @@ def test_missing_law_is_named_with_those_that_exist() -> None:
     muscle = '<general joint="j" dyntype="muscle" dynprm=".01 .04"/>'
     with pytest.raises(KeyError, match=r"actuator 0 needs actuator_dynamics 'muscle'; there are: filter,"):
         actuated(muscle, 1.0)
-
-
-def test_unsupported_target_is_named() -> None:
-    with pytest.raises(NotImplementedError, match="actuator 1 acts on a site"):
-        actuated('<motor joint="j"/><motor site="s"/>', [0.0, 0.0])

@@ -1,0 +1,106 @@
+"""Saving and restoring a compiled Model, bit for bit, as one .npz file without pickle.
+
+The file holds every field and a header: format, sizes, names, and a digest of all of it, so that a damaged or
+altered file is refused. A saved model needs no asset files and no compilation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.derive import build_model
+from dovetail.contracts.fields import Array, numpy_dtype
+from dovetail.contracts.named import KINDS
+from dovetail.contracts.sizes import SIZES
+from dovetail.contracts.store import read_archive, write_arrays
+from dovetail.contracts.types import MODEL_SPECS, Model
+from dovetail.errors import FileFormatError, ValidationError
+
+FORMAT = "dovetail-model-1"
+"""Changes when files of earlier versions can no longer be read."""
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write a Model to an .npz file, at once or not at all."""
+    arrays = {name: np.asarray(model.field(name)) for name in MODEL_SPECS}
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "modelname": model.modelname,
+        "source": model.source,
+        "sizes": {name: model.sizes[name] for name in _own_sizes()},
+        "names": {kind: list(names) for kind, names in model.object_names.items()},
+    }
+    header["digest"] = _digest(header, arrays)
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    write_arrays(Path(path), {"header": text, **arrays})
+
+
+def load_model(path: str | Path) -> Model:
+    """The Model that `Model.save` wrote."""
+    header, arrays = read_archive(path, FORMAT)
+    problems = _misfits(header, arrays)
+    if not problems and header.pop("digest", None) != _digest(header, arrays):
+        problems = ["the content does not match its digest: the file was damaged or altered"]
+    if problems:
+        raise FileFormatError(f"{path}: {'; '.join(problems)}")
+    try:
+        return build_model(
+            header["sizes"],
+            arrays,
+            object_names=header["names"],
+            modelname=header["modelname"],
+            source=header["source"],
+        )
+    except ValidationError as problem:
+        raise FileFormatError(f"{path}: {problem}") from problem
+
+
+def _own_sizes() -> list[str]:
+    return [name for name, size in SIZES.items() if size.owner == "model"]
+
+
+def _misfits(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[str]:
+    """What is wrong with the parts of a file, before its content is looked at."""
+    sizes, names = header.get("sizes"), header.get("names")
+    problems = []
+    if (
+        not isinstance(sizes, dict)
+        or set(sizes) != set(_own_sizes())
+        or not all(map(_is_int, sizes.values()))
+    ):
+        problems.append("the sizes are not those of a Model")
+    if not isinstance(names, dict) or not all(_is_names(kind, entries) for kind, entries in names.items()):
+        problems.append("the names are not those of a Model")
+    if not all(isinstance(header.get(key), str) for key in ("modelname", "source")):
+        problems.append("the model's own name is missing")
+    missing = [name for name in MODEL_SPECS if name not in arrays]
+    unknown = [name for name in arrays if name not in MODEL_SPECS]
+    problems += [f"field {name} is missing" for name in missing[:3]]
+    problems += [f"field {name} is unknown" for name in unknown[:3]]
+    for name, value in arrays.items():
+        if name in MODEL_SPECS and value.dtype != numpy_dtype(MODEL_SPECS[name].dtype):
+            problems.append(f"{name} is {value.dtype}, not {numpy_dtype(MODEL_SPECS[name].dtype)}")
+    return problems
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62
+
+
+def _is_names(kind: object, entries: object) -> bool:
+    return kind in KINDS and isinstance(entries, list) and all(isinstance(name, str) for name in entries)
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
+    """A hash of everything in the file but itself."""
+    digest = hashlib.sha256(json.dumps(dict(header), sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""Comparing a loaded Model with MuJoCo's mjModel: every field is compared, or excluded with a reason.
+
+Unlike `comparing`, which looks at what the MJCF compiler produces, this looks at what a user gets from
+`dovetail.load`: the constants that need dynamics are there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+RELATIVE = 1e-10
+"""Largest error of a real number, relative to the largest of its row (an object's values)."""
+RELATIVE_SINGLE = 1e-6
+"""The same where MuJoCo stores single precision."""
+
+EXCLUDED = {
+    "signature": "a checksum over MuJoCo's own editable description, which dovetail does not have",
+    "nbuffer": "bytes of MuJoCo's memory block",
+    "narena": "bytes of MuJoCo's scratch memory; dovetail allocates its own",
+    "vis.rgba.bv": "MuJoCo's Python bindings show it without numbers",
+    "vis.rgba.bvactive": "MuJoCo's Python bindings show it without numbers",
+}
+"""Fields of mjModel that are not compared, and why."""
+
+LOOSER = {
+    "body_iquat": 1e-8,  # principal axes: rounding divided by the gap between moments
+    "bvh_aabb": 1e-8,  # boxes in these axes
+    "mesh_polynormal": 1e-8,  # normals of slivers: rounding divided by the area
+}
+"""Fields whose rounding errors are amplified, and by what."""
+
+
+def field_names(model: Any) -> Iterator[str]:
+    """Every field of an mjModel, those of its groups (`opt.timestep`, `vis.map.znear`) as dotted names."""
+    yield from _members(model, "")
+
+
+def _members(holder: Any, prefix: str) -> Iterator[str]:
+    for name in dir(holder):
+        value = None if name.startswith("_") else getattr(holder, name)
+        if value is None or callable(value):
+            continue
+        if type(value).__module__.startswith("mujoco"):
+            yield from _members(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def attribute(holder: Any, name: str) -> Any:
+    """`vis.map.znear` and the like."""
+    for part in name.split("."):
+        holder = getattr(holder, part)
+    return holder
+
+
+def differences(ours: Any, theirs: Any) -> list[str]:
+    """What differs, one line per field. Where MuJoCo has NaN or infinity there is nothing to compare."""
+    found = []
+    for name in field_names(theirs):
+        if name not in EXCLUDED:
+            problem = _difference(name, attribute(ours, name), attribute(theirs, name))
+            found += [f"{name}: {problem}"] if problem else []
+    return found
+
+
+def _difference(name: str, ours: Any, theirs: Any) -> str:
+    a, b = _plain(ours), _plain(theirs)
+    if a.shape != b.shape:
+        return f"shape {a.shape} instead of {b.shape}"
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        wrong = np.argwhere(a != b)
+        return f"{_shown(a, wrong)} instead of {_shown(b, wrong)}" if len(wrong) else ""
+    limit = RELATIVE_SINGLE if b.dtype == np.float32 else LOOSER.get(name, RELATIVE)
+    error = np.where(np.isfinite(b), relative_error(a, b), 0.0)
+    wrong = np.argwhere(~(error <= limit))
+    return (
+        f"off by {np.nanmax(error):.1e}: {_shown(a, wrong)} instead of {_shown(b, wrong)}"
+        if len(wrong)
+        else ""
+    )
+
+
+def _plain(value: Any) -> np.ndarray[Any, Any]:
+    """An array; text that the bindings show as one string becomes bytes, signed bytes unsigned."""
+    array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+    return array.view(np.uint8) if array.dtype in (np.int8, np.bool_) else array
+
+
+def relative_error(a: Any, b: Any) -> Any:
+    """Difference relative to the magnitude of the object's row, or to one if that is smaller."""
+    scale = np.abs(b).max(axis=-1, keepdims=True, initial=0.0) if np.ndim(b) > 1 else np.abs(b)
+    with np.errstate(invalid="ignore"):
+        return np.abs(np.asarray(a, float) - b) / np.maximum(1.0, scale)
+
+
+def _shown(array: Any, wrong: Any) -> str:
+    """The first wrong values with their places."""
+    places = [tuple(int(i) for i in index) for index in wrong[:3]]
+    return ", ".join(f"{list(place)}={array[place]}" if place else str(array) for place in places)

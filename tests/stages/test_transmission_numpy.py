@@ -1,0 +1,95 @@
+"""Lengths and moments of actuators on every kind of target, against MuJoCo at random states."""
+
+# ruff: noqa: E501 - one element per line reads better than wrapped ones
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from dovetail.plugins.transmission.standard_numpy import transmission
+
+TOLERANCE = 1e-12
+
+WORLD = """<mujoco><option jacobian="%s" cone="%s"/><worldbody><geom type="plane" size="5 5 1"/><site name="w" pos="1 0 1" euler="20 30 40"/>
+<body name="a" pos="0 0 .5" euler="10 20 30"><joint name="jx" axis="1 0 0"/><joint name="js" type="slide"/><geom size=".1" name="g" contype="0" conaffinity="0"/><site name="s1" pos=".1 0 .3" euler="0 20 0"/>
+ <body name="a2" pos="0 .3 0"><joint name="jz" axis="0 0 1"/><geom size=".1" contype="0" conaffinity="0"/><site name="s3" pos=".2 .3 0" euler="4 5 60"/></body>
+ <body name="a3" pos="0 .3 0"><joint name="jz3" axis="0 1 1"/><geom size=".1"  contype="0" conaffinity="0"/><site name="s4" pos=".2 .3 0" euler="4 5 60"/></body></body>
+<body name="b" pos="0 1 .095"><joint name="jy" type="ball"/><geom size=".1" gap=".1" margin=".1"/><geom size=".1" pos=".05 0 0"/><site name="s2" pos=".3 .2 0"/></body>
+<body name="f" pos="5 0 3" euler="40 0 7"><freejoint name="fj"/><geom size=".1" pos=".1 .2 .3"/></body>
+</worldbody><tendon><spatial name="t"><site site="s1"/><site site="s3"/></spatial><fixed name="fx"><joint joint="jx" coef="2"/><joint joint="jz" coef="3"/></fixed></tendon>
+<actuator>%s</actuator></mujoco>"""
+
+ACTUATORS = """
+<general tendon="t" gear="2"/>
+<general tendon="fx" gear="2"/>
+<general site="s3" gear="1 2 3 4 5 6"/>
+<general site="w" gear="1 2 3 4 5 6"/>
+<general site="s3" refsite="s1" gear="1 2 3 4 5 6"/>
+<general site="s3" refsite="s4" gear="1 2 3 4 5 6"/>
+<general site="s3" refsite="w" gear="1 2 3 0 0 0"/>
+<general site="s3" refsite="s2" gear="0 0 0 4 5 6"/>
+<general site="s3" refsite="s3" gear="1 2 3 4 5 6"/>
+<general cranksite="s3" slidersite="s1" cranklength="2" gear="3"/>
+<general cranksite="s3" slidersite="s2" cranklength=".01"/>
+<general cranksite="s3" slidersite="w" cranklength="3"/>
+<adhesion body="b" ctrlrange="0 1" gain="3"/>
+<adhesion body="a" ctrlrange="0 1" gain="3"/>
+<general body="b" gear="2"/>
+<general joint="jy" gear="1 2 3"/>
+<general jointinparent="fj" gear="1 2 3 4 5 6"/>
+<general joint="fj" gear="1 0 3 4 0 6"/>
+""".strip().splitlines()
+
+
+def dense_moments(model: Any, data: Any) -> Any:
+    dense = np.zeros((model.nu, model.nv))
+    for i in range(model.nu):
+        row = slice(data.moment_rowadr[i], data.moment_rowadr[i] + data.moment_rownnz[i])
+        dense[i, data.moment_colind[row]] = data.actuator_moment[row]
+    return dense
+
+
+def compare(model: Any, qpos: Any) -> Any:
+    """Compare at one state; returns MuJoCo's data. Which exact zeros are stored is left to rounding."""
+    ours, theirs = mujoco.MjData(model), mujoco.MjData(model)
+    for data in (ours, theirs):
+        data.qpos[:] = qpos
+        mujoco.mj_fwdPosition(model, data)
+    ours.actuator_length[:] = np.nan
+    ours.actuator_moment[:] = np.nan
+    ours.moment_rownnz[:] = 0
+    transmission(model, ours)
+    np.testing.assert_allclose(ours.actuator_length, theirs.actuator_length, rtol=0, atol=TOLERANCE)
+    found, wanted = dense_moments(model, ours), dense_moments(model, theirs)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=TOLERANCE)
+    return theirs
+
+
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_every_target(jacobian: str, cone: str) -> None:
+    model = mujoco.MjModel.from_xml_string(WORLD % (jacobian, cone, "".join(ACTUATORS)))
+    random, contacts = np.random.default_rng(0), 0
+    for _ in range(10):
+        qpos = model.qpos0.copy()
+        mujoco.mj_integratePos(model, qpos, 0.3 * random.normal(size=model.nv), 1.0)
+        contacts += compare(model, qpos).ncon
+    assert contacts > 10
+
+
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_adhesion_pulls_in_the_gap_too(cone: str) -> None:
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><option cone="{cone}"/><worldbody><geom type="plane" size="5 5 1"/>
+        <body name="b" pos="0 0 .1"><joint type="slide" axis="1 0 1"/><geom size=".1" margin=".1" gap=".05"/>
+        <geom size=".1" pos=".3 0 .03" condim="1"/></body>
+        </worldbody><actuator><adhesion body="b" ctrlrange="0 1" gain="3"/></actuator></mujoco>"""
+    )
+    excluded = [
+        compare(model, np.array([height])).contact.exclude.tolist() for height in (-0.1, 0.06, 0.09, 0.3)
+    ]
+    assert [1] in excluded
