@@ -91,6 +91,8 @@ def _finish(compiled: Any, registry: Registry) -> Model:
         source=compiled.source,
     )
     set_constants(model, registry, skip=_said(compiled))
+    for complete in compiled.afterwards:
+        complete(model)
     problems = [p for r in registry.of("check_model") for p in r.load()(model)]
     if problems:
         raise ValidationError(f"model {model.modelname or model.source}", problems)

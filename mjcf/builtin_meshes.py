@@ -65,7 +65,7 @@ def _limited(count: int) -> None:
 def _sphere(subdivision: int) -> Parts:
     golden = np.float32((1 + math.sqrt(5)) / 2)
     signs = [(-1, 1), (1, 1), (-1, -1), (1, -1)]
-    corners = [(x, y * golden, 0) for x, y in signs]
+    corners: list[tuple[Any, Any, Any]] = [(x, y * golden, 0) for x, y in signs]
     corners += [(0, x, y * golden) for x, y in signs]
     corners += [(y * golden, 0, x) for y, x in ((1, -1), (1, 1), (-1, -1), (-1, 1))]
     norm = math.sqrt(1 + float(golden * golden))

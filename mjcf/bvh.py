@@ -20,7 +20,7 @@ def build_tree(centres: Reals, low: Reals, high: Reals) -> dict[str, Any]:
     """bvh_depth, bvh_child, bvh_nodeid and bvh_aabb of a tree whose leaves are the given boxes."""
     count = len(centres)
     total = max(2 * count - 1, 0)
-    tree = {
+    tree: dict[str, Any] = {
         "bvh_depth": np.zeros(total, np.int32),
         "bvh_child": np.full((total, 2), -1, np.int32),
         "bvh_nodeid": np.full(total, -1, np.int32),

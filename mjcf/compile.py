@@ -17,6 +17,7 @@ import numpy as np
 from dovetail.errors import PluginError
 
 from . import arrays
+from .afterwards import afterwards
 from .asset_arrays import asset_sizes
 from .bodies import compile_bodies, number_mocap
 from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader
@@ -72,6 +73,8 @@ class Compiled:
     modelname: str
     source: str
     """Path of the main file, or the name given to the text."""
+    afterwards: tuple[Callable[[Any], None], ...] = ()
+    """What remains to be done to the loaded model, once its constants are known."""
 
 
 def compile_file(
@@ -151,7 +154,8 @@ def _compile(text: str, source: str, loader: Loader, tables: _Tables, dialect: s
         values = arrays.build(context)
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
-    return Compiled(_sizes(context, values), values, names, context.modelname, source)
+    sizes = _sizes(context, values)
+    return Compiled(sizes, values, names, context.modelname, source, afterwards(context))
 
 
 def _custom_tags(rows: Mapping[str, ElementRow]) -> frozenset[str]:

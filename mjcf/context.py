@@ -82,6 +82,8 @@ class CompilerSettings:
     inertiagrouprange: tuple[int, int] = (0, 5)
     saveinertial: bool = False
     alignfree: bool = False
+    lengthrange: dict[str, Any] = attrs.field(factory=dict)
+    """Attributes of `<lengthrange>` as written."""
 
     @property
     def degrees(self) -> bool:

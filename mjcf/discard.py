@@ -6,6 +6,8 @@ textures, and meshes that no geom is left to use. Masses have been counted befor
 
 from __future__ import annotations
 
+from typing import Any
+
 from .context import Context
 from .namespace import references
 from .source import Node, walk
@@ -63,7 +65,7 @@ def _keep_meshes(context: Context, kept: list[Geom]) -> None:
             geom.dataid = context.ids["mesh"][geom.mesh]
 
 
-def _renumber(context: Context, kind: str, kept: list) -> None:  # type: ignore[type-arg]
+def _renumber(context: Context, kind: str, kept: list[Any]) -> None:
     """Make these the only objects of a kind."""
     context.objects[kind] = kept
     for number, item in enumerate(kept):

@@ -26,34 +26,35 @@ class HullError(ValueError):
 
 @attrs.frozen(eq=False)
 class Hull:
-    """Faces of a convex hull by mesh vertices, anticlockwise from outside, and its vertices."""
+    """A convex hull by the vertices of its mesh."""
 
     faces: Ints
+    """Anticlockwise from outside."""
     vertices: Ints
+    raw: Ints
+    """The faces with their vertices in Qhull's order."""
 
-    @property
     def graph(self) -> Ints:
         """mesh_graph of one mesh: counts, edge addresses, vertex ids, neighbours by hull vertex, faces."""
         nvert, nface = len(self.vertices), len(self.faces)
-        local = np.full(int(self.vertices.max()) + 1, -1, np.int32)
-        local[self.vertices] = np.arange(nvert, dtype=np.int32)
-        neighbours: list[list[int]] = [[] for _ in range(nvert)]
-        for face in local[self._in_list_order()].tolist():
-            for vertex in face:
-                seen = neighbours[vertex]
-                seen.extend(other for other in face if other != vertex and other not in seen)
+        neighbours = self._neighbours()
         addresses = np.cumsum([0] + [len(row) + 1 for row in neighbours[:-1]])
         edges = [entry for row in neighbours for entry in (*row, -1)]
         if len(edges) != nvert + 3 * nface:
-            raise HullError("its convex hull is not a closed surface; remove nearly coincident vertices")
+            raise HullError("has a convex hull that is not closed: some vertices nearly coincide")
         parts = [[nvert, nface], addresses, self.vertices, edges, self.faces.reshape(-1)]
         return np.concatenate([np.asarray(part, np.int32) for part in parts])
 
-    raw: Ints = attrs.field(factory=lambda: np.zeros((0, 3), np.int32))
-    """The faces with their vertices in Qhull's order."""
-
-    def _in_list_order(self) -> Ints:
-        return self.raw if len(self.raw) else self.faces
+    def _neighbours(self) -> list[list[int]]:
+        """For each hull vertex, the others it shares a face with, numbered within the hull."""
+        local = np.full(int(self.vertices.max()) + 1, -1, np.int32)
+        local[self.vertices] = np.arange(len(self.vertices), dtype=np.int32)
+        neighbours: list[list[int]] = [[] for _ in self.vertices]
+        for face in local[self.raw].tolist():
+            for vertex in face:
+                seen = neighbours[vertex]
+                seen.extend(other for other in face if other != vertex and other not in seen)
+        return neighbours
 
 
 def convex_hull(points: Reals, maxhullvert: int = -1) -> Hull:

@@ -43,8 +43,8 @@ def _normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
 def polygons(vertices: np.ndarray, faces: np.ndarray) -> list[list[int]]:
     """Vertices of each polygon in order around it; groups in descending order of their normals."""
     tree = _NormalTree()
-    for normal, face in zip(_normals(vertices, faces).tolist(), faces.tolist(), strict=True):
-        tree.add(*normal, face)
+    for (x, y, z), face in zip(_normals(vertices, faces).tolist(), faces.tolist(), strict=True):
+        tree.add(x, y, z, face)
     return [path for group in tree.ordered() for path in outlines(group) if len(path) > 2]
 
 

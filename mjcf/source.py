@@ -151,6 +151,8 @@ class Loader:
         if not path.exists():
             known = f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
             raise place.error(f"file not found, looked for {path}{known}; check the path")
+        if path.is_dir():
+            raise place.error(f"{path} is a directory; give the path of a file")
         return self._bytes(path, place), str(path)
 
     def _asset_key(self, path: str) -> str | None:
@@ -184,7 +186,7 @@ class Loader:
         except FileNotFoundError:
             raise place.error("no such file; check the path") from None
         except IsADirectoryError:
-            raise place.error(f"{path} is a directory; give the path of a file") from None
+            raise place.error(f"{path} is a directory; give the path of an XML file") from None
         except (OSError, ValueError) as problem:
             raise place.error(f"cannot read: {problem}") from None
 

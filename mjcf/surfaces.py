@@ -36,7 +36,7 @@ def process(mesh: Mesh, row: MeshInertiaRow) -> None:
     surface, node = mesh.surface, mesh.place
     if mesh.inertia == MeshInertia.EXACT:
         _check_orientation(mesh)
-    hull = _hull(mesh)
+    hull, graph = _hull(mesh)
     if not len(surface.face):
         assert hull is not None
         surface.face = hull.faces.copy()
@@ -50,8 +50,7 @@ def process(mesh: Mesh, row: MeshInertiaRow) -> None:
     _set_frame(mesh, row, sides)
     _set_polygon_normals(mesh)
     _set_volumes(mesh)
-    if hull is not None:
-        mesh.graph = hull.graph
+    mesh.graph = graph
 
 
 def _check_orientation(mesh: Mesh) -> None:
@@ -72,12 +71,14 @@ def _check_orientation(mesh: Mesh) -> None:
         )
 
 
-def _hull(mesh: Mesh) -> Hull | None:
+def _hull(mesh: Mesh) -> tuple[Hull | None, np.ndarray | None]:
+    """The convex hull and its graph, for meshes that collide, that have no faces, or whose mass is their hull's."""
     wanted = mesh.needs_hull or mesh.inertia == MeshInertia.CONVEX or not len(mesh.surface.face)
     if not wanted:
-        return None
+        return None, None
     try:
-        return convex_hull(mesh.surface.vertex, mesh.maxhullvert)
+        hull = convex_hull(mesh.surface.vertex, mesh.maxhullvert)
+        return hull, hull.graph()
     except HullError as problem:
         raise mesh.place.error(
             f'the mesh {problem}; a flat mesh must not collide (contype="0" conaffinity="0") and needs faces'

@@ -7,65 +7,78 @@ refused here, except inside `<default>`, where it may stand as long as no elemen
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
-from dovetail.errors import listing, nearest
+from dovetail.errors import MJCFError, listing, nearest
 
-from .kinds import BadValueError
+from .kinds import BadValueError, Float, FloatList, Floats, IntList, Ints
 from .schema import MUJOCO, Element
 from .source import Node
 
 
 def validate(root: Node, custom: frozenset[str] = frozenset()) -> None:
-    """Check the whole document and parse every attribute.
+    """Check the whole document and parse every attribute; the first problem is raised.
 
     `custom` are tags under the root that third parties read; their content is theirs to check.
     """
+    for problem in problems(root, custom):
+        raise problem
+
+
+def problems(root: Node, custom: frozenset[str] = frozenset()) -> Iterator[MJCFError]:
+    """Everything in the document that the schema does not allow, in the order of the file."""
     if root.tag != MUJOCO.tag:
-        raise root.error(f"is not an MJCF model; the root element must be <{MUJOCO.tag}>")
+        yield root.error(f"is not an MJCF model; the root element must be <{MUJOCO.tag}>")
+        return
     stack = [(root, MUJOCO, False)]
     while stack:
         node, element, in_default = stack.pop()
         in_default = in_default or element.tag == "default"
         node.schema = element
-        _check_attributes(node, element, in_default)
-        _check_multiplicity(node, element)
-        below = [
-            (child, _child(node, element, child), in_default)
-            for child in node.children
-            if node is not root or child.tag not in custom
-        ]
+        yield from _attribute_problems(node, element, in_default)
+        yield from _multiplicity_problems(node, element)
+        below = []
+        for child in node.children:
+            if node is root and child.tag in custom:
+                continue
+            row = element.children.get(child.tag)
+            if row is None or row.later:
+                yield _not_a_child(node, element, child)
+            else:
+                below.append((child, row, in_default))
         stack.extend(reversed(below))
 
 
-def _child(parent: Node, element: Element, child: Node) -> Element:
-    found = element.children.get(child.tag)
-    if found is None:
-        hint = nearest(child.tag, element.children)
-        known = listing(element.children)
-        raise child.error(f"unknown element in <{parent.tag}>{hint}; known here: {known}")
-    if found.later:
-        raise child.unsupported(f"<{child.tag}> in <{parent.tag}>")
-    return found
+def _not_a_child(parent: Node, element: Element, child: Node) -> MJCFError:
+    if child.tag in element.children:
+        return child.unsupported(f"<{child.tag}> in <{parent.tag}>")
+    hint = nearest(child.tag, element.children)
+    known = listing(element.children)
+    return child.error(f"unknown element in <{parent.tag}>{hint}; known here: {known}")
 
 
-def _check_attributes(node: Node, element: Element, in_default: bool) -> None:
+def _attribute_problems(node: Node, element: Element, in_default: bool) -> Iterator[MJCFError]:
     for name, text in node.raw.items():
         kind = element.attributes.get(name)
         if kind is None:
             hint = nearest(name, element.attributes)
             known = listing(element.attributes)
-            raise node.error(f"unknown attribute {name!r}{hint}; <{node.tag}> has: {known}", name)
+            yield node.error(f"unknown attribute {name!r}{hint}; <{node.tag}> has: {known}", name)
+            continue
         if name in element.later_attributes and not in_default:
-            raise node.unsupported(f"attribute {name!r} of <{node.tag}>", name)
+            yield node.unsupported(f"attribute {name!r} of <{node.tag}>", name)
+        if isinstance(kind, Float | Floats | FloatList | Ints | IntList) and not text.strip():
+            continue  # as in MuJoCo, numbers that are left empty count as not given
         try:
             node.values[name] = kind.parse(text)
         except BadValueError as problem:
-            raise node.error(f"attribute {name!r}: {problem}", name) from None
+            yield node.error(f"attribute {name!r}: {problem}", name)
+            node.values[name] = None
     if node.tag in _NAMED_BY_FILE and not in_default and node.values.get("file"):
         node.values["name"] = node.values.get("name") or _stem(node.values["file"])
-    missing = element.required - set(node.raw)
+    missing = element.required - set(node.values)
     if missing:
-        raise node.error(f"required attribute {min(missing)!r} is missing; add it")
+        yield node.error(f"required attribute {min(missing)!r} is missing; add it")
 
 
 _NAMED_BY_FILE = ("mesh", "hfield", "skin", "texture")
@@ -78,10 +91,10 @@ def _stem(path: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-def _check_multiplicity(node: Node, element: Element) -> None:
+def _multiplicity_problems(node: Node, element: Element) -> Iterator[MJCFError]:
     counts = Counter(child.tag for child in node.children)
     for tag, count in counts.items():
         row = element.children.get(tag)
         if row and row.multiplicity == "?" and count > 1:
             again = [child for child in node.children if child.tag == tag][1]
-            raise again.error(f"<{tag}> appears {count} times in <{node.tag}>; write it once")
+            yield again.error(f"<{tag}> appears {count} times in <{node.tag}>; write it once")

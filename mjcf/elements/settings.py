@@ -77,6 +77,8 @@ def apply_compiler(settings: CompilerSettings, node: Node) -> None:
         values.setdefault("texturedir", values["assetdir"])
     for name, value in values.items():
         setattr(settings, name, value)
+    for child in node.children:
+        settings.lengthrange.update(child.values)
 
 
 def read_option(context: Context, node: Node) -> None:

@@ -38,13 +38,13 @@ def differences_but_axes(compiled: Compiled, model: Any) -> list[str]:
     """
     found = differences(compiled, model)
     if any(line.startswith("body_iquat") for line in found):
-        ours, theirs = _tensors(compiled.values.__getitem__), _tensors(lambda name: getattr(model, name))
+        ours, theirs = tensors(compiled.values.__getitem__), tensors(lambda name: getattr(model, name))
         assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
         return [line for line in found if line.split(":")[0] not in _IN_PRINCIPAL_AXES]
     return found
 
 
-def _tensors(get: Callable[[str], Any]) -> Any:
+def tensors(get: Callable[[str], Any]) -> Any:
     """Inertia tensors of all bodies, in body frames."""
     w, x, y, z = get("body_iquat").T
     axes = np.array(

@@ -107,6 +107,8 @@ _SENSIBLE: dict[str, Callable[[Random], str]] = {
     "nchannel": _one_of("1", "3", "4"),
     "random": _fraction,
     "rgba": _many(_fraction, 4),
+    "rgb2": _many(_fraction, 3),
+    "markrgb": _many(_fraction, 3),
     "margin": _fraction,
     "gap": _fraction,
     "sleep": _one_of("auto", "never", "allowed", "init"),
@@ -155,6 +157,8 @@ class Writer:
     random: Random
     names: dict[str, list[str]] = attrs.field(factory=dict)
     joint_types: dict[str, str] = attrs.field(factory=dict)
+    count: int = 0
+    """Names given so far."""
     wrong: int = -1
     """Number of elements until the mistake; negative for none."""
 
@@ -173,10 +177,11 @@ class Writer:
         return range(self.random.randint(low, high))
 
     def name(self, kind: str) -> str:
-        """A new name."""
-        known = self.names.setdefault(kind, [])
-        known.append(f"{kind}{len(known)}")
-        return known[-1]
+        """A new name; it does not end in a digit, to which a replicate's number might be added."""
+        self.count += 1
+        name = f"{kind}{self.count}_"
+        self.names.setdefault(kind, []).append(name)
+        return name
 
     def any(self, kind: str) -> str:
         """A name that exists, if any does."""
@@ -253,7 +258,7 @@ class Writer:
             {**given, name: "true"},
             {**given, name: "absent"},
             {**given, name: ""},
-            {**given, "name": "body0"},
+            {**given, "name": "body1_"},
             {k: v for k, v in given.items() if k != name},
         ]
         chosen = self.random.randint(0, len(mistakes))
@@ -296,6 +301,7 @@ class Writer:
         for _ in self.some(0, 1):
             fixed = {"name": self.name("texture"), "width": "4", "height": "4"}
             fixed |= {"builtin": self.random.choice(("flat", "checker", "gradient")), "type": "2d"}
+            fixed |= {"rgb1": _many(_fraction, 3)(self.random), "nchannel": self.random.choice("34")}
             text += self.element(rows["texture"], fixed, leave_out=["gridlayout", "gridsize"], extra=2)
         for _ in self.some(0, 1):
             text += self.element(rows["material"], {"name": self.name("material")})
@@ -332,17 +338,20 @@ class Writer:
             )
         content += "".join(self.part(schema, moving=True) for _ in self.some(0, 3))
         if depth < 3:
-            below = "".join(self.body(schema, depth + 1) for _ in self.some(0, 2))
-            content += self.framed(schema, below)
+            content += self.framed(schema, depth)
         one = self.random.sample(_ORIENTED, len(_ORIENTED) - 1)
         roots = [] if depth == 0 and "<joint" in content else ["sleep"]
         return self.element(schema, fixed, content, leave_out=["mocap", "user", *one, *roots])
 
-    def framed(self, schema: Element, below: str) -> str:
-        """Children inside a frame or a replicate, sometimes."""
-        if not below or self.chance(0.8):
+    def framed(self, schema: Element, depth: int) -> str:
+        """Child bodies, sometimes inside a frame or a replicate; nothing else refers into a replicate."""
+        tag = self.random.choice(("", "", "", "", "frame", "replicate"))
+        names, joints = {kind: list(known) for kind, known in self.names.items()}, dict(self.joint_types)
+        below = "".join(self.body(schema, depth + 1) for _ in self.some(0, 2))
+        if tag == "replicate":
+            self.names, self.joint_types = names, joints
+        if not below or not tag:
             return below
-        tag = "frame" if self.chance(0.7) else "replicate"
         one = self.random.sample(_ORIENTED, len(_ORIENTED) - 1)
         fixed = {"count": self.random.choice("123")} if tag == "replicate" else {}
         return self.element(schema.children[tag], fixed, below, leave_out=[] if fixed else one)

@@ -42,7 +42,7 @@ BAD = {
         "has 4 values; write at most 3 values",
         3,
     ),
-    "no value": (world('<geom size="1" margin=""/>'), "has 0 values; write 1 value", 3),
+    "no value": (world('<geom size="1" group=""/>'), "has 0 values; write 1 value", 3),
     "not a number": (world('<geom size="1" pos="1 2 x"/>'), "'x' is not a number", 3),
     "comma": (world('<geom size=".1,"/>'), "'.1,' is not a number", 3),
     "NaN": (world('<geom size="nan"/>'), "'nan' is not a finite number", 3),

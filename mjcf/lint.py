@@ -1,0 +1,25 @@
+"""Every problem of a model file that the schema can see, not only the first.
+
+Compiling stops at the first problem, because what follows from it would be noise. Names, values and places of
+elements can be checked independently of one another, so a person who mends a file is told of all at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dovetail.errors import MJCFError
+
+from .source import Loader, load
+from .validate import problems
+
+
+def schema_problems(path: str | Path, *, custom: frozenset[str] = frozenset()) -> list[MJCFError]:
+    """What the schema does not allow in a file and in what it includes; an unreadable file is one problem."""
+    main = Path(path)
+    loader = Loader(main.parent)
+    try:
+        root = load(loader.read_main(main), str(main), loader)
+    except MJCFError as problem:
+        return [problem]
+    return list(problems(root, custom))
