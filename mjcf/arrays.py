@@ -307,14 +307,16 @@ def _dofs(context: Context) -> dict[str, Any]:
     parents = structure.dof_parents(bodies)
     simple = structure.body_simple(bodies)
     simple[list(coupled_by_armature(context))] = 0
-    actuated = actuated_bodies(context) | kept_awake(context) | flex_bodies(context)
+    actuated = actuated_bodies(context) | flex_bodies(context)
     runs = structure.simple_runs([bool(simple[joint.bodyid]) for joint in owners])
     return {
         **_columns(owners, _DOF_COLUMNS),
         "body_simple": simple.astype(BYTE),
         "dof_parentid": np.array(parents, np.int32),
         "dof_simplenum": runs,
-        **structure.tree_fields(bodies, parents, [joint.bodyid for joint in owners], actuated),
+        **structure.tree_fields(
+            bodies, parents, [joint.bodyid for joint in owners], actuated, kept_awake(context)
+        ),
         **structure.sparsity(bodies, parents, runs),
     }
 

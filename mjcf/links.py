@@ -31,7 +31,8 @@ class Tendon(Item):
     group: int = 0
     limited: int = AutoBool.AUTO
     range: Vec = (0.0, 0.0)
-    actuatorfrclimited: int = AutoBool.AUTO
+    actuatorfrclimited: int = AutoBool.FALSE
+    """Not inferred from the range unless `auto` is written: MuJoCo 3.4's default is false."""
     actuatorfrcrange: Vec = (0.0, 0.0)
     solreflimit: Vec = SOLREF
     solimplimit: Vec = SOLIMP

@@ -90,9 +90,12 @@ def dof_parents(bodies: list[Body]) -> list[int]:
 
 
 def tree_fields(
-    bodies: list[Body], dof_parentid: list[int], dof_bodyid: list[int], actuated: set[int]
+    bodies: list[Body], dof_parentid: list[int], dof_bodyid: list[int], actuated: set[int], tied: set[int]
 ) -> dict[str, Any]:
-    """Kinematic trees: which dofs and bodies belong to which; `actuated` are the bodies actuators act on."""
+    """Kinematic trees: which dofs and bodies belong to which; `actuated` are the bodies actuators act on.
+
+    `tied` are bodies on tendons that keep awake whatever they connect.
+    """
     dof_treeid = np.cumsum(np.array(dof_parentid, np.int32) == -1, dtype=np.int32) - 1
     first_dof: dict[int, int] = {}
     for dof, body in enumerate(dof_bodyid):
@@ -107,13 +110,15 @@ def tree_fields(
         "tree_bodynum": np.bincount([t for t in body_treeid if t >= 0], minlength=ntree).astype(np.int32),
         "tree_dofadr": np.searchsorted(dof_treeid, np.arange(ntree)).astype(np.int32),
         "tree_dofnum": np.bincount(dof_treeid, minlength=ntree).astype(np.int32),
-        "tree_sleep_policy": np.array(_sleep_policies(bodies, body_treeid, ntree, actuated), np.int32),
+        "tree_sleep_policy": np.array(_sleep_policies(bodies, body_treeid, ntree, actuated, tied), np.int32),
     }
 
 
-def _sleep_policies(bodies: list[Body], body_treeid: list[int], ntree: int, actuated: set[int]) -> list[int]:
-    """Whether each tree may sleep: as its root body says, otherwise only if no actuator acts on it."""
-    busy = {body_treeid[body] for body in actuated}
+def _sleep_policies(
+    bodies: list[Body], body_treeid: list[int], ntree: int, actuated: set[int], tied: set[int]
+) -> list[int]:
+    """Whether each tree may sleep: as its root body says, otherwise only if nothing acts on it."""
+    busy, coupled = ({body_treeid[body] for body in group} for group in (actuated | tied, tied))
     policies = [int(SleepPolicy.AUTO_NEVER if t in busy else SleepPolicy.AUTO_ALLOWED) for t in range(ntree)]
     for body in bodies[1:]:
         tree = body_treeid[body.id]
@@ -121,6 +126,12 @@ def _sleep_policies(bodies: list[Body], body_treeid: list[int], ntree: int, actu
             continue
         if tree == -1 or tree == body_treeid[body.id - 1]:
             raise body.place.error("a sleep policy is only possible for a moving root body", "sleep")
+        if tree in coupled and body.sleep != SleepPolicy.NEVER:
+            raise body.place.error(
+                "a tendon couples this tree by a spring or damper, or with several others: it cannot sleep; "
+                'write sleep="never" or nothing',
+                "sleep",
+            )
         policies[tree] = body.sleep
     return policies
 

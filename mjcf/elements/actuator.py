@@ -69,7 +69,7 @@ def _servo(actuator: Actuator, node: Node) -> None:
     if "kv" in node.values and "dampratio" in node.values:
         raise node.error("kv and dampratio both give the damping; write one", "dampratio")
     if "kv" in node.values:
-        actuator.biasprm = _set(actuator.biasprm, 2, -node.values["kv"])
+        actuator.biasprm = _set(actuator.biasprm, 2, -_not_negative(node, "kv"))
     if "dampratio" in node.values:
         # a positive number here is a ratio; finalize_model, which knows the inertia, makes it a damping
         actuator.biasprm = _set(actuator.biasprm, 2, _not_negative(node, "dampratio"))
@@ -78,8 +78,6 @@ def _servo(actuator: Actuator, node: Node) -> None:
 
 
 def _position(actuator: Actuator, node: Node) -> None:
-    if "kv" in node.values:
-        _not_negative(node, "kv")
     _servo(actuator, node)
     if "timeconst" in node.values:
         actuator.dynprm = _set(actuator.dynprm, 0, _not_negative(node, "timeconst"))
@@ -121,7 +119,7 @@ def _cylinder(actuator: Actuator, node: Node) -> None:
     # of the three numbers of `bias` MuJoCo 3.4 uses only the first (mjs_setToCylinder takes one)
     actuator.biasprm = _set(actuator.biasprm, 0, node.values.get("bias", actuator.biasprm)[0])
     area = node.values.get("area", actuator.gainprm[0])
-    if "diameter" in node.values:
+    if node.values.get("diameter", -1.0) >= 0:  # MuJoCo ignores a negative one
         area = math.pi / 4 * node.values["diameter"] * node.values["diameter"]
     actuator.gainprm = _set(actuator.gainprm, 0, area)
     _types(actuator, DynType.FILTER, GainType.FIXED, BiasType.AFFINE)

@@ -240,7 +240,7 @@ def _tactile(context: Context, sensor: Sensor) -> None:
     _on("mesh", ObjType.MESH)(context, sensor)
     sensor.reftype = int(ObjType.GEOM)
     sensor.refid = _find(context, sensor.place, ObjType.GEOM, "geom")
-    sensor.dim = 3 * len(context.objects["mesh"][sensor.objid].vert)
+    sensor.dim = 3 * len(context.objects["mesh"][sensor.objid].surface.vertex)
 
 
 _SITE = _on("site", ObjType.SITE)

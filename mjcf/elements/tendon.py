@@ -125,9 +125,9 @@ def _check_numbers(context: Context, tendon: Tendon) -> None:
     tendon.limited = int(context.resolve_limited(tendon, "", tendon.limited, tendon.range))
     if tendon.limited and tendon.range[0] >= tendon.range[1]:
         raise node.error(f"range must increase, it is {tendon.range[0]:g} {tendon.range[1]:g}", "range")
-    # MuJoCo 3.4 does not infer this limit from the range, whatever autolimits says
-    tendon.actuatorfrclimited = int(tendon.actuatorfrclimited == AutoBool.TRUE)
     low, high = tendon.actuatorfrcrange
+    limited = context.resolve_limited(tendon, "actuatorfrc", tendon.actuatorfrclimited, (low, high))
+    tendon.actuatorfrclimited = int(limited)
     if tendon.actuatorfrclimited and (low >= high or low > 0 or high < 0):
         raise node.error(
             f"actuatorfrcrange must increase and contain 0, it is {low:g} {high:g}", "actuatorfrcrange"

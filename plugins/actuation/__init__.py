@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import attrs
+
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
+    numpy, taichi = siblings(
         "actuation",
         "standard",
         default=True,
         reads="ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind",
         summary="Gain times input plus bias, clamped, through the moment arms",
     )
+    return [numpy, attrs.evolve(taichi, supports="trn.joint trn.jointinparent")]

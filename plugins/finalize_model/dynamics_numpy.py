@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.enums import BiasType, GainType, GeomType
+from dovetail.contracts.enums import GeomType
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.kinematics.tree_numpy import kinematics
@@ -256,12 +256,7 @@ def bias_with_damping(model: Any, data: Any, dof_M0: Array) -> Array:
     biasprm = model.actuator_biasprm.copy()
     for actuator in range(model.nu):
         kp, ratio = model.actuator_gainprm[actuator, 0], biasprm[actuator, 2]
-        is_servo = (
-            model.actuator_gaintype[actuator] == GainType.FIXED
-            and model.actuator_biastype[actuator] == BiasType.AFFINE
-            and kp == -biasprm[actuator, 1]
-        )
-        if is_servo and ratio > 0.0:
+        if kp == -biasprm[actuator, 1] and ratio > 0.0:  # whatever the types are, as in MuJoCo
             row = moment_row(data, actuator)
             squared = np.square(data.actuator_moment[row])
             moves = squared > MINVAL

@@ -49,8 +49,8 @@ def site_arm(model: Any, data: Any, actuator: int) -> Arm:
     if reference < 0:
         return without_zeros(0.0, moment)
     moment -= wrench_moment(model, data, reference, force, torque)
-    ends = (int(model.site_bodyid[i]) for i in (site, reference))
-    moment[np.intersect1d(*(dofs_above(model, body) for body in ends))] = 0.0
+    own, other = (dofs_above(model, int(model.site_bodyid[i])) for i in (site, reference))
+    moment[np.intersect1d(own, other)] = 0.0
     return without_zeros(relative_length(model, data, site, reference, gear), moment)
 
 

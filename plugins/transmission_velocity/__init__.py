@@ -1,18 +1,30 @@
-"""Rates of actuator lengths."""
+"""Rates of tendon and actuator lengths."""
 
 from __future__ import annotations
+
+import attrs
 
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
+_MOMENT = "qvel actuator_moment moment_rownnz moment_rowadr moment_colind"
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
-        "transmission_velocity",
-        "standard",
-        default=True,
-        summary="Moment arms times velocities",
-        reads="qvel actuator_moment moment_rownnz moment_rowadr moment_colind",
-        writes="actuator_velocity",
-    )
+    numpy, taichi = siblings("transmission_velocity", "standard", default=True)
+    return [
+        attrs.evolve(
+            numpy,
+            reads=f"{_MOMENT} ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
+            writes="actuator_velocity ten_velocity",
+            summary="Jacobians and moment arms times velocities",
+        ),
+        attrs.evolve(
+            taichi,
+            reads=_MOMENT,
+            writes="actuator_velocity",
+            supports="trn.joint trn.jointinparent",
+            summary="Moment arms times velocities, for actuators on joints",
+        ),
+    ]

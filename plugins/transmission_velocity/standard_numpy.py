@@ -1,4 +1,4 @@
-"""Actuator velocities: moment arms times joint velocities; zero where the flag actuation is off.
+"""Tendon and actuator velocities: Jacobians times joint velocities; actuators' zero where actuation is off.
 
 Compare mj_fwdVelocity.
 """
@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def transmission_velocity(model: Any, data: Any) -> None:
-    """Write actuator_velocity."""
+    """Write ten_velocity and actuator_velocity."""
+    for tendon in range(model.ntendon):
+        dofs, entries = jacobian_row(model, data, tendon)
+        data.ten_velocity[tendon] = entries @ data.qvel[dofs]
     data.actuator_velocity[:] = 0.0
     if not model.nu or model.opt.disableflags & DisableBit.ACTUATION:
         return

@@ -256,3 +256,10 @@ def test_many_numbers_are_counted_not_allocated() -> None:
     assert dovetail.loads(WORLD % '<contact num="1000000000"/>').nsensordata == 1_000_000_000
     with pytest.raises(MJCFError, match="too many numbers"):
         dovetail.loads(WORLD % ('<contact num="2000000000"/>' * 2))
+
+
+def test_tactile_sensor_has_three_numbers_per_vertex() -> None:
+    assert_same(
+        '<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><body><joint/>'
+        '<geom size=".1" name="g"/></body></worldbody><sensor><tactile geom="g" mesh="m"/></sensor></mujoco>'
+    )

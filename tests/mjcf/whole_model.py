@@ -6,7 +6,7 @@ Unlike `comparing`, which looks at what the MJCF compiler produces, this looks a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import comparing
@@ -30,7 +30,6 @@ LOOSER = {
     "body_iquat": 1e-8,  # principal axes: rounding divided by the gap between moments
     "bvh_aabb": 1e-8,  # boxes in these axes
     "mesh_polynormal": 1e-8,  # normals of slivers: rounding divided by the area
-    **dict.fromkeys(("body_invweight0", "dof_invweight0", "tendon_invweight0", "actuator_acc0"), 1e-8),  # M⁻¹
 }
 """Fields whose rounding errors are amplified, and by what."""
 
@@ -58,16 +57,23 @@ def attribute(holder: Any, name: str) -> Any:
     return holder
 
 
-IN_PRINCIPAL_AXES = frozenset(
-    "body_iquat body_sameframe body_simple geom_sameframe site_sameframe bvh_depth bvh_child bvh_nodeid bvh_aabb "
-    "nbvh nbvhstatic body_bvhnum body_bvhadr dof_simplenum nC M_rownnz M_rowadr M_colind mapM2M dof_length".split()
-)
+_AXES_TEXT = """
+body_iquat body_sameframe body_simple geom_sameframe site_sameframe bvh_depth bvh_child bvh_nodeid bvh_aabb nbvh
+nbvhstatic body_bvhnum body_bvhadr dof_simplenum nC M_rownnz M_rowadr M_colind mapM2M dof_length
+"""
+IN_PRINCIPAL_AXES = frozenset(_AXES_TEXT.split())
 """What may differ when a body's principal axes may: equal moments leave the choice to rounding."""
 
 
+FROM_INERTIA = dict.fromkeys(
+    ("dof_M0", "stat.meaninertia", "bvh_aabb", "dof_damping", "jnt_stiffness", "actuator_biasprm"), 1e-6
+) | dict.fromkeys(("body_invweight0", "dof_invweight0", "tendon_invweight0", "actuator_acc0"), 1e-4)
+"""What MuJoCo computes from principal axes exact to √eps; inverses amplify the error by the condition number."""
+
+
 def differences_but_axes(ours: Any, theirs: Any) -> list[str]:
-    """Like `differences`, but principal axes may be others of the same inertia tensor."""
-    found = differences(ours, theirs)
+    """Like `differences`, but principal axes may be others of the same inertia tensor, to √eps."""
+    found = differences(ours, theirs, {**LOOSER, **FROM_INERTIA})
     if any(line.startswith("body_iquat:") for line in found):
         error = _tensor_error(ours, theirs)
         found = [line for line in found if line.partition(":")[0] not in IN_PRINCIPAL_AXES]
@@ -75,8 +81,8 @@ def differences_but_axes(ours: Any, theirs: Any) -> list[str]:
     return found
 
 
-_TENSOR = 1e-9
-"""Largest error of an inertia tensor, relative to its largest element."""
+_TENSOR = 1e-6
+"""Largest error of an inertia tensor, relative to its largest element: MuJoCo's axes are exact to √eps."""
 
 
 def _tensor_error(ours: Any, theirs: Any) -> float:
@@ -85,25 +91,27 @@ def _tensor_error(ours: Any, theirs: Any) -> float:
     return float((np.abs(a - b) / np.maximum(scale, 1e-15)).max())
 
 
-def differences(ours: Any, theirs: Any) -> list[str]:
+def differences(ours: Any, theirs: Any, looser: Mapping[str, float] = LOOSER) -> list[str]:
     """What differs, one line per field. Where MuJoCo has NaN or infinity there is nothing to compare."""
     found = []
     for name in field_names(theirs):
         if name not in EXCLUDED:
-            problem = _difference(name, attribute(ours, name), attribute(theirs, name))
+            problem = _difference(name, attribute(ours, name), attribute(theirs, name), looser)
             found += [f"{name}: {problem}"] if problem else []
     return found
 
 
-def _difference(name: str, ours: Any, theirs: Any) -> str:
+def _difference(name: str, ours: Any, theirs: Any, looser: Mapping[str, float]) -> str:
     a, b = _plain(ours), _plain(theirs)
     if a.shape != b.shape:
         return f"shape {a.shape} instead of {b.shape}"
     if a.dtype.kind != "f" or b.dtype.kind != "f":
         wrong = np.argwhere(a != b)
         return f"{_shown(a, wrong)} instead of {_shown(b, wrong)}" if len(wrong) else ""
-    limit = RELATIVE_SINGLE if b.dtype == np.float32 else LOOSER.get(name, RELATIVE)
-    error = np.where(np.isfinite(b), relative_error(a, b), 0.0)
+    limit = RELATIVE_SINGLE if b.dtype == np.float32 else looser.get(name, RELATIVE)
+    # the normal of a polygon of no area is 1 divided by a rounding error
+    meaningful = np.isfinite(b) & ((name != "mesh_polynormal") | (np.abs(b) <= 2))
+    error = np.where(meaningful, relative_error(a, b), 0.0)
     wrong = np.argwhere(~(error <= limit))
     return (
         f"off by {np.nanmax(error):.1e}: {_shown(a, wrong)} instead of {_shown(b, wrong)}"

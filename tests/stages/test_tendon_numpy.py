@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail.plugins.tendon.paths_numpy import tendon
+from dovetail.plugins.transmission_velocity.standard_numpy import transmission_velocity
 
 TOLERANCE = 1e-12
 """Metres, or metres per unit of joint velocity: rounding of different orders of summation."""
@@ -147,3 +148,16 @@ def test_joint_named_twice(jacobian: str) -> None:
         <joint joint="k" coef="2"/><joint joint="j" coef="1"/><joint joint="k" coef="4"/></fixed></tendon></mujoco>"""
     )
     compare(model, np.array([0.3, 0.5]))
+
+
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+def test_velocities(jacobian: str) -> None:
+    builder = Builder(3)
+    model = builder.model(jacobian)
+    data = mujoco.MjData(model)
+    data.qvel[:] = builder.random.normal(size=model.nv)
+    mujoco.mj_forward(model, data)
+    expected = data.ten_velocity.copy()
+    data.ten_velocity[:] = np.nan
+    transmission_velocity(model, data)
+    np.testing.assert_allclose(data.ten_velocity, expected, rtol=0, atol=TOLERANCE)
