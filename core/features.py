@@ -35,7 +35,23 @@ def features(model: Model) -> frozenset[str]:
         found |= {f"{group}.{GROUPS[group](v).name.lower()}" for v in np.unique(values)}
     if model.nmocap:
         found.add("body.mocap")
-    return frozenset(found)
+    return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
+
+
+TENDON_FEATURES = ("none", "present", "stiffness", "armature", "actfrcrange")
+
+
+def _tendon_features(model: Model) -> list[str]:
+    """What tendons have that stages beyond the tendon stage itself must handle."""
+    if not model.ntendon:
+        return ["none"]
+    used = {
+        "present": True,
+        "stiffness": bool(model.tendon_stiffness.any()),
+        "armature": bool(model.tendon_armature.any()),
+        "actfrcrange": bool(model.tendon_actfrclimited.any()),
+    }
+    return [kind for kind, has in used.items() if has]
 
 
 GROUPS: Mapping[str, type[IntEnum]] = {
@@ -51,7 +67,7 @@ GROUPS: Mapping[str, type[IntEnum]] = {
 def known_features() -> set[str]:
     """Every feature a record's `supports` may name."""
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
-    return members | {"body.mocap"}
+    return members | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
 
 
 def _values(model: Model) -> Mapping[str, Array]:
@@ -146,6 +162,14 @@ def _energy(model: Model) -> str:
     return "enable flag energy" if enabled(model, EnableBit.ENERGY) else ""
 
 
+def _fwdinv(model: Model) -> str:
+    return "enable flag fwdinv" if enabled(model, EnableBit.FWDINV) else ""
+
+
+def _sleep(model: Model) -> str:
+    return "enable flag sleep" if enabled(model, EnableBit.SLEEP) else ""
+
+
 def _count(size: str, noun: str) -> Callable[[Model], str]:
     return lambda model: _plural(int(getattr(model, size)), noun)
 
@@ -173,6 +197,8 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "islands": constrained,
     "transmission": _count("nu", "actuator"),
     "transmission_velocity": _transmitted,
+    "passive_force:tendon_spring": _count("ntendon", "tendon"),
+    "passive_force:tendon_damper": _count("ntendon", "tendon"),
     "passive_force:gravcomp": _count("ngravcomp", "body with gravcomp"),
     "passive_force:fluid": _fluid,
     "passive_force:flex": _count("nflex", "flex object"),
@@ -184,6 +210,8 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "body_forces": lambda model: "",
     "sensor": _count("nsensor", "sensor"),
     "energy": _energy,
+    "inverse": _fwdinv,
+    "sleep": _sleep,
 }
 """Stages and rows that some models do not need. What is not listed always runs."""
 

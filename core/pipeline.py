@@ -116,6 +116,8 @@ FORWARD: tuple[str, ...] = (
     "body_forces",
     "sensor",
     "energy",
+    "inverse",
+    "sleep",
 )
 STEP: tuple[str, ...] = (*FORWARD, "integrate")
 

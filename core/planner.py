@@ -43,6 +43,9 @@ def structure_key(model: Model) -> tuple[object, ...]:
         model.tendon_limited.tobytes(),
         (model.dof_frictionloss > 0).tobytes(),
         (model.tendon_frictionloss > 0).tobytes(),
+        (model.tendon_stiffness > 0).tobytes(),
+        (model.tendon_armature > 0).tobytes(),
+        model.tendon_actfrclimited.tobytes(),
     )
 
 

@@ -35,8 +35,7 @@ def fill_keys(context: Context, lengths: dict[str, int]) -> None:
             _spread(context, key, key.layout)
         for name, length in lengths.items():
             values = getattr(key, name)
-            if values and len(values) < length and len(context.submodels) > 1:
-                # in a model that attaches others, keys may stop where the model's own part ends
+            if values and len(values) < length:  # the rest stays at the reference state, as in MuJoCo
                 setattr(key, name, values + (REST,) * (length - len(values)))
             elif values is not None and len(values) not in (0, length):
                 raise key.place.error(f"{name} has {len(values)} numbers; this model needs {length}", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dovetail.contracts.enums import AutoBool, GeomType, WrapType
+from dovetail.contracts.enums import GeomType, WrapType
 
 from ..links import Tendon, Wrap
 from ..source import Node

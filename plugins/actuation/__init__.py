@@ -17,4 +17,8 @@ def dovetail_implementations() -> list[Implementation]:
         reads="ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind",
         summary="Gain times input plus bias, clamped, through the moment arms",
     )
-    return [numpy, attrs.evolve(taichi, supports="trn.joint trn.jointinparent")]
+    tendons = "tendon.none tendon.present tendon.stiffness tendon.armature"
+    return [
+        attrs.evolve(numpy, supports=tendons),
+        attrs.evolve(taichi, supports=f"trn.joint trn.jointinparent {tendons}"),
+    ]

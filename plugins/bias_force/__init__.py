@@ -12,6 +12,7 @@ def dovetail_implementations() -> list[Implementation]:
         "bias_force",
         "rne",
         default=True,
+        supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange",
         summary="Recursive Newton-Euler at zero acceleration",
         reads="qvel cvel cdof cdof_dot cinert",
     )

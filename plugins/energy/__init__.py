@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import attrs
+
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
+    numpy, taichi = siblings(
         "energy",
         "standard",
         default=True,
-        summary="Gravity and joint springs; kinetic energy",
         reads="qpos qvel M xipos",
+        summary="Gravity and springs; kinetic energy",
     )
+    return [
+        attrs.evolve(numpy, reads="qpos qvel M xipos ten_length"),
+        attrs.evolve(taichi, supports="tendon.none tendon.present tendon.armature tendon.actfrcrange"),
+    ]

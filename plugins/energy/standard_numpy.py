@@ -1,6 +1,6 @@
 """Potential and kinetic energy, where the energy flag asks for them; zero otherwise.
 
-Potential energy is that of gravity, −Σ m·g·x, and of joint springs, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
+Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints and tendons, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
 Compare mj_energyPos and mj_energyVel.
 """
 
@@ -12,13 +12,16 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.plugins.passive_force.spring_joint_numpy import spring_displacement
+from dovetail.plugins.passive_force.tendon_numpy import stretch
 
 
 def energy(model: Any, data: Any) -> None:
     """Write energy: potential, kinetic."""
     data.energy[:] = 0.0
     if model.opt.enableflags & EnableBit.ENERGY:
-        data.energy[0] = gravitational_energy(model, data) + spring_energy(model, data)
+        data.energy[0] = (
+            gravitational_energy(model, data) + spring_energy(model, data) + tendon_energy(model, data)
+        )
         data.energy[1] = kinetic_energy(model, data)
 
 
@@ -35,6 +38,13 @@ def spring_energy(model: Any, data: Any) -> float:
         return 0.0
     stiffness = model.jnt_stiffness[model.dof_jntid]
     return 0.5 * float(stiffness @ np.square(spring_displacement(model, data.qpos)))
+
+
+def tendon_energy(model: Any, data: Any) -> float:
+    """½·k·d² over the tendons with springs."""
+    if model.opt.disableflags & DisableBit.SPRING or not model.ntendon:
+        return 0.0
+    return 0.5 * float(model.tendon_stiffness @ np.square(stretch(model, data.ten_length)))
 
 
 def kinetic_energy(model: Any, data: Any) -> float:

@@ -12,6 +12,7 @@ def dovetail_implementations() -> list[Implementation]:
         "mass_matrix",
         "crb",
         default=True,
+        supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange",
         summary="Composite rigid bodies, sparse by row",
         reads="cinert cdof",
         writes="crb qM M",

@@ -24,7 +24,7 @@ def dovetail_implementations() -> list[Implementation]:
             taichi,
             reads=_MOMENT,
             writes="actuator_velocity",
-            supports="trn.joint trn.jointinparent",
+            supports="trn.joint trn.jointinparent tendon.none",
             summary="Moment arms times velocities, for actuators on joints",
         ),
     ]

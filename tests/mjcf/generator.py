@@ -2,7 +2,7 @@
 
 Elements and attributes come from the schema itself, so what the schema gains is generated at once. The tables
 below hold what the schema does not know: which numbers make sense for an attribute. Everything is decided by
-the `random.Random` that is passed in; hypothesis passes its own and so can shrink a document.
+the `random.Random` that is passed in, so a seed names a document.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def differences_but_axes(ours: Any, theirs: Any) -> list[str]:
     return found
 
 
-_TENSOR = 1e-6
+_TENSOR = 1e-5
 """Largest error of an inertia tensor, relative to its largest element: MuJoCo's axes are exact to √eps."""
 
 

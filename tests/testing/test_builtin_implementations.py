@@ -11,7 +11,28 @@ from dovetail.testing import parametrize_with_checks
 
 REGISTRY = build_registry(third_party=False)
 
+PULLED = """
+<mujoco>
+  <option><flag constraint="disable"/></option>
+  <worldbody>
+    <site name="post" pos="0 0 1.2"/>
+    <body pos="0 0 1">
+      <joint name="a" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/>
+      <site name="end" pos="0.4 0 0"/>
+      <body pos="0.4 0 0"><joint name="b" axis="0 1 1"/><geom name="ball" size="0.1" pos="0.2 0.1 0"/>
+        <site name="tip" pos="0.4 0.2 0"/></body>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial stiffness="40" damping="0.7" springlength="0.1">
+      <site site="post"/><site site="end"/><geom geom="ball"/><site site="tip"/>
+    </spatial>
+    <fixed stiffness="5" damping="0.2"><joint joint="a" coef="1"/><joint joint="b" coef="-2"/></fixed>
+  </tendon>
+</mujoco>"""
+"""A model with tendons, which the kit's samples lack."""
 
-@parametrize_with_checks(REGISTRY.implementations, registry=REGISTRY)
+
+@parametrize_with_checks(REGISTRY.implementations, registry=REGISTRY, models={"pulled": PULLED})
 def test_builtin_implementation(implementation: Implementation, check: Callable[[Any], None]) -> None:
     check(implementation)

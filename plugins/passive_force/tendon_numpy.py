@@ -1,0 +1,42 @@
+"""Springs and dampers of tendons, pulling through the tendon's Jacobian.
+
+A spring has a dead band: it pulls only where the length is outside [lower, upper] of tendon_lengthspring. The
+forces add to the joints' own in qfrc_spring and qfrc_damper. Compare the tendon part of mj_springdamper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
+from dovetail.plugins.tendon.paths_numpy import jacobian_row
+
+
+def spring(model: Any, data: Any) -> None:
+    """Add the pull of stretched or slack tendons to qfrc_spring and qfrc_passive."""
+    if not model.opt.disableflags & DisableBit.SPRING:
+        pull = -model.tendon_stiffness * stretch(model, data.ten_length)
+        add_pull(model, data, pull, data.qfrc_spring)
+
+
+def damper(model: Any, data: Any) -> None:
+    """Add the drag of moving tendons to qfrc_damper and qfrc_passive."""
+    if not model.opt.disableflags & DisableBit.DAMPER:
+        add_pull(model, data, -model.tendon_damping * data.ten_velocity, data.qfrc_damper)
+
+
+def stretch(model: Any, length: Array) -> Array:
+    """How far each tendon is outside its spring's dead band: positive above, negative below."""
+    return length - np.clip(length, model.tendon_lengthspring[:, 0], model.tendon_lengthspring[:, 1])
+
+
+def add_pull(model: Any, data: Any, pull: Array, own: Array) -> None:
+    """Add forces along tendons, as joint forces, to a field and to the passive total."""
+    for tendon in np.flatnonzero(pull):
+        dofs, entries = jacobian_row(model, data, int(tendon))
+        force = pull[tendon] * entries
+        np.add.at(own, dofs, force)
+        np.add.at(data.qfrc_passive, dofs, force)
