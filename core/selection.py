@@ -78,7 +78,9 @@ class Selector:
     def __attrs_post_init__(self) -> None:
         self._check_names()
         self._requests = {slot: list(wishes) for slot, wishes in self.config.requests.items()}
-        solvers = frozenset(r.name for r in self.registry.of("solve_constraints")) if self.unconstrained else None
+        solvers = (
+            frozenset(r.name for r in self.registry.of("solve_constraints")) if self.unconstrained else None
+        )
         for slot, request in model_requests(self.model, solvers).items():
             self._requests.setdefault(slot, []).append(request)
         self._features = features(self.model)

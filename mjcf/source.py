@@ -149,7 +149,9 @@ class Loader:
             return self._metered(data.encode() if isinstance(data, str) else bytes(data), place), key
         path = self.directory / full
         if not path.exists():
-            known = f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
+            known = (
+                f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
+            )
             raise place.error(f"file not found, looked for {path}{known}; check the path")
         if path.is_dir():
             raise place.error(f"{path} is a directory; give the path of a file")

@@ -79,7 +79,7 @@ def selection_options(function: F) -> F:
     for option in reversed(_SELECTION):
         gathered = option(gathered)
     result: Any = gathered
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 model_argument = click.argument("model", metavar="MODEL")

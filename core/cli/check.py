@@ -18,7 +18,8 @@ from dovetail.errors import DovetailError, MJCFError, ValidationError
 def check(models: tuple[str, ...], said: Said, as_json: bool) -> int:
     """Load models and say everything that stops them from running.
 
-    Problems are printed as file:line: what is wrong. The exit code is 1 if any model has one.
+    Problems are printed as file:line: what is wrong; all that the schema does not allow are told together. The exit
+    code is 1 if any model has one.
     """
     reports = [_examine(name, said) for name in models]
     if as_json:
@@ -35,6 +36,8 @@ def _examine(name: str, said: Said) -> dict[str, Any]:
         plan = make_plan(model, said)
     except click.BadParameter as error:
         problems = [{"kind": "file", "message": error.message}]
+    except MJCFError as error:
+        problems = [_from_mjcf(problem) for problem in _all_problems(name, error)]
     except DovetailError as error:
         problems = _from_error(error)
     else:
@@ -49,12 +52,27 @@ def _examine(name: str, said: Said) -> dict[str, Any]:
     return {"model": name, "ok": not problems, "problems": problems}
 
 
+def _all_problems(name: str, first: MJCFError) -> list[MJCFError]:
+    """Everything the schema does not allow in the file, or else the error that stopped the compiler.
+
+    What the compiler found may be in a file that the model attaches, which the schema is not asked about.
+    """
+    from dovetail.mjcf.lint import schema_problems
+    from dovetail.registry import default_registry
+
+    found = schema_problems(name, custom=frozenset(default_registry().keys("mjcf_element")))
+    known = {str(problem) for problem in found}
+    return found if str(first) in known else [*found, first]
+
+
+def _from_mjcf(error: MJCFError) -> dict[str, Any]:
+    place = {"file": error.file, "line": error.line, "element": error.element}
+    return {"kind": "mjcf", **place, "message": str(error)}
+
+
 def _from_error(error: DovetailError) -> list[dict[str, Any]]:
     if isinstance(error, ValidationError):
         return [{"kind": "model", "message": problem} for problem in error.problems]
-    if isinstance(error, MJCFError):
-        place = {"file": error.file, "line": error.line, "element": error.element}
-        return [{"kind": "mjcf", **place, "message": str(error)}]
     return [{"kind": type(error).__name__, "message": str(error)}]
 
 

@@ -28,12 +28,14 @@ def com_velocity(model: Model, data: Data) -> None:
     "velocity",
     "table",
     reads="qpos qvel qfrc_passive xpos xipos ximat xmat geom_xpos geom_xmat cvel cdof subtree_com ten_length "
-    "ten_velocity ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length flexedge_velocity flexedge_J flexvert_xpos",
+    "ten_velocity ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length flexedge_velocity flexedge_J "
+    "flexvert_xpos",
     accumulates="qfrc_passive",
 )
 def passive_force(model: Model, data: Data) -> None:
-    """One passive force: write its own field and add it to qfrc_passive (mj_passive). Built-in keys: spring,
-    damper, tendon_spring, tendon_damper, gravcomp, fluid, flex, contact; a plugin may add its own. The plan zeroes qfrc_passive first."""
+    """One passive force: write its own field and add it to qfrc_passive (mj_passive). Built-in keys: spring, damper,
+    tendon_spring, tendon_damper, gravcomp, fluid, flex, contact; a plugin may add its own. The plan zeroes
+    qfrc_passive first."""
 
 
 @stage("velocity", reads="qvel nefc efc_J efc_pos efc_margin efc_KBIP")

@@ -178,7 +178,9 @@ def _light(context: Context, node: Node, scope: Scope) -> None:
 def _flexcomp(context: Context, node: Node, scope: Scope) -> None:
     check_single_orientation(node)
     posed = Posed(node=node)
-    overlay(posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values})
+    overlay(
+        posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values}
+    )
     pose = posed.pos, resolve_quat(context, posed)
     make_flexcomp(context, node, scope.body, scope.bodyclass or context.defaults.main, pose)
 

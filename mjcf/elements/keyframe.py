@@ -35,14 +35,38 @@ def fill_keys(context: Context, lengths: dict[str, int]) -> None:
             _spread(context, key, key.layout)
         for name, length in lengths.items():
             values = getattr(key, name)
-            if values and len(values) < length:  # the rest stays at the reference state, as in MuJoCo
-                setattr(key, name, values + (REST,) * (length - len(values)))
+            if values and len(values) < length:
+                setattr(key, name, _continued(context, name, values, length))
             elif values is not None and len(values) not in (0, length):
                 raise key.place.error(f"{name} has {len(values)} numbers; this model needs {length}", name)
             if values == ():
                 setattr(key, name, None)
     while len(context.objects["key"]) < context.sizes["nkey"]:
         context.add("key", Key())
+
+
+def _continued(context: Context, name: str, values: Vec, length: int) -> Vec:
+    """A vector that stops early, as MuJoCo completes it: at rest, joints as they were written.
+
+    In a model that attaches others, keys may stop where the model's own part ends; the rest is the reference state.
+    """
+    if name in _MOCAP:
+        values = values[: len(values) - len(values) % _MOCAP[name]]
+    rest: Vec = (REST,) * length
+    if name == "qpos" and len(context.submodels) == 1:
+        rest = tuple(number for joint in context.joints for number in _as_written(context, joint))
+    return values + rest[len(values) :]
+
+
+_MOCAP = {"mpos": 3, "mquat": 4}
+
+
+def _as_written(context: Context, joint: Joint) -> Vec:
+    """qpos of a joint before the compiler knows bodies' poses and converts angles."""
+    if joint.nq > 1:
+        return (0.0,) * (joint.nq - 4) + (1.0, 0.0, 0.0, 0.0)
+    turned = joint.type == JointType.HINGE and context.compiler_of(joint.node).degrees
+    return (math.degrees(joint.ref) if turned else joint.ref,)
 
 
 def _spread(context: Context, key: Key, layout: Layout) -> None:
@@ -126,8 +150,6 @@ def _written_references(
     """Scalar joints of other copies rest at `ref` as written: MuJoCo stores the key before angles are converted."""
     found: dict[Node | None, Vec] = {}
     for node in layout.raw:
-        joint = joints[node]
-        turned = joint.type == JointType.HINGE and context.compiler_of(node).degrees
-        if joint.nq == 1:
-            found[node] = (math.degrees(joint.ref) if turned else joint.ref,)
+        if joints[node].nq == 1:
+            found[node] = _as_written(context, joints[node])
     return found

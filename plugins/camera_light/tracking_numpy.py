@@ -52,7 +52,9 @@ def place_lights(model: Any, data: Any) -> None:
             data.light_xpos[light] = followed(data, mode, model.light_bodyid[light]) + offset[light]
             data.light_xdir[light] = model.light_dir0[light]
         elif mode in TARGETING and model.light_targetbodyid[light] >= 0:
-            data.light_xdir[light] = followed(data, mode, model.light_targetbodyid[light]) - data.light_xpos[light]
+            data.light_xdir[light] = (
+                followed(data, mode, model.light_targetbodyid[light]) - data.light_xpos[light]
+            )
         data.light_xdir[light] = unit(data.light_xdir[light], fallback=(1.0, 0.0, 0.0))
 
 

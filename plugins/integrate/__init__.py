@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail.plugin import Implementation, hookimpl
 from dovetail.implementation import data_field
+from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 _RK4_FIELDS = (

@@ -255,7 +255,18 @@ def test_conform_refuses_an_unknown_flag(run) -> None:
 
 
 def test_compare_of_an_implementation_with_itself_agrees(run) -> None:
-    words = ("compare", "pendulum", "--stage", "mass_matrix", "--a", "crb@numpy", "--b", "crb@numpy", "--steps", 2)
+    words = (
+        "compare",
+        "pendulum",
+        "--stage",
+        "mass_matrix",
+        "--a",
+        "crb@numpy",
+        "--b",
+        "crb@numpy",
+        "--steps",
+        2,
+    )
     answer = run(*words)
     assert answer.code == 0
     assert "agree" in answer.out

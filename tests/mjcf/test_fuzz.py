@@ -28,6 +28,7 @@ STRICTER = {
 """Messages with which dovetail refuses what MuJoCo accepts, and why that is right."""
 MORE_LENIENT = {
     r"unknown texture in light": "MuJoCo forgets the texture of a light that is replicated",
+    r"engine error: FactorizeHessian": "MuJoCo tries a step of the model; a singular mass matrix stops its solver",
 }
 """Messages with which MuJoCo refuses what dovetail accepts, and why that is right."""
 
