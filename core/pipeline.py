@@ -35,12 +35,9 @@ class Stage:
     part_of: str | None
     when: When
     """In which forward evaluations of a step it runs."""
+    summary: str = attrs.field(repr=False)
+    """What it computes, in one paragraph: the hookspec's docstring as written."""
     spec: Callable[..., Any] = attrs.field(repr=False)
-
-    @property
-    def summary(self) -> str:
-        """The hookspec's docstring as one paragraph."""
-        return " ".join((inspect.getdoc(self.spec) or "").split())
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -57,22 +54,32 @@ def _writes(name: str, mark: StageMark) -> tuple[str, ...]:
     return (*own, *(f for f in (*mark.also_writes, *mark.accumulates) if f not in own))
 
 
+def _with_fields(summary: str, reads: tuple[str, ...], writes: tuple[str, ...]) -> str:
+    """A docstring that also says what a stage reads and writes, so that `help()` shows the whole contract."""
+    lines = [f"{verb}: {', '.join(names)}." for verb, names in (("Reads", reads), ("Writes", writes)) if names]
+    return "\n\n".join([summary, *lines])
+
+
 def _stage(name: str, function: Callable[..., Any], mark: StageMark) -> Stage:
     for field in (*mark.reads, *mark.also_writes, *mark.accumulates):
         if field not in DATA_SPECS:
             raise ValueError(
                 f"hookspec {name} names {field!r}, which is no Data field{nearest(field, DATA_SPECS)}"
             )
+    writes = _writes(name, mark)
+    summary = " ".join((inspect.getdoc(function) or "").split())
+    function.__doc__ = _with_fields(summary, mark.reads, writes)
     return Stage(
         name=name,
         phase=mark.phase,
         kind=mark.kind,
         reads=mark.reads,
-        writes=_writes(name, mark),
+        writes=writes,
         accumulates=mark.accumulates,
         parts=mark.parts,
         part_of=mark.part_of,
         when=mark.when,
+        summary=summary,
         spec=function,
     )
 

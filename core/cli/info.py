@@ -22,7 +22,8 @@ SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ntendon", "
 def info(model: str, as_json: bool) -> None:
     """Show what is in a model: sizes, options, bodies, actuators.
 
-    MODEL is an MJCF file or the name of a built-in model.
+    MODEL is an MJCF file or the name of a built-in model. The features it uses and the stages it needs come last,
+    with those that nothing implements.
     """
     report = describe(load_model(model))
     if as_json:
@@ -43,7 +44,30 @@ def describe(model: Model) -> dict[str, Any]:
         "bodies": bodies,
         "actuators": [_actuator(model, i) for i in range(model.nu)],
         "keyframes": [_keyframe(model, i) for i in range(model.nkey)],
+        "features": _features(model),
+        "stages": _stages(model),
     }
+
+
+def _features(model: Model) -> list[str]:
+    from dovetail.features import features
+
+    return sorted(features(model))
+
+
+def _stages(model: Model) -> list[dict[str, Any]]:
+    """Stages that only some models need: why this one does, and whether something implements them."""
+    from dovetail.config import Config
+    from dovetail.features import NEEDS, need
+    from dovetail.planner import compile_plan
+
+    missing = {m.slot for m in compile_plan(model, Config.discover(), missing="report").missing}
+    wanted = {slot: need(model, slot) for slot in NEEDS}
+    slots = [*(slot for slot, reason in wanted.items() if reason), *sorted(missing - set(wanted))]
+    return [
+        {"slot": slot, "reason": wanted.get(slot, "every model"), "missing": slot in missing}
+        for slot in slots
+    ]
 
 
 def name_of(model: Model, kind: str, index: int) -> str:
@@ -79,6 +103,9 @@ def _body(model: Model, index: int) -> dict[str, Any]:
         "name": "world" if index == 0 else name_of(model, "body", index),
         "parent": int(model.body_parentid[index]),
         "mass": float(model.body_mass[index]),
+        "subtree_mass": float(model.body_subtreemass[index]),
+        "centre": model.body_ipos[index].tolist(),
+        "inertia": model.body_inertia[index].tolist(),
         "joints": [_joint(model, j) for j in joints],
         "geoms": [GeomType(int(model.geom_type[g])).name.lower() for g in geoms],
     }
@@ -148,12 +175,16 @@ def _show(report: dict[str, Any]) -> None:
     )
     title("Bodies")
     console().print(_tree(report["bodies"]))
+    title("Mass")
+    _show_masses(report["bodies"])
     if report["actuators"]:
         title("Actuators")
         _show_actuators(report["actuators"])
     if report["keyframes"]:
         title("Keyframes")
         say("  " + ", ".join(key["name"] for key in report["keyframes"]))
+    title("Needs")
+    _show_needs(report["features"], report["stages"])
 
 
 def _tree(bodies: list[dict[str, Any]]) -> Tree:
@@ -195,3 +226,33 @@ def _show_actuators(actuators: list[dict[str, Any]]) -> None:
             for a in actuators
         ],
     )
+
+
+def _show_masses(bodies: list[dict[str, Any]]) -> None:
+    """Mass, centre of mass and principal moments of every body that has mass."""
+    table(
+        ("body", "mass kg", "with all below kg", "centre of mass m", "principal moments kg·m²"),
+        [
+            (
+                body["name"],
+                quantity(body["mass"]),
+                quantity(body["subtree_mass"]),
+                " ".join(f"{x:.4g}" for x in body["centre"]),
+                " ".join(f"{x:.4g}" for x in body["inertia"]),
+            )
+            for body in bodies
+            if body["mass"] > 0
+        ],
+        numeric=("mass kg", "with all below kg"),
+    )
+
+
+def _show_needs(features: list[str], stages: list[dict[str, Any]]) -> None:
+    missing = [stage["slot"] for stage in stages if stage["missing"]]
+    say("  features  " + (", ".join(features) or "none"))
+    if stages:
+        table(
+            ("stage", "because", "implemented"),
+            [(s["slot"], s["reason"], "no" if s["missing"] else "yes") for s in stages],
+        )
+    say("  missing   " + (", ".join(missing) or "nothing: the model can run"))

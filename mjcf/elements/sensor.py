@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dovetail.contracts.enums import ContactData, DataType, JointType, NeedStage, ObjType, SensorType
+from dovetail.contracts.enums import (
+    ContactData,
+    DataType,
+    GeomType,
+    JointType,
+    NeedStage,
+    ObjType,
+    SensorType,
+)
 
 from ..links import Sensor
 from ..source import Node
@@ -175,6 +183,9 @@ def _distance(context: Context, sensor: Sensor) -> None:
     (sensor.objtype, sensor.objid), (sensor.reftype, sensor.refid) = ends
     if ends[0] == ends[1]:
         raise sensor.place.error("both ends are the same object; choose two different ones")
+    named = [context.geoms[index] for objtype, index in ends if objtype == ObjType.GEOM]
+    if any(geom.type == GeomType.HFIELD for geom in named):
+        raise sensor.place.error("MJCF has no distance to a height field; choose another geom")
 
 
 _CONTACT_SIDES = {
