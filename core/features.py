@@ -35,7 +35,17 @@ def features(model: Model) -> frozenset[str]:
         found |= {f"{group}.{GROUPS[group](v).name.lower()}" for v in np.unique(values)}
     if model.nmocap:
         found.add("body.mocap")
+    found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
     return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
+
+
+ACTUATOR_FEATURES = ("native", "plugin")
+
+
+def _actuator_features(model: Model) -> list[str]:
+    """Who computes the forces of actuators: the engine, or one of MuJoCo's engine plugins."""
+    foreign = model.actuator_plugin >= 0
+    return [kind for kind, has in (("native", not foreign.all()), ("plugin", foreign.any())) if has]
 
 
 TENDON_FEATURES = ("none", "present", "stiffness", "armature", "actfrcrange")
@@ -67,7 +77,8 @@ GROUPS: Mapping[str, type[IntEnum]] = {
 def known_features() -> set[str]:
     """Every feature a record's `supports` may name."""
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
-    return members | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
+    actuators = {f"actuator.{kind}" for kind in ACTUATOR_FEATURES}
+    return members | actuators | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
 
 
 def _values(model: Model) -> Mapping[str, Array]:
@@ -154,6 +165,11 @@ def _body_plugins(model: Model) -> str:
     )
 
 
+def _sensor_plugins(model: Model) -> str:
+    count = int(np.count_nonzero(model.sensor_plugin >= 0))
+    return f"MuJoCo engine plugins of {_plural(count, 'sensor')}" if count else ""
+
+
 def _noslip(model: Model) -> str:
     return "noslip_iterations > 0" if model.opt.noslip_iterations > 0 and constrained(model) else ""
 
@@ -209,6 +225,7 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "subtree_velocity": lambda model: "",
     "body_forces": lambda model: "",
     "sensor": _count("nsensor", "sensor"),
+    "sensor:plugin": _sensor_plugins,
     "energy": _energy,
     "inverse": _fwdinv,
     "sleep": _sleep,

@@ -153,8 +153,10 @@ class _Planner:
     def _rows(self, stage: Stage) -> list[Slot]:
         """A slot per row, built in or added; rows the model needs but nobody wrote are missing."""
         known = [label.partition(":")[2] for label in NEEDS if label.startswith(f"{stage.name}:")]
-        keys = list(dict.fromkeys((*self.registry.keys(stage.name), *known)))
-        labels = [f"{stage.name}:{key}" for key in keys] or [stage.name]
+        written = self.registry.keys(stage.name)
+        labels = [f"{stage.name}:{key}" for key in dict.fromkeys((*written, *known))]
+        if not written:
+            labels.insert(0, stage.name)
         rows = [slot for label in labels for slot in self._fill(stage, label)]
         if rows and stage.accumulates:
             rows[0] = attrs.evolve(rows[0], zero=stage.accumulates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from .flex_arrays import flex_bodies, flex_fields
 from .fluid import fluid_coefficients
 from .link_arrays import LINK_TABLES, coupled_by_armature, kept_awake, link_arrays
 from .names import name_fields
+from .rotation import EPS, IDENTITY, MINVAL
 from .tree import Body, Joint, Key
 
 INT, BYTE, REAL, COLOR = "int32", "uint8", "float64", "float32"
@@ -185,7 +187,7 @@ _ACTUATOR_COLUMNS: dict[str, Column] = {
     "actuator_gear": ("gear", REAL, 6),
     "actuator_cranklength": ("cranklength", REAL, None),
     "actuator_lengthrange": ("lengthrange", REAL, 2),
-    "actuator_plugin": (lambda actuator: -1, INT, None),
+    "actuator_plugin": ("plugin", INT, None),
 }
 
 
@@ -408,16 +410,23 @@ def _keys(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         fields[f"key_{name}"] = np.where(np.isnan(column), default, column)
     for joint in context.joints:
         if joint.type in (JointType.FREE, JointType.BALL):
-            _normalize_rows(fields["key_qpos"], joint.qposadr + (3 if joint.type == JointType.FREE else 0))
+            start = joint.qposadr + (3 if joint.type == JointType.FREE else 0)
+            _normalize_rows(fields["key_qpos"][:, start : start + 4], MINVAL)
+            _replace_zeros(fields["key_qpos"][:, start : start + 4])
     for index in range(len(mocap)):
-        _normalize_rows(fields["key_mquat"], 4 * index)
+        _normalize_rows(fields["key_mquat"][:, 4 * index : 4 * index + 4], math.sqrt(EPS))
     return fields
 
 
-def _normalize_rows(rows: np.ndarray, start: int) -> None:
-    block = rows[:, start : start + 4]
-    length = np.linalg.norm(block, axis=1, keepdims=True)
-    np.divide(block, length, out=block, where=length > 1e-14)
+def _normalize_rows(quats: np.ndarray, least: float) -> None:
+    """Make unit quaternions of all that are not shorter than `least`."""
+    length = np.linalg.norm(quats, axis=1, keepdims=True)
+    np.divide(quats, length, out=quats, where=length >= least)
+
+
+def _replace_zeros(quats: np.ndarray) -> None:
+    """What has no length is no rotation (mju_normalize4)."""
+    quats[np.linalg.norm(quats, axis=1) < MINVAL] = IDENTITY
 
 
 def moment_nonzeros(context: Context) -> int:

@@ -134,7 +134,7 @@ def _set_pose_and_size(context: Context, item: Geom | Site) -> None:
     start, end = item.fromto[:3], item.fromto[3:]
     direction = rotation.subtract(start, end)
     half = rotation.norm(direction) / 2
-    if half < EPS:
+    if rotation.too_short(direction):
         raise node.error("the two points of fromto coincide; move them apart", "fromto")
     across = (
         (item.size[0], item.size[0]) if item.type in (GeomType.ELLIPSOID, GeomType.BOX) else item.size[:1]
@@ -256,7 +256,7 @@ def _compile_light(light: Light, align: rotation.Pose | None) -> None:
     for pose in (frame, align):
         if pose:
             light.pos, light.dir = rotation.point(pose, light.pos), rotation.rotate(pose[1], light.dir)
-    if rotation.norm(light.dir) < EPS:
+    if rotation.too_short(light.dir):
         raise light.place.error("the direction has no length; write e.g. 0 0 -1", "dir")
     light.dir = rotation.normalized(light.dir)
 
@@ -386,7 +386,7 @@ def _set_joint_frame(joint: Joint) -> None:
         joint.axis = (0.0, 0.0, 1.0)
     elif joint.frame:
         joint.axis = rotation.rotate(joint.frame.quat, joint.axis)
-    if rotation.norm(joint.axis) < EPS:
+    if rotation.too_short(joint.axis):
         raise joint.place.error("the axis has no direction; give it a length", "axis")
     joint.axis = rotation.normalized(joint.axis)
     if joint.type == JointType.FREE:

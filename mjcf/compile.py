@@ -246,6 +246,7 @@ def _read(context: Context, root: Node) -> None:
 
 def _resolve(context: Context, root: Node) -> None:
     """Everything that needs the whole model to be read."""
+    resolve_plugins(context)
     number_tree(context)
     settle_user_sizes(context)
     compile_meshes(context)
@@ -264,7 +265,6 @@ def _resolve(context: Context, root: Node) -> None:
     compile_materials(context)
     compile_skins(context)
     find_targets(context)
-    resolve_plugins(context)
 
 
 def _count(context: Context) -> None:

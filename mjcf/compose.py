@@ -22,6 +22,7 @@ from . import composite
 from .kinds import Vec
 from .layout import Layout, inherited_classes, joints_below
 from .namespace import (
+    ATTACHED_FLEX,
     REFERRING_KINDS,
     TREE_KINDS,
     WORLD,
@@ -39,6 +40,8 @@ MAX_ELEMENTS = 250_000
 MAX_MODELS = 32
 """Deepest chain of models that attach one another."""
 _NESTING = ("body", "frame", "replicate")
+_BODY_LISTS = ("body", "node")
+"""Attributes of a flex that list names of bodies."""
 _ATTACHED_SECTIONS = ("asset", "custom", "contact", "tendon", "equality", "actuator", "sensor")
 _EVERY_KIND = (
     TREE_KINDS
@@ -334,10 +337,14 @@ class Composer:
         frame = _frame(node, ORIGIN, IDENTITY, childclass, model.number)
         self._spend(node, sum(1 for part in parts for _ in walk(part)))
         frame.children = [copied(part, rename, _EVERY_KIND, copies=became) for part in parts]
+        for old, new in became.items():
+            if old.tag == "flexcomp":
+                _keep_flex_names(old, new)
         for part in walk(frame):
             self._see(part)
         self._adopt(model, prefix, node)
         names = names_below(parts)
+        self._attach_deformables(model.root, names, rename, node)
         self._take_along(model.root, names, rename, became, node)
         self._attach_tuples(model.root, names, rename)
         self._attach_keys(model.root, rename, became)
@@ -351,9 +358,25 @@ class Composer:
         self.attached.append((prefix, model.number))
         rename = partial(_with_prefix, prefix=prefix)
         for tag in ("extension", "asset", "custom"):
-            old = [e for s in model.root.children if s.tag == tag for e in s.children if e.tag != "tuple"]
+            everything = [e for s in model.root.children if s.tag == tag for e in s.children]
+            old = [e for e in everything if e.tag not in ("tuple", "skin")]
             self._spend(node, len(old))
             self._append(tag, [copied(element, rename, _EVERY_KIND) for element in old])
+
+    def _attach_deformables(
+        self, source: Node, names: set[Named], rename: Callable[[str], str], node: Node
+    ) -> None:
+        """Flexes and skins whose bodies all come along.
+
+        Like MuJoCo 3.4, keep their names and materials without prefix: the material is this model's.
+        """
+        sections = [s for s in source.children if s.tag in ("asset", "deformable")]
+        new = []
+        for element in [e for s in sections for e in s.children if e.tag in ("flex", "skin")]:
+            if names.issuperset(("body", body) for body in _deformed_bodies(element)):
+                self._spend(node, 1 + len(element.children))
+                new.append(_attached_deformable(element, rename))
+        self._append("deformable", new)
 
     def _attach_tuples(self, source: Node, names: set[Named], rename: Callable[[str], str]) -> None:
         for section in (s for s in source.children if s.tag == "custom"):
@@ -412,6 +435,27 @@ def _belongs(element: Node, tag: str, known: set[Named]) -> bool:
     if not known.issuperset(name for name in needed if name != WORLD):
         return False
     return tag == "sensor" or not known.isdisjoint(needed)
+
+
+def _deformed_bodies(element: Node) -> list[str]:
+    """Bodies that move a flex or a skin."""
+    bones = [bone.values["body"] for bone in element.children if bone.tag == "bone"]
+    return bones + [word for key in _BODY_LISTS for word in element.values.get(key, "").split()]
+
+
+def _attached_deformable(element: Node, rename: Callable[[str], str]) -> Node:
+    copy = copied(element, rename, frozenset(["body"]))
+    copy.values |= {key: element.values[key] for key in ("name",) if key in element.values}
+    for key in _BODY_LISTS:
+        if key in element.values:
+            copy.values[key] = " ".join(map(rename, element.values[key].split()))
+    return copy
+
+
+def _keep_flex_names(old: Node, new: Node) -> None:
+    """The flex of an attached flexcomp keeps its name and material; what moves it is renamed."""
+    new.values[ATTACHED_FLEX] = old.values.get(ATTACHED_FLEX, old.values["name"])
+    new.values |= {key: old.values[key] for key in ("material",) if key in old.values}
 
 
 def _with_suffix(name: str, suffix: str) -> str:

@@ -2,7 +2,8 @@
 
 A kind knows nothing of files or elements. It raises `BadValueError`; the validator adds file, line and
 element. Numbers follow MuJoCo's reader (`mjXUtil::ReadAttr`): decimal, separated by white space. Two things are
-stricter on purpose: NaN and infinity are refused, and so are hexadecimal numbers.
+stricter on purpose: NaN and infinity are refused, and so are hexadecimal numbers. Numbers left empty never
+come here: the validator takes them as not given.
 """
 
 from __future__ import annotations

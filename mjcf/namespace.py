@@ -22,6 +22,8 @@ WORLD: Named = ("body", "world")
 _SPOKEN = {"objname": "objtype", "refname": "reftype"}
 """Attributes that refer to a kind which another attribute tells."""
 _SAME_KIND = {"freejoint": "joint", "instance": "plugin"}
+ATTACHED_FLEX = "attached flex"
+"""Key in the values of an attached flexcomp: the name of its flex."""
 SECTION_KINDS = {
     "tendon": "tendon",
     "equality": "equality",

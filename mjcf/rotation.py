@@ -11,7 +11,9 @@ import math
 from .kinds import Vec
 
 EPS = 1e-14
-"""mjEPS: lengths below this count as zero."""
+"""mjEPS: what is smaller counts as zero; of vectors it is the squared length that is compared."""
+MINVAL = 1e-15
+"""mjMINVAL: run-time functions take a shorter quaternion for none."""
 Pose = tuple[Vec, Vec]
 """Position and quaternion."""
 IDENTITY: Vec = (1.0, 0.0, 0.0, 0.0)
@@ -28,10 +30,21 @@ def norm(v: Vec) -> float:
     return math.sqrt(sum(x * x for x in v))
 
 
+def too_short(v: Vec) -> bool:
+    """Whether a vector has practically no length, and so no direction (mjuu_normvec)."""
+    return sum(x * x for x in v) < EPS
+
+
 def normalized(v: Vec) -> Vec:
     """Unit vector; a vector of practically no length is returned unchanged."""
     length = norm(v)
-    return v if length < EPS else tuple(x / length for x in v)
+    return v if too_short(v) else tuple(x / length for x in v)
+
+
+def unit_quat(q: Vec) -> Vec:
+    """Unit quaternion as run-time functions make it: what has no length is no rotation (mju_normalize4)."""
+    length = norm(q)
+    return IDENTITY if length < MINVAL else tuple(x / length for x in q)
 
 
 def add(a: Vec, b: Vec) -> Vec:
@@ -142,8 +155,8 @@ def from_euler(angles: Vec, sequence: str) -> Vec:
 
 
 def _direction(v: Vec, what: str) -> Vec:
-    if norm(v) < EPS:
-        raise OrientationError(f"{what} has no direction; give it a length")
+    if too_short(v):
+        raise OrientationError(f"{what} has no direction; make it longer than 1e-7")
     return normalized(v)
 
 

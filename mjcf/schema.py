@@ -786,7 +786,7 @@ def _actuators() -> Element:
         "plugin": Text(),
         "instance": Reference("plugin"),
     }
-    return _element("actuator", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()], later=True)])
+    return _element("actuator", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()])])
 
 
 def _sensors() -> Element:
@@ -845,7 +845,7 @@ def _sensors() -> Element:
         "plugin": Text(),
         "instance": Reference("plugin"),
     }
-    return _element("sensor", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()], later=True)])
+    return _element("sensor", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()])])
 
 
 _KEYFRAME = _element(

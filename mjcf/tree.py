@@ -293,6 +293,7 @@ class Actuator(Item):
     trntype: int = 0
     trnid: tuple[int, int] = (-1, -1)
     actadr: int = -1
+    plugin: int = -1
 
 
 @attrs.define(eq=False, kw_only=True)

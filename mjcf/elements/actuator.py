@@ -15,6 +15,7 @@ from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, TrnT
 from ..kinds import Vec
 from ..source import Node
 from ..tree import Actuator, overlay
+from .plugins import plugin_activations
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MUSCLE_GAINS = ["range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"]
 """In the order of gainprm, where `range` takes two places."""
 _OWN = ["kp", "kv", "dampratio", "timeconst", "inheritrange", "area", "diameter", "bias", "gain"]
-_OWN += ["tausmooth", *_MUSCLE_GAINS]
+_OWN += ["tausmooth", "plugin", "instance", *_MUSCLE_GAINS]
 """Attributes that a shortcut translates; all others are the general actuator's."""
 _TARGETS = {
     "joint": (TrnType.JOINT, "joint"),
@@ -179,6 +180,7 @@ SHORTCUTS: dict[str, Callable[[Actuator, Node], None]] = {
     "cylinder": _cylinder,
     "muscle": _muscle,
     "adhesion": _adhesion,
+    "plugin": _general,
 }
 
 
@@ -196,6 +198,8 @@ def read_actuators(context: Context, section: Node) -> None:
         actuator.node = node
         apply_actuator(actuator, node)
         context.add("actuator", actuator)
+        if node.tag == "plugin":
+            context.plugin_users.append((node, actuator, "actuation"))
 
 
 def compile_actuators(context: Context) -> None:
@@ -206,7 +210,10 @@ def compile_actuators(context: Context) -> None:
         _inherit_range(context, actuator)
         _check_limits(context, actuator)
         _check_muscle(actuator)
-        _set_activation(actuator)
+        if actuator.plugin < 0:
+            _set_activation(actuator)
+        else:
+            _set_plugin_activation(context, actuator)
         actuator.actadr = address if actuator.actdim else -1
         address += actuator.actdim
         if address > _MOST_ACTIVATIONS:
@@ -343,3 +350,15 @@ def _set_activation(actuator: Actuator) -> None:
     if bool(actuator.actdim) != stateful:
         needed = "1 or more for an actuator with dynamics" if stateful else "0 or left out without dynamics"
         raise node.error(f"actdim {actuator.actdim} does not fit; it must be {needed}", "actdim")
+
+
+def _set_plugin_activation(context: Context, actuator: Actuator) -> None:
+    """An engine plugin says how many activations there must be, but the element has to write them."""
+    if actuator.actdim < 0:
+        actuator.actdim = int(actuator.dyntype != DynType.NONE)
+    needed = plugin_activations(context, actuator)
+    if actuator.actdim != needed:
+        raise actuator.place.error(
+            f'has {actuator.actdim} activations, but its plugin needs {needed}; write actdim="{needed}"',
+            "actdim",
+        )

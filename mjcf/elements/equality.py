@@ -14,7 +14,7 @@ from dovetail.contracts.enums import EqType, JointType, ObjType
 
 from ..kinds import Vec
 from ..links import Equality
-from ..rotation import normalized
+from ..rotation import unit_quat
 from ..source import Node
 from ..tree import overlay
 
@@ -63,7 +63,7 @@ def _weld(context: Context, equality: Equality) -> None:
     if _join(context, equality, ""):
         anchor, pose = values.get("anchor", (0.0,) * 3), values.get("relpose", (0.0,) * 7)
         quat: Vec = pose[3:]
-        equality.data = (*anchor, *pose[:3], *(normalized(quat) if any(quat) else quat), 1.0)
+        equality.data = (*anchor, *pose[:3], *(unit_quat(quat) if any(quat) else quat), 1.0)
     scale = values.get("torquescale", equality.data[10])
     equality.data = (*equality.data[:10], scale)
 

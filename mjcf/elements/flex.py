@@ -23,6 +23,7 @@ from ..flex_topology import Ints, Reals
 from ..inertia import rotation_matrix
 from ..kinds import Vec, shorten
 from ..links import Equality
+from ..namespace import ATTACHED_FLEX
 from ..rotation import EPS, ORIGIN, Pose, norm, scaled
 from ..source import Node
 from ..tree import Body, Geom, Joint, overlay
@@ -143,19 +144,25 @@ def make_flexcomp(context: Context, node: Node, body: Body, bodyclass: DefaultCl
     flex.elemtexcoord, flex.texcoord = shape.elemtexcoord, shape.texcoord
     if pinned.all():
         flex.vertbody, flex.vertex = [body], point
-        context.add("flex", flex)
+        _add_flex(context, comp)
         _use_plugin(context, comp, [])
         return
     _check_size(context, comp, used & ~pinned)
-    context.add("flex", flex)
+    _add_flex(context, comp)
     if comp.order:
         flex.vertbody, flex.vertex = [body] * len(point), point
         _add_nodes(context, comp, box, pinned)
     else:
         _add_points(context, comp, point, pinned, used)
     _use_plugin(context, comp, [*flex.vertbody, *flex.nodebody] if not comp.order else [body])
-    if comp.equality:
-        _add_equality(context, comp)
+    if comp.equality and ATTACHED_FLEX not in node.values:
+        _add_equality(context, comp)  # like MuJoCo 3.4, attaching a flexcomp leaves its equality behind
+
+
+def _add_flex(context: Context, comp: Flexcomp) -> None:
+    """Add the flex; in an attached model, the names of its bodies get a prefix, but its own does not."""
+    values = comp.node.values
+    context.add_named("flex", comp.flex, values.get(ATTACHED_FLEX, values["name"]))
 
 
 def _read(node: Node, body: Body, bodyclass: DefaultClass, pose: Pose) -> Flexcomp:
@@ -376,7 +383,7 @@ def _add_points(context: Context, comp: Flexcomp, point: Reals, pinned: Ints, us
     vertbody = [comp.body] * len(point)
     for index in np.flatnonzero(used & ~pinned).tolist():
         place = tuple(point[index].tolist())
-        name = f"{comp.flex.name}_{index}"
+        name = f"{comp.node.values['name']}_{index}"
         axes: tuple[Vec, ...] = _AXES
         if comp.dof == "radial":
             axes = (_radial(comp, place),)
@@ -412,7 +419,7 @@ def _add_nodes(context: Context, comp: Flexcomp, box: tuple[Reals, Reals], pinne
             flex.nodebody.append(comp.body)
             continue
         share = math.prod(_SIMPSON[i] for i in step) if comp.order > 1 else 1 / along**3
-        name = f"{flex.name}_{step[0]}_{step[1]}_{step[2]}"
+        name = f"{comp.node.values['name']}_{step[0]}_{step[1]}_{step[2]}"
         body = _add_body(context, comp, name, tuple(place.tolist()), comp.mass * share, _AXES)
         if flex.vertcollide:
             _add_sphere(comp, body)
@@ -473,7 +480,7 @@ def _use_plugin(context: Context, comp: Flexcomp, bodies: list[Body]) -> None:
     if child is None:
         return
     if "instance" not in child.values:
-        named = {**child.values, "name": f"flexcomp_{comp.flex.name}"}
+        named = {**child.values, "name": f"flexcomp_{comp.node.values['name']}"}
         child = attrs.evolve(child, tag="instance", values=named)
     context.plugin_users.append((child, PluginBodies(bodies), "passive forces"))
 

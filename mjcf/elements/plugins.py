@@ -7,17 +7,30 @@ the order in which it loads them; what they compute at run time is the matter of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from dovetail.errors import listing, nearest
 
-from ..context import Context
+from ..links import Sensor
 from ..source import Node
-from ..tree import Item
+from ..tree import Actuator, Item
+from .plugin_rules import (
+    Config,
+    Problem,
+    numeric,
+    pid_activations,
+    pid_problem,
+    signed_distance,
+    touch_grid_numbers,
+    touch_grid_problem,
+)
+
+if TYPE_CHECKING:
+    from ..context import Context
 
 
 @attrs.frozen
@@ -27,19 +40,35 @@ class EnginePlugin:
     slot: int
     ability: str
     attributes: tuple[str, ...]
+    problem: Callable[[Config], Problem | None]
+    """What is wrong with a configuration."""
 
 
 ENGINE_PLUGINS: Mapping[str, EnginePlugin] = {
-    "mujoco.pid": EnginePlugin(0, "actuation", ("kp", "ki", "kd", "imax", "slewmax")),
-    "mujoco.elasticity.cable": EnginePlugin(1, "passive forces", ("twist", "bend", "flat", "vmax")),
-    "mujoco.sensor.touch_grid": EnginePlugin(2, "sensing", ("nchannel", "size", "fov", "gamma")),
-    "mujoco.sdf.bolt": EnginePlugin(3, "signed distance", ("radius",)),
-    "mujoco.sdf.bowl": EnginePlugin(4, "signed distance", ("height", "radius", "thickness")),
-    "mujoco.sdf.gear": EnginePlugin(
-        5, "signed distance", ("alpha", "diameter", "teeth", "thickness", "innerdiameter")
+    "mujoco.pid": EnginePlugin(0, "actuation", ("kp", "ki", "kd", "imax", "slewmax"), pid_problem),
+    "mujoco.elasticity.cable": EnginePlugin(
+        1, "passive forces", ("twist", "bend", "flat", "vmax"), numeric("twist", "bend")
     ),
-    "mujoco.sdf.nut": EnginePlugin(6, "signed distance", ("radius",)),
-    "mujoco.sdf.torus": EnginePlugin(7, "signed distance", ("radius1", "radius2")),
+    "mujoco.sensor.touch_grid": EnginePlugin(
+        2, "sensing", ("nchannel", "size", "fov", "gamma"), touch_grid_problem
+    ),
+    "mujoco.sdf.bolt": EnginePlugin(3, "signed distance", ("radius",), signed_distance("radius")),
+    "mujoco.sdf.bowl": EnginePlugin(
+        4,
+        "signed distance",
+        ("height", "radius", "thickness"),
+        signed_distance("height", "radius", "thickness"),
+    ),
+    "mujoco.sdf.gear": EnginePlugin(
+        5,
+        "signed distance",
+        ("alpha", "diameter", "teeth", "thickness", "innerdiameter"),
+        signed_distance("alpha", "diameter", "teeth", "innerdiameter", loose=("thickness",)),
+    ),
+    "mujoco.sdf.nut": EnginePlugin(6, "signed distance", ("radius",), signed_distance("radius")),
+    "mujoco.sdf.torus": EnginePlugin(
+        7, "signed distance", ("radius1", "radius2"), signed_distance("radius1", "radius2")
+    ),
 }
 """Plugins of the package mujoco 3.4.0."""
 
@@ -91,7 +120,7 @@ def _config(node: Node, plugin: str) -> dict[str, str]:
 
 def use_plugin(context: Context, node: Node, ability: str) -> int:
     """Number of the instance that an element's `<plugin>` names or makes."""
-    name, instance = node.values.get("plugin"), node.values.get("instance")
+    name, instance = node.values.get("plugin") or None, node.values.get("instance") or None
     if instance is not None:
         found: PluginInstance = context.objects["plugin"][context.find("plugin", instance, node, "instance")]
         if name is not None and name != found.plugin:
@@ -110,9 +139,39 @@ def use_plugin(context: Context, node: Node, ability: str) -> int:
 
 
 def resolve_plugins(context: Context) -> None:
-    """Number the instances that bodies and geoms use, in document order."""
-    for node, item, ability in context.plugin_users:
+    """Number the instances in the order in which MuJoCo reads their users: actuators, sensors, the tree."""
+    for node, item, ability in sorted(context.plugin_users, key=_reading_order):
         item.plugin = use_plugin(context, node, ability)
+    driving = {actuator.plugin for actuator in context.actuators}
+    for instance in context.objects["plugin"]:
+        _check(instance, instance.id in driving)
+
+
+def _reading_order(user: tuple[Node, Any, str]) -> int:
+    return {Actuator: 0, Sensor: 1}.get(type(user[1]), 2)
+
+
+def _check(instance: PluginInstance, drives: bool) -> None:
+    row = ENGINE_PLUGINS[instance.plugin]
+    problem = row.problem(instance.config)
+    if problem:
+        key, what = problem
+        place = next((c for c in instance.place.children if c.values.get("key") == key), instance.place)
+        raise place.error(f"plugin {instance.plugin}: {what}", "value" if place.tag == "config" else None)
+    if row.ability == "actuation" and not drives:
+        raise instance.place.error("no actuator uses this instance; use it or remove it")
+
+
+def plugin_activations(context: Context, actuator: Actuator) -> int:
+    """How many activations the plugin of an actuator needs."""
+    instance: PluginInstance = context.objects["plugin"][actuator.plugin]
+    return pid_activations(instance.config, actuator.dyntype)
+
+
+def plugin_readings(context: Context, sensor: Sensor) -> int:
+    """How many numbers the plugin of a sensor writes."""
+    instance: PluginInstance = context.objects["plugin"][sensor.plugin]
+    return touch_grid_numbers(instance.config)
 
 
 def plugin_fields(context: Context) -> dict[str, Any]:

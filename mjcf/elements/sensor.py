@@ -25,6 +25,7 @@ from dovetail.contracts.enums import (
 from ..links import Sensor
 from ..source import Node
 from ..tree import overlay
+from .plugins import plugin_readings
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -56,6 +57,8 @@ def read_sensors(context: Context, section: Node) -> None:
         sensor = Sensor(node=node, type=int(SensorType.from_keyword(node.tag)))
         overlay(sensor, {n: v for n, v in node.values.items() if n in ("name", "cutoff", "noise", "user")})
         context.add("sensor", sensor)
+        if node.tag == "plugin":
+            context.plugin_users.append((node, sensor, "sensing"))
 
 
 def compile_sensors(context: Context) -> int:
@@ -254,6 +257,21 @@ def _tactile(context: Context, sensor: Sensor) -> None:
     sensor.dim = 3 * len(context.objects["mesh"][sensor.objid].surface.vertex)
 
 
+def _plugin(context: Context, sensor: Sensor) -> None:
+    """What an engine plugin measures; the known one, touch_grid, sits on a site."""
+    node = sensor.place
+    for kind, name in (("objtype", "objname"), ("reftype", "refname")):
+        if _is_kind(node.values.get(kind, "")) != bool(node.values.get(name)):
+            raise node.error(f"{kind} and {name} say together what object it is; write both", kind)
+    if node.values.get("objtype") != ObjType.SITE.keyword:
+        raise node.error('this plugin needs a site; write objtype="site" and objname', "objtype")
+    sensor.objtype, sensor.objid = int(ObjType.SITE), _find(context, node, ObjType.SITE, "objname")
+    if node.values.get("refname"):
+        sensor.reftype = int(_frame_type(node, "reftype"))
+        sensor.refid = _find(context, node, ObjType(sensor.reftype), "refname")
+    sensor.dim = plugin_readings(context, sensor)
+
+
 _SITE = _on("site", ObjType.SITE)
 _BODY = _on("body", ObjType.BODY)
 _TENDON = _on("tendon", ObjType.TENDON)
@@ -310,5 +328,6 @@ TABLE: dict[SensorType, Row] = {
     SensorType.E_KINETIC: Row(_nothing, _POS),
     SensorType.CLOCK: Row(_nothing, _POS),
     SensorType.TACTILE: Row(_tactile, _ACC),
+    SensorType.PLUGIN: Row(_plugin, _ACC),
     SensorType.USER: Row(_user, _ACC),
 }

@@ -19,6 +19,6 @@ def dovetail_implementations() -> list[Implementation]:
     )
     tendons = "tendon.none tendon.present tendon.stiffness tendon.armature"
     return [
-        attrs.evolve(numpy, supports=tendons),
-        attrs.evolve(taichi, supports=f"trn.joint trn.jointinparent {tendons}"),
+        attrs.evolve(numpy, supports=f"actuator.native {tendons}"),
+        attrs.evolve(taichi, supports=f"actuator.native trn.joint trn.jointinparent {tendons}"),
     ]

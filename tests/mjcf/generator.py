@@ -1,6 +1,8 @@
-"""Random MJCF documents: mostly valid, using every section of the schema, with a mistake now and then.
+"""Random MJCF documents, with a mistake now and then.
 
-Elements and attributes come from the schema itself, so what the schema gains is generated at once. The tables
+Not generated: deformables, composites, attached models, plugins, skins, keyframes and what needs files.
+
+Attributes come from the schema itself, so those that the schema gains are generated at once. The tables
 below hold what the schema does not know: which numbers make sense for an attribute. Everything is decided by
 the `random.Random` that is passed in, so a seed names a document.
 """

@@ -1,0 +1,124 @@
+"""`<attach>` of models with flexes and skins: they come along if all their bodies do, under their old names."""
+
+from __future__ import annotations
+
+import pytest
+from comparing import differences
+
+from dovetail.errors import MJCFError
+from dovetail.mjcf import compile_file
+
+FLEXCOMP = '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1" radius=".01" dim="2" mass="1"{}'
+PLAIN = FLEXCOMP.format("/>")
+HELD = FLEXCOMP.format('><edge equality="true"/></flexcomp>')
+NODES = '<flexcomp name="f" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" dof="trilinear" radius=".01"/>'
+BODIES = (
+    '<body name="b"><joint/><geom size=".1"/></body><body name="b2" pos="1 0 0"><joint/><geom size=".1"/></body>'
+)
+BONE = '<bone body="{}" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>'
+SKIN = f'<skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">{BONE.format("b")}{{}}</skin>'
+FLEX = '<flex name="f" dim="1" body="b b2" element="0 1" radius=".01" vertex="0 0 0 1 0 0"{}/>'
+MATERIAL = '<asset><material name="mt"/></asset>'
+
+
+def part(tree: str, rest: str = "") -> str:
+    return f"<mujoco>{rest}<worldbody>{tree}</worldbody></mujoco>"
+
+
+def deformable(content: str) -> str:
+    return f"<deformable>{content}</deformable>"
+
+
+WHOLE = '<attach model="m" prefix="p_"/>'
+GOOD = {
+    "flexcomp": (part(f'<body name="r">{PLAIN}</body>'), WHOLE, ""),
+    "flexcomp in the world": (part(PLAIN), WHOLE, ""),
+    "flexcomp with nodes": (part(NODES), WHOLE, ""),
+    "flexcomp in a body": (part(f'<body name="r">{PLAIN}</body>'), WHOLE.replace("/>", ' body="r"/>'), ""),
+    "edge equality stays behind": (part(HELD), WHOLE, ""),
+    "flexcomp and one of its own": (part(PLAIN), WHOLE + PLAIN.replace('"f"', '"g"'), ""),
+    "skin": (part(BODIES, deformable(SKIN.format(""))), WHOLE, ""),
+    "skin among assets": (part(BODIES, f"<asset>{SKIN.format('')}</asset>"), WHOLE, ""),
+    "skin of the attached body": (
+        part(BODIES, deformable(SKIN.format(""))),
+        '<attach model="m" prefix="p_" body="b"/>',
+        "",
+    ),
+    "skin of another body": (
+        part(BODIES, deformable(SKIN.format(""))),
+        '<attach model="m" prefix="p_" body="b2"/>',
+        "",
+    ),
+    "skin of two bodies": (
+        part(BODIES, deformable(SKIN.format(BONE.format("b2")))),
+        '<attach model="m" prefix="p_" body="b"/>',
+        "",
+    ),
+    "flex": (part(BODIES, deformable(FLEX.format(""))), WHOLE, ""),
+    "flex of another body": (
+        part(BODIES, deformable(FLEX.format(""))),
+        '<attach model="m" prefix="p_" body="b"/>',
+        "",
+    ),
+    "flex on the world": (part(BODIES, deformable(FLEX.format("").replace("b b2", "b world"))), WHOLE, ""),
+    "material of the main model": (
+        part(BODIES, deformable(FLEX.format(' material="mt"')) + MATERIAL),
+        WHOLE,
+        MATERIAL,
+    ),
+    "material of a flexcomp": (
+        part(PLAIN.replace("/>", ' material="mt"/>'), MATERIAL),
+        WHOLE,
+        MATERIAL,
+    ),
+    "own deformables first": (
+        part(BODIES, deformable(FLEX.format("") + SKIN.format(""))),
+        WHOLE + BODIES,
+        deformable((FLEX.format("") + SKIN.format("")).replace('"f"', '"h"').replace('"k"', '"l"')),
+    ),
+}
+BAD = {
+    "flex name twice": (part(PLAIN), WHOLE + '<body><attach model="m" prefix="q_"/></body>', "used twice"),
+    "skin name twice": (
+        part(BODIES, deformable(SKIN.format(""))),
+        WHOLE + '<body><attach model="m" prefix="q_"/></body>',
+        "used twice",
+    ),
+    "material of the attached model": (
+        part(BODIES, deformable(FLEX.format(' material="mt"')) + MATERIAL),
+        WHOLE,
+        "unknown material 'mt'",
+    ),
+    "material of an attached flexcomp": (
+        part(PLAIN.replace("/>", ' material="mt"/>'), MATERIAL),
+        WHOLE,
+        "unknown material 'mt'",
+    ),
+}
+
+
+def write(folder, attached: str, tree: str, rest: str = "") -> str:
+    (folder / "sub.xml").write_text(attached)
+    main = folder / "main.xml"
+    main.write_text(
+        f'<mujoco><asset><model name="m" file="sub.xml"/></asset>{rest}<worldbody>{tree}</worldbody></mujoco>'
+    )
+    return str(main)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_as_mujoco(tmp_path, name):
+    mujoco = pytest.importorskip("mujoco")
+    path = write(tmp_path, *GOOD[name])
+    assert differences(compile_file(path), mujoco.MjModel.from_xml_path(path)) == []
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refused_as_by_mujoco(tmp_path, name):
+    mujoco = pytest.importorskip("mujoco")
+    attached, tree, message = BAD[name]
+    path = write(tmp_path, attached, tree)
+    with pytest.raises(MJCFError, match=message):
+        compile_file(path)
+    with pytest.raises(ValueError):
+        mujoco.MjModel.from_xml_path(path)
