@@ -29,6 +29,7 @@ from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.blocks import Trace
 from dovetail.backends.taichi.emit import Live, any_lane, find_live, stage_source
 from dovetail.backends.taichi.lanes import PRIVATE, FieldPlace, Kernel, LaneError, Layout
+from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
 
 __all__ = ["FieldPlace", "LaneStage", "Program", "clear_stage", "compile_program"]
 
@@ -38,9 +39,6 @@ SPREAD = 512
 """A top-level loop this much longer than its slots is dealt out one slot per thread (the runtimes' chunk size)."""
 
 LANES = (1, 2, 4, 8, 16, 32)
-
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector register."""
 
 FLOAT: dict[str, np.dtype[Any]] = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
 
@@ -285,14 +283,6 @@ def load_module(path: Path) -> ModuleType:
     return module
 
 
-def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros that start at an aligned address: unaligned vectors crash the runtimes."""
-    size = int(np.prod(shape, dtype=int)) * dtype.itemsize
-    raw = np.zeros(size + ALIGNMENT, dtype=np.uint8)
-    first = -raw.ctypes.data % ALIGNMENT
-    return raw[first : first + size].view(dtype).reshape(shape)
-
-
 def _flat(buffers: Mapping[str, NDArray[Any]], dtype: str) -> NDArray[Any]:
     """A Model buffer with one axis, never empty."""
     buffer = buffers.get(dtype)
@@ -380,7 +370,7 @@ class Program:
         """Compile now, by a launch over no tiles."""
         began = time.perf_counter()
         logger.info("compiling %s with %s (%d lines)", self.path.name, self.runtime, self.source.count("\n"))
-        unused = aligned((1, 1, self.lanes), FLOAT[self.precision])
+        unused = aligned_zeros((1, 1, self.lanes), FLOAT[self.precision])
         with runtimes.literal_precision(self.runtime, self.precision):
             self._launch(unused, 0, {}, 0, 0)
         self.compile_seconds = time.perf_counter() - began
@@ -468,6 +458,6 @@ def _scratch(
     for name, place in places.items():
         if name in initial:
             one[place.offset : place.offset + place.count] = np.ravel(initial[name])
-    scratch = aligned((threads * rows, lanes), FLOAT[precision])
+    scratch = aligned_zeros((threads * rows, lanes), FLOAT[precision])
     scratch[:] = np.tile(one, threads)[:, None]
     return scratch

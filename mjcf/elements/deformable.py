@@ -19,3 +19,13 @@ def read_deformable(context: Context, section: Node) -> None:
     """Read a `<deformable>` section."""
     for node in section.children:
         _READERS[node.tag](context, node)
+    _number_flexes(context)
+
+
+def _number_flexes(context: Context) -> None:
+    """MuJoCo reads `<deformable>` before the tree, so that flexcomps come last."""
+    flexes = context.objects["flex"]
+    flexes.sort(key=lambda flex: flex.place.tag == "flexcomp")
+    for number, flex in enumerate(flexes):
+        flex.id = number
+    context.ids["flex"] = {flex.name: flex.id for flex in flexes if flex.name}

@@ -11,7 +11,7 @@ from dovetail.mjcf import compile_file
 FLEXCOMP = '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1" radius=".01" dim="2" mass="1"{}'
 PLAIN = FLEXCOMP.format("/>")
 HELD = FLEXCOMP.format('><edge equality="true"/></flexcomp>')
-NODES = '<flexcomp name="f" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" dof="trilinear" radius=".01"/>'
+NODES = '<flexcomp name="f" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" dof="trilinear" radius=".01"><contact selfcollide="none"/></flexcomp>'
 BODIES = (
     '<body name="b"><joint/><geom size=".1"/></body><body name="b2" pos="1 0 0"><joint/><geom size=".1"/></body>'
 )
@@ -71,6 +71,11 @@ GOOD = {
         WHOLE,
         MATERIAL,
     ),
+    "own flexcomp after attached ones": (
+        part(BODIES, deformable(FLEX.format(""))),
+        WHOLE + PLAIN.replace('"f"', '"g"'),
+        "",
+    ),
     "own deformables first": (
         part(BODIES, deformable(FLEX.format("") + SKIN.format(""))),
         WHOLE + BODIES,
@@ -78,7 +83,7 @@ GOOD = {
     ),
 }
 BAD = {
-    "flex name twice": (part(PLAIN), WHOLE + '<body><attach model="m" prefix="q_"/></body>', "used twice"),
+    "flex name twice": (part(PLAIN), WHOLE + '<body name="x"><attach model="m" prefix="q_"/></body>', "used twice"),
     "skin name twice": (
         part(BODIES, deformable(SKIN.format(""))),
         WHOLE + '<body><attach model="m" prefix="q_"/></body>',
@@ -111,6 +116,12 @@ def test_as_mujoco(tmp_path, name):
     mujoco = pytest.importorskip("mujoco")
     path = write(tmp_path, *GOOD[name])
     assert differences(compile_file(path), mujoco.MjModel.from_xml_path(path)) == []
+
+
+def test_flexes_come_before_flexcomps(same_as_mujoco):
+    tree = BODIES + PLAIN.replace('"f"', '"g"')
+    equality = '<equality><flex flex="g"/><flex flex="f"/></equality>'
+    same_as_mujoco(part(tree, deformable(FLEX.format("")) + equality))
 
 
 @pytest.mark.parametrize("name", BAD)

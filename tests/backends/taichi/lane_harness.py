@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 
 from dovetail.backends.taichi.lanes import FieldPlace
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, aligned, clear_stage, compile_program
+from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, clear_stage, compile_program
+from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType
 from dovetail.plugins.actuation import standard_taichi as actuation
 from dovetail.plugins.actuator_bias import affine_taichi as bias_affine
@@ -291,7 +292,7 @@ def make_batch(
         threads=threads,
         runtime=runtime,
     )
-    buffer = aligned((-(-nworld // lanes), row, lanes), FLOAT[precision])
+    buffer = aligned_zeros((-(-nworld // lanes), row, lanes), FLOAT[precision])
     batch = Batch(m, program, places, buffer, packed, nworld)
     for name in kept:
         batch[name] = np.broadcast_to(initial[name], (nworld, *initial[name].shape))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.taichi.lanes import FieldPlace, Kernel
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, aligned, compile_program
+from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
+from dovetail.contracts.arena import aligned_zeros
 
 N = 4
 MODEL = {
@@ -67,7 +68,7 @@ def apply(
     program = compile_small(stage(builder), **settings)
     lanes = program.lanes
     tiles = -(-len(x) // lanes)
-    buffer = aligned((tiles, ROWS, lanes), FLOAT[program.precision])
+    buffer = aligned_zeros((tiles, ROWS, lanes), FLOAT[program.precision])
     worlds = np.zeros((tiles * lanes, N))
     worlds[: len(x)] = x
     buffer[:, :N] = worlds.reshape(tiles, lanes, N).transpose(0, 2, 1)
