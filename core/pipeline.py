@@ -56,7 +56,9 @@ def _writes(name: str, mark: StageMark) -> tuple[str, ...]:
 
 def _with_fields(summary: str, reads: tuple[str, ...], writes: tuple[str, ...]) -> str:
     """A docstring that also says what a stage reads and writes, so that `help()` shows the whole contract."""
-    lines = [f"{verb}: {', '.join(names)}." for verb, names in (("Reads", reads), ("Writes", writes)) if names]
+    lines = [
+        f"{verb}: {', '.join(names)}." for verb, names in (("Reads", reads), ("Writes", writes)) if names
+    ]
     return "\n\n".join([summary, *lines])
 
 

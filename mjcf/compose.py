@@ -1,9 +1,10 @@
 """Building one document out of parts: `<replicate>` and `<attach>`, expanded before anything is compiled.
 
 Both copy a part of a kinematic tree under other names (a suffix, a prefix), together with the elements of other
-sections that refer to that part alone: contact pairs, tendons, equalities, actuators, sensors. A replicate is
-a frame per copy, each turned and moved on from the one before; an attached body brings its model's assets,
-custom data and keyframes along. Copies stand after what was there before. See `mjs_attach` and the
+sections that refer to that part alone: contact pairs, tendons, equalities, actuators, sensors. (Contact pairs and
+exclusions of a replicate may also name one partner that was written before it.) A replicate is a frame per copy,
+each turned and moved on from the one before; an attached body brings its model's assets, custom data and
+keyframes along. Copies stand after what was there before. See `mjs_attach` and the
 replicate and attach cases of `mjXReader::Body`.
 
 Sizes are counted before anything is copied: a few nested replicates can ask for more than any memory holds.
@@ -11,7 +12,7 @@ Sizes are counted before anything is copied: a few nested replicates can ask for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 import attrs
@@ -23,6 +24,7 @@ from .kinds import Vec
 from .layout import Layout, inherited_classes, joints_below
 from .namespace import (
     ATTACHED_FLEX,
+    LOST_WORLD,
     REFERRING_KINDS,
     TREE_KINDS,
     WORLD,
@@ -90,7 +92,9 @@ class Composer:
     """Reads and checks the model that an `<asset><model>` names."""
     turn: Turn
     budget: Budget
-    models: dict[str, Submodel | Node] = attrs.field(factory=dict)
+    models: dict[str, Submodel] = attrs.field(factory=dict)
+    shadowed: list[Submodel] = attrs.field(factory=list)
+    """Models that cannot be attached: another one before them has their name."""
     seen: dict[str, Node] = attrs.field(factory=dict)
     """Bodies so far, by name: where each was written."""
     counted: int = -1
@@ -103,6 +107,8 @@ class Composer:
     def compose(self) -> None:
         """Replace every `<replicate>` and `<attach>` of the document by what it stands for."""
         self.size()
+        for model in [*self.models.values(), *self.shadowed]:
+            model.ready()  # also those that nothing attaches, which must be correct all the same
         for section in self._sections("worldbody"):
             self._compose_tree(section)
 
@@ -111,12 +117,11 @@ class Composer:
             for node in section.children:
                 if node.tag != "model":
                     continue
-                name = node.values.get("name")
-                if not name:
-                    loaded = self.load(node)
-                    self.models.setdefault(loaded.root.values.get("model", "MuJoCo Model"), loaded)
-                else:
-                    self.models.setdefault(name, node)
+                loaded = self.load(node)
+                loaded.composer.size()  # loads the models below, and refuses absurd ones before any is composed
+                name = node.values.get("name") or loaded.root.values.get("model", "MuJoCo Model")
+                if self.models.setdefault(name, loaded) is not loaded:
+                    self.shadowed.append(loaded)
             section.children = [node for node in section.children if node.tag != "model"]
 
     def _model(self, node: Node) -> Submodel:
@@ -125,8 +130,6 @@ class Composer:
         if found is None:
             known = f"; models: {listing(self.models)}" if self.models else "; add <asset><model> for it"
             raise node.error(f"unknown model {name!r}{nearest(name, self.models)}{known}", "model")
-        if isinstance(found, Node):
-            found = self.models[name] = self.load(found)
         return found
 
     def size(self) -> int:
@@ -173,7 +176,8 @@ class Composer:
                 node.children = done
                 if stack and node.tag == "replicate":
                     before = [part for _, _, parts in stack for part in parts]
-                    stack[-1][2].extend(self._replicate(node, before))
+                    outside = self._partners(node, [part for part, _, _ in stack], before)
+                    stack[-1][2].extend(self._replicate(node, before, outside))
                 elif stack:
                     stack[-1][2].append(node)
             elif child.tag in _NESTING:
@@ -212,8 +216,26 @@ class Composer:
                 "count",
             )
 
-    def _replicate(self, node: Node, before: list[Node]) -> list[Node]:
-        """Frames with the copies; `before` is what stands before it in its `<worldbody>`."""
+    def _partners(self, node: Node, around: list[Node], before: list[Node]) -> set[Named]:
+        """Names that contact elements use beside those in a replicate, of what is around or before it.
+
+        MuJoCo resolves contact elements when it has read the replicate, so that later names are still unknown.
+        """
+        inside = names_below(node.children)
+        contacts = [all_references(e) for section in self._sections("contact") for e in section.children]
+        wanted = {name for used in contacts if not inside.isdisjoint(used) for name in used} - inside
+        if wanted <= {WORLD}:
+            return set()
+        worlds = self._sections("worldbody")
+        earlier = worlds[: worlds.index(around[0])]
+        enclosing = {(kind_of(part), part.values["name"]) for part in around if part.values.get("name")}
+        return wanted & (names_below([*earlier, *before]) | enclosing)
+
+    def _replicate(self, node: Node, before: list[Node], outside: set[Named]) -> list[Node]:
+        """Frames with the copies; `before` is what stands before it in its `<worldbody>`.
+
+        `outside` are names of other parts that contact elements may use together with those in the replicate.
+        """
         count = max(node.values["count"], 0)
         self._check_doubling(node, count)
         for part in walk(node):
@@ -234,10 +256,10 @@ class Composer:
             frame = _frame(node, pos, quat, node.values.get("childclass"))
             frame.children = [copied(child, rename, TREE_KINDS, copies=became) for child in inside]
             self._spend(node, len(became))
-            self._take_along(self.root, names, rename, became, node)
+            self._take_along(self.root, names, rename, became, node, outside)
             frames.append(frame)
             copies.append(became)
-        self._forget(names)
+        self._forget(names, outside)
         self._replicate_keys(node, so_far, copies)
         for frame in frames:
             for part in walk(frame):
@@ -251,22 +273,27 @@ class Composer:
         rename: Callable[[str], str],
         became: dict[Node, Node],
         node: Node,
+        outside: Collection[Named] = (),
     ) -> None:
-        """Copy the elements of other sections that refer to nothing but the named part of the tree."""
+        """Copy the elements of other sections that refer to nothing but the named part of the tree.
+
+        Those of contacts may refer to `outside` as well; that reference stays.
+        """
         known = set(names)
+        keep = frozenset([WORLD, *outside])
         for tag in ("contact", "tendon", "equality", "actuator", "sensor"):
             new = []
             for element in [e for s in source.children if s.tag == tag for e in s.children]:
-                if _belongs(element, tag, known):
+                if _belongs(element, tag, known, outside):
                     self._spend(node, 1 + len(element.children))
                     new.append(
-                        copied(element, rename, _EVERY_KIND, keep=frozenset([WORLD]), copies=became)
+                        copied(element, rename, _EVERY_KIND, keep=keep, copies=became)
                         if source is not self.root
                         else copied(
                             element,
                             rename,
                             TREE_KINDS | REFERRING_KINDS,
-                            keep=frozenset([WORLD]),
+                            keep=keep,
                             copies=became,
                         )
                     )
@@ -274,14 +301,14 @@ class Composer:
                         known.add((kind_of(element, tag), element.values["name"]))
             self._append(tag, new)
 
-    def _forget(self, names: set[Named]) -> None:
+    def _forget(self, names: set[Named], outside: set[Named]) -> None:
         """Remove what referred to the replicated part, now that only its copies remain."""
         known = set(names)
         for tag in ("contact", "tendon", "equality", "actuator", "sensor"):
             for section in self._sections(tag):
                 kept = []
                 for element in section.children:
-                    if _belongs(element, tag, known) and known.intersection(all_references(element)):
+                    if _belongs(element, tag, known, outside) and known.intersection(all_references(element)):
                         if element.values.get("name"):
                             known.add((kind_of(element, tag), element.values["name"]))
                     else:
@@ -340,6 +367,8 @@ class Composer:
         for old, new in became.items():
             if old.tag == "flexcomp":
                 _keep_flex_names(old, new)
+        for part in _outside_bodies(frame):
+            part.values[LOST_WORLD] = True
         for part in walk(frame):
             self._see(part)
         self._adopt(model, prefix, node)
@@ -429,10 +458,14 @@ def _children_first(sections: list[Node]) -> list[Node]:
     return order[::-1]
 
 
-def _belongs(element: Node, tag: str, known: set[Named]) -> bool:
-    """Whether an element refers to nothing outside of the known names; sensors may refer to nothing at all."""
+def _belongs(element: Node, tag: str, known: set[Named], outside: Collection[Named]) -> bool:
+    """Whether an element refers to nothing outside of the known names; sensors may refer to nothing at all.
+
+    Contact elements may also use names of `outside`, beside a known one.
+    """
     needed = all_references(element)
-    if not known.issuperset(name for name in needed if name != WORLD):
+    allowed = [WORLD, *outside] if tag == "contact" else [WORLD]
+    if not known.issuperset(name for name in needed if name not in allowed):
         return False
     return tag == "sensor" or not known.isdisjoint(needed)
 
@@ -450,6 +483,15 @@ def _attached_deformable(element: Node, rename: Callable[[str], str]) -> Node:
         if key in element.values:
             copy.values[key] = " ".join(map(rename, element.values[key].split()))
     return copy
+
+
+def _outside_bodies(frame: Node) -> Iterator[Node]:
+    """The flexcomps in a frame and the frames in it."""
+    stack = [frame]
+    while stack:
+        node = stack.pop()
+        yield from (child for child in node.children if child.tag == "flexcomp")
+        stack.extend(child for child in node.children if child.tag == "frame")
 
 
 def _keep_flex_names(old: Node, new: Node) -> None:

@@ -24,6 +24,8 @@ _SPOKEN = {"objname": "objtype", "refname": "reftype"}
 _SAME_KIND = {"freejoint": "joint", "instance": "plugin"}
 ATTACHED_FLEX = "attached flex"
 """Key in the values of an attached flexcomp: the name of its flex."""
+LOST_WORLD = "lost world"
+"""Key in the values of an attached flexcomp that stood in the world of its model, outside of all bodies."""
 SECTION_KINDS = {
     "tendon": "tendon",
     "equality": "equality",

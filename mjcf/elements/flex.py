@@ -23,7 +23,7 @@ from ..flex_topology import Ints, Reals
 from ..inertia import rotation_matrix
 from ..kinds import Vec, shorten
 from ..links import Equality
-from ..namespace import ATTACHED_FLEX
+from ..namespace import ATTACHED_FLEX, LOST_WORLD
 from ..rotation import EPS, ORIGIN, Pose, norm, scaled
 from ..source import Node
 from ..tree import Body, Geom, Joint, overlay
@@ -145,6 +145,7 @@ def make_flexcomp(context: Context, node: Node, body: Body, bodyclass: DefaultCl
     if pinned.all():
         flex.vertbody, flex.vertex = [body], point
         _add_flex(context, comp)
+        _check_world(comp)
         _use_plugin(context, comp, [])
         return
     _check_size(context, comp, used & ~pinned)
@@ -155,8 +156,17 @@ def make_flexcomp(context: Context, node: Node, body: Body, bodyclass: DefaultCl
     else:
         _add_points(context, comp, point, pinned, used)
     _use_plugin(context, comp, [*flex.vertbody, *flex.nodebody] if not comp.order else [body])
+    _check_world(comp)
     if comp.equality and ATTACHED_FLEX not in node.values:
         _add_equality(context, comp)  # like MuJoCo 3.4, attaching a flexcomp leaves its equality behind
+
+
+def _check_world(comp: Flexcomp) -> None:
+    """The world of an attached model does not come along, so nothing can be fixed to it."""
+    if LOST_WORLD in comp.node.values and comp.body in (*comp.flex.vertbody, *comp.flex.nodebody):
+        raise comp.node.error(
+            "is fixed to the world of its model, which is not attached; put the flexcomp in a body"
+        )
 
 
 def _add_flex(context: Context, comp: Flexcomp) -> None:
@@ -180,7 +190,7 @@ def _read(node: Node, body: Body, bodyclass: DefaultClass, pose: Pose) -> Flexco
 def _check(context: Context, comp: Flexcomp) -> None:
     """What can be said before any point exists."""
     node, flex = comp.node, comp.flex
-    if not comp.body.name:
+    if not comp.body.name and LOST_WORLD not in node.values:
         raise node.error("the body around a flexcomp needs a name; add name=… to it")
     if not 1 <= flex.dim <= 3:
         raise node.error(f"dim must be 1, 2 or 3, it is {flex.dim}", "dim")

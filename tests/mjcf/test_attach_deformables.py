@@ -10,11 +10,13 @@ from dovetail.mjcf import compile_file
 
 FLEXCOMP = '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1" radius=".01" dim="2" mass="1"{}'
 PLAIN = FLEXCOMP.format("/>")
+PINNED = FLEXCOMP.format('><pin id="0"/></flexcomp>')
 HELD = FLEXCOMP.format('><edge equality="true"/></flexcomp>')
-NODES = '<flexcomp name="f" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" dof="trilinear" radius=".01"><contact selfcollide="none"/></flexcomp>'
-BODIES = (
-    '<body name="b"><joint/><geom size=".1"/></body><body name="b2" pos="1 0 0"><joint/><geom size=".1"/></body>'
+NODES = (
+    '<flexcomp name="f" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" dof="trilinear" radius=".01">'
+    '<contact selfcollide="none"/></flexcomp>'
 )
+BODIES = '<body name="b"><joint/><geom size=".1"/></body><body name="b2" pos="1 0 0"><joint/><geom size=".1"/></body>'
 BONE = '<bone body="{}" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>'
 SKIN = f'<skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">{BONE.format("b")}{{}}</skin>'
 FLEX = '<flex name="f" dim="1" body="b b2" element="0 1" radius=".01" vertex="0 0 0 1 0 0"{}/>'
@@ -33,7 +35,9 @@ WHOLE = '<attach model="m" prefix="p_"/>'
 GOOD = {
     "flexcomp": (part(f'<body name="r">{PLAIN}</body>'), WHOLE, ""),
     "flexcomp in the world": (part(PLAIN), WHOLE, ""),
-    "flexcomp with nodes": (part(NODES), WHOLE, ""),
+    "flexcomp with nodes": (part(f'<body name="r">{NODES}</body>'), WHOLE, ""),
+    "pinned flexcomp": (part(f'<body name="r">{PINNED}</body>'), WHOLE, ""),
+    "flexcomp for a nameless body": (part(PLAIN), f"<body>{WHOLE}</body>", ""),
     "flexcomp in a body": (part(f'<body name="r">{PLAIN}</body>'), WHOLE.replace("/>", ' body="r"/>'), ""),
     "edge equality stays behind": (part(HELD), WHOLE, ""),
     "flexcomp and one of its own": (part(PLAIN), WHOLE + PLAIN.replace('"f"', '"g"'), ""),
@@ -83,7 +87,11 @@ GOOD = {
     ),
 }
 BAD = {
-    "flex name twice": (part(PLAIN), WHOLE + '<body name="x"><attach model="m" prefix="q_"/></body>', "used twice"),
+    "flex name twice": (
+        part(PLAIN),
+        WHOLE + '<body name="x"><attach model="m" prefix="q_"/></body>',
+        "used twice",
+    ),
     "skin name twice": (
         part(BODIES, deformable(SKIN.format(""))),
         WHOLE + '<body><attach model="m" prefix="q_"/></body>',
@@ -124,6 +132,13 @@ def test_flexes_come_before_flexcomps(same_as_mujoco):
     same_as_mujoco(part(tree, deformable(FLEX.format("")) + equality))
 
 
+@pytest.mark.parametrize("flexcomp", [PINNED, NODES, FLEXCOMP.format(' rigid="true"/>')])
+def test_what_is_fixed_to_the_attached_world_is_refused(tmp_path, flexcomp):
+    """MuJoCo 3.4 drops the flex and keeps its bodies."""
+    with pytest.raises(MJCFError, match=r"sub.xml:1: <flexcomp .*put the flexcomp in a body"):
+        compile_file(write(tmp_path, part(f"<frame>{flexcomp}</frame>"), WHOLE))
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_refused_as_by_mujoco(tmp_path, name):
     mujoco = pytest.importorskip("mujoco")
@@ -131,5 +146,5 @@ def test_refused_as_by_mujoco(tmp_path, name):
     path = write(tmp_path, attached, tree)
     with pytest.raises(MJCFError, match=message):
         compile_file(path)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="Error"):
         mujoco.MjModel.from_xml_path(path)

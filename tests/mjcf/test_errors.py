@@ -308,8 +308,7 @@ BAD = {
     "huge number": (world(f'<geom size="{"1" * 100_000}"/>'), "is too large", 3),
 }
 LATER = {
-    "actuator plugin": (moving(extra='<actuator><plugin joint="j"/></actuator>'), "<plugin> in <actuator>"),
-    "sensor plugin": ("<mujoco><sensor>\n<plugin/></sensor></mujoco>", "<plugin> in <sensor>"),
+    "mesh plugin": ("<mujoco><asset><mesh>\n<plugin/></mesh></asset></mujoco>", "<plugin> in <mesh>"),
     "fine skin": (
         world(
             '<composite type="cable" count="3" curve="s"><geom type="box" size="1 1 1"/>'

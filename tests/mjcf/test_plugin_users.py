@@ -1,4 +1,4 @@
-"""Actuators and sensors that MuJoCo's engine plugins drive: sizes, numbering, and what their configuration must be."""
+"""Actuators and sensors that MuJoCo's engine plugins drive: sizes, numbering, rules of their configuration."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_refused_as_by_mujoco(name):
     xml, message = BAD[name]
     with pytest.raises(MJCFError, match=message):
         compile_text(xml)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="Error"):
         mujoco.MjModel.from_xml_string(xml)
 
 
@@ -181,7 +181,8 @@ def test_spelling_of_values(plugin, key):
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("", None), ("x", None), ("-1.5e2x", -150.0), ("0x1p3", 8.0), ("1e", 1.0), (" .5", 0.5)]
+    ("text", "number"),
+    [("", None), ("x", None), ("-1.5e2x", -150.0), ("0x1p3", 8.0), ("1e", 1.0), (" .5", 0.5)],
 )
 def test_number_that_a_text_begins_with(text, number):
     assert leading_number(text) == number

@@ -26,10 +26,9 @@ MODELS = {
         "</body></worldbody>"
     ),
     "relpose": (
-        f"<worldbody>{BALL}</worldbody>"
-        '<equality><weld body1="b" relpose="0 0 0 0 {} 0 0"/></equality>'
+        f'<worldbody>{BALL}</worldbody><equality><weld body1="b" relpose="0 0 0 0 {{}} 0 0"/></equality>'
     ),
-    "key qpos": f"<worldbody>{BALL}</worldbody>" '<keyframe><key qpos="{} 0 0 0"/></keyframe>',
+    "key qpos": f'<worldbody>{BALL}</worldbody><keyframe><key qpos="{{}} 0 0 0"/></keyframe>',
     "key mquat": '<worldbody><body mocap="true"/></worldbody><keyframe><key mquat="{} 0 0 0"/></keyframe>',
     "refquat": (
         '<asset><mesh name="m" refquat="{} 0 0 0" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
