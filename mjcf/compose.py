@@ -187,6 +187,10 @@ class Composer:
                 done.extend(self._attach(child))
             elif child.tag == "composite":
                 done.append(self._composite(child))
+            elif child.tag == "flexcomp":
+                # its equality, if any, comes after those written and those copied so far
+                self._append("equality", [child])
+                done.append(child)
             else:
                 done.append(child)
 

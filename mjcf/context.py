@@ -122,6 +122,8 @@ class Context:
     """Whether meshes without volume are accepted (a rule of older dialects)."""
     engine_plugins: set[str] = attrs.field(factory=set)
     """Names of MuJoCo's engine plugins that `<extension>` declares."""
+    held_flexes: dict[Node, Item] = attrs.field(factory=dict)
+    """Equalities that hold the edges of flexcomps, until `<equality>` is read."""
     plugin_users: list[tuple[Node, Any, str]] = attrs.field(factory=list)
     """`<plugin>` elements of bodies and geoms, their owners, and what the plugin must be able to do."""
 

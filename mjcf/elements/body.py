@@ -181,7 +181,9 @@ def _flexcomp(context: Context, node: Node, scope: Scope) -> None:
     overlay(
         posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values}
     )
-    pose = posed.pos, resolve_quat(context, posed)
+    # as in MuJoCo, a quaternion is not normalised here: one that is longer than 1 enlarges the flex
+    quat = node.values["quat"] if "quat" in node.values else resolve_quat(context, posed)
+    pose = posed.pos, quat
     make_flexcomp(context, node, scope.body, scope.bodyclass or context.defaults.main, pose)
 
 

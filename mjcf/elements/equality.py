@@ -33,8 +33,12 @@ def apply_equality(equality: Equality, node: Node) -> None:
 
 
 def read_equalities(context: Context, section: Node) -> None:
-    """Read an `<equality>` section."""
+    """Read an `<equality>` section; a flexcomp in it stands for its own equality, if it makes one."""
     for node in section.children:
+        if node.tag == "flexcomp":
+            if node in context.held_flexes:
+                context.add("equality", context.held_flexes[node])
+            continue
         equality = context.defaults.of(node).make(Equality)
         equality.node, equality.type = node, int(EqType.from_keyword(node.tag))
         apply_equality(equality, node)

@@ -20,7 +20,6 @@ from dovetail.errors import nearest
 from ..defaults import DefaultClass
 from ..flex import MAX_BODIES_AND_FLEXES, Flex
 from ..flex_topology import Ints, Reals
-from ..inertia import rotation_matrix
 from ..kinds import Vec, shorten
 from ..links import Equality
 from ..namespace import ATTACHED_FLEX, LOST_WORLD
@@ -298,7 +297,8 @@ def _posed(comp: Flexcomp, point: Reals) -> Reals:
     if comp.type in _LISTED:
         point = point * comp.scale
     pos, quat = comp.pose
-    return point @ np.transpose(rotation_matrix(quat)) + pos
+    axis = np.array(quat[1:])
+    return point + 2 * np.cross(axis, quat[0] * point + np.cross(axis, point)) + pos
 
 
 def _used(comp: Flexcomp, shape: FlexShape) -> Ints:
@@ -501,4 +501,4 @@ def _add_equality(context: Context, comp: Flexcomp) -> None:
     for child in comp.node.children:
         if child.tag == "edge":
             apply_equality(equality, child)
-    context.add("equality", equality)
+    context.held_flexes[comp.node] = equality

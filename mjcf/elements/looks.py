@@ -31,8 +31,9 @@ _INTRINSICS = ("focal", "focalpixel", "principal", "principalpixel")
 def read_visual(context: Context, section: Node) -> None:
     """Read `<visual>`; later sections override."""
     for node in section.children:
-        if node.values.get("znear", 1.0) <= 0:
-            raise node.error("znear must be positive", "znear")
+        for name in ("znear", "realtime"):
+            if node.values.get(name, 1.0) <= 0:
+                raise node.error(f"{name} must be positive", name)
         context.visual.setdefault(node.tag, {}).update(node.values)
 
 

@@ -1,6 +1,6 @@
 """Random MJCF documents, with a mistake now and then.
 
-Not generated: deformables, composites, attached models, plugins, skins, keyframes and what needs files.
+Not generated: composites, attached models, plugins, skins, flexes other than grids, and what needs files.
 
 Attributes come from the schema itself, so those that the schema gains are generated at once. The tables
 below hold what the schema does not know: which numbers make sense for an attribute. Everything is decided by
@@ -37,6 +37,11 @@ def _number(random: Random) -> float:
 
 def _positive(random: Random) -> float:
     return random.choice((0.05, 0.1, 0.2, 0.3, 0.5, 1))
+
+
+def _uneven(random: Random) -> float:
+    """A size of what tendons wrap around; rounding would decide about a site that is right on the surface."""
+    return random.choice((0.07, 0.13, 0.29, 0.53))
 
 
 def _fraction(random: Random) -> float:
@@ -160,6 +165,10 @@ class Writer:
     random: Random
     names: dict[str, list[str]] = attrs.field(factory=dict)
     joint_types: dict[str, str] = attrs.field(factory=dict)
+    across: dict[str, list[tuple[str, str]]] = attrs.field(factory=lambda: {"body": [], "geom": []})
+    """Names in a replicate, each with one of before."""
+    uncounted: bool = False
+    """Whether there are joints beside those of `joint_types`, in copies or flexes."""
     count: int = 0
     """Names given so far."""
     wrong: int = -1
@@ -327,6 +336,7 @@ class Writer:
         schema = MUJOCO.children["worldbody"]
         content = "".join(self.part(schema, moving=False) for _ in self.some(0, 3))
         content += "".join(self.body(schema, 0) for _ in self.some(1, 3))
+        content += self.flexcomp(schema.children["flexcomp"]) if self.chance(0.1) else ""
         return f"<worldbody>\n{content}</worldbody>\n"
 
     def body(self, container: Element, depth: int) -> str:
@@ -342,22 +352,47 @@ class Writer:
         content += "".join(self.part(schema, moving=True) for _ in self.some(0, 3))
         if depth < 3:
             content += self.framed(schema, depth)
+        if depth < 2 and self.chance(0.03):
+            content += self.flexcomp(schema.children["flexcomp"])
         one = self.random.sample(_ORIENTED, len(_ORIENTED) - 1)
         roots = [] if depth == 0 and "<joint" in content else ["sleep"]
         return self.element(schema, fixed, content, leave_out=["mocap", "user", *one, *roots])
 
     def framed(self, schema: Element, depth: int) -> str:
-        """Child bodies, sometimes inside a frame or a replicate; nothing else refers into a replicate."""
+        """Child bodies, sometimes inside a frame or a replicate; only contacts refer into a replicate."""
         tag = self.random.choice(("", "", "", "", "frame", "replicate"))
         names, joints = {kind: list(known) for kind, known in self.names.items()}, dict(self.joint_types)
         below = "".join(self.body(schema, depth + 1) for _ in self.some(0, 2))
         if tag == "replicate":
-            self.names, self.joint_types = names, joints
+            for kind in ("body", "geom"):
+                new = [name for name in self.names.get(kind, []) if name not in names.get(kind, [])]
+                if new and names.get(kind) and self.chance(0.3):
+                    self.across[kind].append((self.random.choice(new), self.random.choice(names[kind])))
+            self.names, self.joint_types, self.uncounted = names, joints, True
         if not below or not tag:
             return below
         one = self.random.sample(_ORIENTED, len(_ORIENTED) - 1)
         fixed = {"count": self.random.choice("123")} if tag == "replicate" else {}
         return self.element(schema.children[tag], fixed, below, leave_out=[] if fixed else one)
+
+    def flexcomp(self, schema: Element) -> str:
+        """A small grid; it cannot be replicated, its flex would have the same name."""
+        self.uncounted = True
+        dim = self.random.randint(1, 3)
+        fixed = {"name": self.name("flex"), "type": "grid", "dim": str(dim)}
+        fixed["count"] = " ".join(self.random.choice("234") if axis < dim else "1" for axis in range(3))
+        fixed |= {"spacing": _many(_positive, 3)(self.random), "radius": "0.01"}
+        rows = schema.children
+        content = ""
+        for tag, never in _FLEX_PARTS.items():
+            content += self.element(rows[tag], leave_out=never) if self.chance(0.3) else ""
+        if self.chance(0.3):
+            content += self.element(rows["pin"], {"id": self.random.choice(("0", "0 1", "1"))}, extra=0)
+        if self.chance(0.1):
+            content += self.element(rows["pin"], {"grid": " ".join("1" * dim)}, extra=0)
+        one = self.random.sample(_ORIENTED, len(_ORIENTED) - 1)
+        left_out = ["point", "element", "texcoord", "origin", *one]
+        return self.element(schema, fixed, content, leave_out=left_out, extra=2)
 
     def joints(self, schema: Element, depth: int) -> str:
         choices = ["", "hinge", "slide", "ball", "hinge hinge", "slide hinge", "slide ball"] + ["free"] * (
@@ -369,6 +404,9 @@ class Writer:
             name = self.name("joint")
             self.joint_types[name] = kind
             fixed = {"name": name, "type": kind}
+            if kind == "free" and self.chance(0.5):
+                text += self.element(schema.children["freejoint"], {"name": name})
+                continue
             if kind in ("hinge", "slide"):  # different for each, or else the mass matrix would be singular
                 fixed["axis"] = axes.pop()
             left_out = ["range", "springref", "ref"] if kind in ("ball", "free") else ["axis"]
@@ -397,6 +435,8 @@ class Writer:
                 "size": _many(_positive, 2)(self.random),
                 "fromto": "0 0 0 " + _many(_positive, 3)(self.random),
             }
+        if shape in ("sphere", "cylinder"):
+            return {"size": _many(_uneven, 3)(self.random)}
         return {"size": _many(_positive, 3)(self.random)}
 
     def part(self, schema: Element, moving: bool) -> str:
@@ -425,7 +465,7 @@ class Writer:
         text += self.section(
             "sensor", {t: self.sensor for t in sensors if t not in ("plugin", "tactile")}, 0.5
         )
-        return text + self.custom()
+        return text + self.custom() + self.keyframes()
 
     def section(self, tag: str, rows: dict[str, Callable[[Element], str]], probability: float) -> str:
         if not self.chance(probability):
@@ -439,11 +479,17 @@ class Writer:
         return f"<{tag}>\n{text}</{tag}>\n"
 
     def pair(self, schema: Element) -> str:
-        first, second = self.two("geom")
+        first, second = self.partners("geom")
         return self.element(schema, {"geom1": first, "geom2": second}, extra=2)
 
+    def partners(self, kind: str) -> tuple[str, str]:
+        """Two names for a contact, in either order."""
+        across = self.across[kind]
+        first, second = self.random.choice(across) if across and self.chance(0.5) else self.two(kind)
+        return (first, second) if self.chance(0.5) else (second, first)
+
     def exclude(self, schema: Element) -> str:
-        first, second = self.two("body")
+        first, second = self.partners("body")
         return self.element(schema, {"body1": first, "body2": second})
 
     def scalar_joints(self, most: int) -> list[str]:
@@ -464,6 +510,11 @@ class Writer:
                 schema.children["geom"], {"geom": self.any("round")}, leave_out=["sidesite"]
             )
         inner += self.element(schema.children["site"], {"site": last})
+        if self.chance(0.3):
+            inner += self.element(
+                schema.children["pulley"], {"divisor": self.random.choice(("1", "2", "0.5"))}
+            )
+            inner += "".join(self.element(schema.children["site"], {"site": site}) for site in (last, first))
         return self.element(schema, {"name": self.name("tendon")}, inner, leave_out=["user"])
 
     def equality(self, schema: Element) -> str:
@@ -517,7 +568,29 @@ class Writer:
         rows = MUJOCO.children["custom"].children
         numeric = self.element(rows["numeric"], {"name": self.name("numeric"), "data": "1 2"}, extra=0)
         text = self.element(rows["text"], {"name": self.name("text"), "data": "hello"})
-        return f"<custom>{numeric}{text}</custom>\n"
+        pairs = [(kind, self.any(kind)) for kind in self.random.sample(_IN_TUPLES, 2)]
+        members = "".join(
+            self.element(rows["tuple"].children["element"], {"objtype": kind, "objname": name})
+            for kind, name in pairs
+            if name != "absent"
+        )
+        bundle = self.element(rows["tuple"], {"name": self.name("tuple")}, members) if members else ""
+        return f"<custom>{numeric}{text}{bundle}</custom>\n"
+
+    def keyframes(self) -> str:
+        """Keys; the joints are set only where their number is known."""
+        if self.chance(0.8):
+            return ""
+        row = MUJOCO.children["keyframe"].children["key"]
+        sizes = [_COORDINATES[kind] for kind in self.joint_types.values()]
+        text = ""
+        for _ in self.some(1, 2):
+            fixed = {"name": self.name("key")}
+            for attribute, numbers in zip(("qpos", "qvel"), map(sum, zip(*sizes, strict=True)), strict=False):
+                if not self.uncounted and self.chance(0.5):
+                    fixed[attribute] = _many(_number, numbers)(self.random)
+            text += self.element(row, fixed, leave_out=["qpos", "qvel", "act", "ctrl", "mpos", "mquat"])
+        return f"<keyframe>{text}</keyframe>\n"
 
 
 _ORIENTED = ["quat", "axisangle", "xyaxes", "zaxis", "euler"]
@@ -537,5 +610,10 @@ _NO_DEFAULT = [
     "inheritrange",
     "ctrlrange",
 ]
+_COORDINATES = {"hinge": (1, 1), "slide": (1, 1), "ball": (4, 3), "free": (7, 6)}
+"""Numbers in qpos and in qvel."""
+_IN_TUPLES = ["body", "geom", "site", "joint", "camera", "tendon", "actuator", "sensor"]
+_FLEX_PARTS = {"edge": ["stiffness"], "elasticity": ["elastic2d"], "contact": []}
+"""Parts of a flexcomp, with attributes that only make sense together with others."""
 _INERTIAL = {"pos": "0 0.1 0", "mass": "1", "diaginertia": "1 1.2 1.5"}
 _TARGETS = ["joint", "jointinparent", "tendon", "cranksite", "slidersite", "site", "refsite", "body"]

@@ -174,6 +174,51 @@ def test_missing_file_is_an_error_at_the_model(tmp_path):
         compile_file(tmp_path / "p.xml")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r'main\.xml:2: <model name="m" file="m\.xml">: no such file'),
+        ("<mujoco><worldb", r"m\.xml:1: malformed XML"),
+        ("<mujoco>\n<world/></mujoco>", r"m\.xml:2: <world>: unknown element"),
+        (
+            "<mujoco>\n<worldbody><attach model='q' prefix='p'/></worldbody></mujoco>",
+            r"m\.xml:2: .*unknown model 'q'",
+        ),
+        ("<mujoco>\n<asset><model name='q' file='q.xml'/></asset></mujoco>", r"m\.xml:2: .*no such file"),
+    ],
+)
+@pytest.mark.parametrize("twice", [False, True])
+def test_mistakes_in_a_model_that_nothing_attaches(tmp_path, content, message, twice):
+    """The second of two models with one name cannot be attached; it is read all the same."""
+    good = '<model name="m" file="good.xml"/>' if twice else ""
+    (tmp_path / "good.xml").write_text(SUB)
+    if content is not None:
+        (tmp_path / "m.xml").write_text(content)
+    main = tmp_path / "main.xml"
+    main.write_text(f'<mujoco><asset>{good}\n<model name="m" file="m.xml"/></asset></mujoco>')
+    with pytest.raises(MJCFError, match=message):
+        compile_file(main)
+    mujoco = pytest.importorskip("mujoco")
+    with pytest.raises(ValueError, match="could not parse model file"):
+        mujoco.MjModel.from_xml_path(str(main))
+
+
+def test_models_that_nothing_attaches_need_not_compile(same_as_mujoco):
+    sub = (
+        '<mujoco><worldbody><body><freejoint/><geom size=".1" material="absent"/></body></worldbody></mujoco>'
+    )
+    same_as_mujoco('<mujoco><asset><model name="m" file="m.xml"/></asset></mujoco>', assets={"m.xml": sub})
+
+
+def test_unused_models_that_double_are_refused_soon():
+    double = (
+        '<mujoco><asset><model name="a" file="{0}.xml"/><model name="b" file="{0}.xml"/></asset></mujoco>'
+    )
+    assets = {f"{i}.xml": double.format(i - 1) for i in range(1, 30)} | {"0.xml": "<mujoco/>"}
+    with pytest.raises(MJCFError, match="too many models"):
+        compile_text(double.format(29), assets=assets)
+
+
 def test_asset_root_jails_models(tmp_path):
     inside = tmp_path / "inside"
     inside.mkdir()

@@ -289,6 +289,7 @@ BAD = {
         3,
     ),
     "znear": ('<mujoco><visual><map znear="0"/></visual></mujoco>', "znear must be positive", 1),
+    "realtime": ('<mujoco><visual><global realtime="0"/></visual></mujoco>', "realtime must be positive", 1),
     "doctype with entities": (
         '<?xml version="1.0"?>\n<!-- hi -->\n<!DOCTYPE m [<!ENTITY a "b">]><mujoco model="&a;"/>',
         "DOCTYPE with declarations is refused",

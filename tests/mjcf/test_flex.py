@@ -285,6 +285,22 @@ def test_flex_needs_its_bodies_not_fused(xml: str) -> None:
         mujoco.MjModel.from_xml_string(fused)
 
 
+HELD = '<edge equality="true"/>'
+PENDULUM = '<body name="b"><joint name="j"/><geom size=".1"/></body>'
+COPIES = f'<replicate count="2" offset="1 0 0">{PENDULUM}</replicate>'
+OTHER = PENDULUM.replace('"b"', '"c"').replace('"j"', '"k"')
+
+
+@pytest.mark.parametrize("tree", ["{flex}{copies}{other}", "{copies}{other}{flex}", "{other}{flex}"])
+def test_equality_of_a_flexcomp_comes_after_those_read_before_it(tree: str) -> None:
+    content = tree.format(flex=flexcomp('count="3 1 1" dim="1"', HELD), copies=COPIES, other=OTHER)
+    copied = '<joint name="e" joint1="j"/>' if "{copies}" in tree else ""
+    xml = world(content, after=f'<equality>{copied}<joint joint1="k"/><flex flex="f"/></equality>')
+    ours, theirs = compile_text(xml), mujoco.MjModel.from_xml_string(xml)
+    for field in ("eq_type", "eq_obj1id"):
+        assert list(ours.values[field]) == list(getattr(theirs, field))
+
+
 def test_flexcomp_cannot_be_replicated() -> None:
     inside = f'<body name="b"><geom size=".1"/>{flexcomp(LINE)}</body>'
     with pytest.raises(MJCFError, match="cannot be replicated"):

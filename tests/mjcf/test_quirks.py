@@ -31,6 +31,10 @@ MODELS = {
     "empty numbers are not given": model('axis="" damping=" " range=""'),
     "short qpos": model(extra='<keyframe><key qpos="1"/></keyframe>'),
     "qpos that ends within a quaternion": model(extra='<keyframe><key qpos="1 2 3 4"/></keyframe>'),
+    "long quaternion of a flexcomp": model(
+        world='<flexcomp name="f" type="grid" dim="3" count="3 2 2" spacing=".1 .2 .1" pos="0 3 0" quat="1 .5 .1 2">'
+        '<pin id="0 1"/></flexcomp>'
+    ),
     "short qvel": model(extra='<keyframe><key qvel="1 2 3"/></keyframe>'),
     "mocap pose that ends within a quaternion": model(extra='<keyframe><key mquat="2 1 0"/></keyframe>'),
     "damping ratio whatever the types": model(

@@ -207,6 +207,52 @@ def test_elements_that_also_refer_outside_are_refused_as_in_mujoco(rest):
         mujoco.MjModel.from_xml_string(model(TWO, rest))
 
 
+X = '<body name="x"><geom name="gx" size=".1"/></body>'
+EXCLUDE = '<exclude name="e" body1="b1" body2="x"/>'
+PAIR = '<pair name="p" geom1="gx" geom2="g1" condim="1"/>'
+
+
+@pytest.mark.parametrize("contacts", [EXCLUDE, PAIR, EXCLUDE + PAIR + '<exclude body1="x" body2="world"/>'])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        X + replicate(3, ONE),
+        X + replicate(0, ONE),
+        f"<frame>{X}</frame><body>{replicate(2, ONE)}</body>",
+        f'<body name="x"><geom name="gx" size=".1"/>{replicate(2, ONE)}</body>',
+        X + "</worldbody><worldbody>" + replicate(2, ONE),
+        X + replicate(2, BODY.format(2) + replicate(2, ONE, 'sep="_"')),
+        replicate(2, f'<body name="y">{X}{replicate(2, ONE, "")}</body>'),
+    ],
+)
+def test_contacts_with_what_stands_before_are_copied(same_as_mujoco, tree, contacts):
+    same_as_mujoco(model(tree, f"<contact>{contacts}</contact>"))
+
+
+def test_contacts_with_an_earlier_copy_are_copied(same_as_mujoco):
+    tree = replicate(2, ONE) + replicate(2, BODY.format(2), 'sep="_"')
+    rest = '<contact><exclude body1="b1-0" body2="b2"/><pair name="p" geom1="g2" geom2="g1-1"/></contact>'
+    assert same_as_mujoco(model(tree, rest)).names["pair"] == ("p_0", "p_1")
+
+
+@pytest.mark.parametrize("contacts", [EXCLUDE, PAIR])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        replicate(2, ONE) + X,
+        replicate(2, ONE) + replicate(2, X),
+        replicate(2, replicate(2, ONE) + X),
+        X.replace("x", "absent") + replicate(2, ONE),
+    ],
+)
+def test_contacts_with_what_comes_later_are_refused_as_in_mujoco(tree, contacts):
+    with pytest.raises(MJCFError, match=r"2: <(exclude|pair) .*unknown (body|geom)"):
+        compile_text(model(tree, f"<contact>\n{contacts}</contact>"))
+    mujoco = pytest.importorskip("mujoco")
+    with pytest.raises(ValueError, match="not found"):
+        mujoco.MjModel.from_xml_string(model(tree, f"<contact>{contacts}</contact>"))
+
+
 def test_sensors_of_no_object_double_with_every_copy():
     xml = model(replicate(40, '<geom size=".1"/>'), "<sensor>\n<clock/></sensor>")
     with pytest.raises(

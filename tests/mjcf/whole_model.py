@@ -132,7 +132,8 @@ def _plain(value: Any) -> np.ndarray[Any, Any]:
 def relative_error(a: Any, b: Any, floor: float) -> Any:
     """Difference relative to the magnitude of the object's row, or to `floor` if that is smaller."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    scale = np.abs(b).max(axis=-1, keepdims=True, initial=0.0) if np.ndim(b) > 1 else np.abs(b)
+    size = np.where(np.isfinite(b), np.abs(b), 0.0)
+    scale = size.max(axis=-1, keepdims=True, initial=0.0) if np.ndim(b) > 1 else size
     with np.errstate(invalid="ignore"):
         return np.abs(a - b) / np.maximum(floor, scale)
 
