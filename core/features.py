@@ -125,7 +125,7 @@ def collidable(model: Model) -> str:
         rest = groups[row + 1 :]
         touching = ((rest[:, 2] & contype) | (rest[:, 1] & affinity)) != 0
         if np.any(touching & (rest[:, 0] != body)):
-            return "geoms of different bodies can collide"
+            return "geoms that can collide"
     return ""
 
 
@@ -153,7 +153,7 @@ def _limits(model: Model) -> str:
 
 
 def _fluid(model: Model) -> str:
-    return "the medium has density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
+    return "a medium with density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
 
 
 def _body_plugins(model: Model) -> str:

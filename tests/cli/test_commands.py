@@ -163,7 +163,7 @@ def test_plan_counts_what_a_data_of_it_takes(run) -> None:
 def test_plan_with_a_missing_stage_has_code_1_and_names_it(run, colliding_model) -> None:
     answer = run("plan", colliding_model)
     assert answer.code == 1
-    assert "geoms of different bodies can collide" in answer.out
+    assert "geoms that can collide" in answer.out
     assert "narrowphase" in {m["slot"] for m in run("plan", colliding_model, "--json").json["missing"]}
 
 
