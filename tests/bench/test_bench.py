@@ -56,7 +56,7 @@ QUIET = 1.6
 @pytest.fixture(scope="module")
 def humanoid() -> BenchResult:
     pytest.importorskip("mujoco")
-    result = bench("humanoid", nworld=BATCH, threads=(1, 2), repeat=9)
+    result = bench("humanoid", nworld=BATCH, threads=(1, 2), repeat=15)
     for row in result.rows:
         print(f"{row.precision} × {row.threads}: {row.ratio:.2f} times MuJoCo, scaling {row.scaling:.2f}")
     return result
