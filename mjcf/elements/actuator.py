@@ -162,7 +162,9 @@ def _where_given(written: Sequence[float], vector: Vec) -> Vec:
 
 def _adhesion(actuator: Actuator, node: Node) -> None:
     """Pull on what the body touches: force = gain · ctrl, ctrl not negative."""
-    gain = _not_negative(node, "gain") if "gain" in node.values else actuator.gainprm[0]
+    gain = node.values.get("gain", actuator.gainprm[0])  # the class's gain may be another shortcut's
+    if gain < 0:
+        raise node.error(f"gain cannot be negative, and that of this adhesion is {gain:g}", "gain")
     actuator.gainprm = _set(actuator.gainprm, 0, gain)
     actuator.ctrllimited = AutoBool.TRUE
     actuator.gaintype, actuator.biastype = GainType.FIXED, BiasType.NONE

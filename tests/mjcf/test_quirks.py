@@ -86,3 +86,16 @@ def test_refused_as_by_mujoco(xml: str, says: str) -> None:
         dovetail.loads(xml)
     with pytest.raises(ValueError, match="Error"):
         mujoco.MjModel.from_xml_string(xml)
+
+
+def test_adhesion_refuses_a_negative_gain_that_its_class_took_from_another_shortcut() -> None:
+    xml = """<mujoco>
+      <default><general gainprm="-2"/></default>
+      <worldbody><body name="b"><geom size="1"/></body></worldbody>
+      <actuator><adhesion body="b" ctrlrange="0 1"/></actuator>
+    </mujoco>"""
+    mujoco = pytest.importorskip("mujoco")
+    with pytest.raises(ValueError, match="adhesion gain cannot be negative"):
+        mujoco.MjModel.from_xml_string(xml)
+    with pytest.raises(MJCFError, match=r":4: <adhesion>.*that of this adhesion is -2"):
+        dovetail.loads(xml)
