@@ -110,6 +110,7 @@ _MODEL = {
 }
 
 _DATA = {
+    "ncandidate_max": "room for geom pairs that may touch",
     "ncon_max": "room for contacts",
     "nefc_max": "room for constraint rows",
     "nJ_max": "room for entries of the sparse constraint Jacobian",

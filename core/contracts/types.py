@@ -184,6 +184,7 @@ class Data(
     data_parts.Position,
     data_parts.Velocity,
     data_parts.Acceleration,
+    data_parts.Collision,
     data_parts.Constraint,
     data_parts.Solver,
     data_parts.Sleep,

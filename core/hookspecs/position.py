@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dovetail.contracts.fields import Array
 from dovetail.hookspecs.markers import stage
 
 if TYPE_CHECKING:
+    from dovetail.contracts.pairs import PairContacts
     from dovetail.contracts.types import Data, Model
 
 
@@ -50,40 +52,56 @@ def broadphase(model: Model, data: Data) -> None:
     """Candidate geom pairs: body filters, then sweep and prune on margin-inflated boxes (mj_broadphase)."""
 
 
-@stage("position", reads="geom_xpos geom_xmat flexvert_xpos", parts="collide_pair")
+@stage(
+    "position",
+    reads="geom_xpos geom_xmat flexvert_xpos ncandidate candidate_geom candidate_pair",
+    parts="collide_pair combine_margin",
+)
 def narrowphase(model: Model, data: Data, parts: Any) -> None:
     """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
 
 
 @stage("position", "table", part_of="narrowphase")
-def collide_pair(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> Any:
-    """Contacts of one geom pair no farther apart than `margin`. Key: the two type names, as `sphere-box`."""
+def collide_pair(  # type: ignore[empty-body]
+    model: Model, data: Data, geom1: int, geom2: int, margin: float
+) -> PairContacts:
+    """Contacts of one geom pair no farther apart than `margin`, the normal from the first to the second. Key: the
+    two type names in MuJoCo's order of types, as `sphere-box`."""
+
+
+@stage("position", part_of="contact_params")
+def combine_margin(first: Array, second: Array) -> Array:  # type: ignore[empty-body]
+    """Margin, or gap, of contacts between geoms whose own are `first` and `second` (n each): the larger, or a
+    plugin's own rule."""
 
 
 @stage(
     "position",
-    reads="contact.geom contact.flex contact.dist ncon",
+    reads="contact.geom contact.flex contact.dist ncon contact_candidate candidate_pair",
     also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
     "contact.includemargin contact.exclude",
-    parts="combine_friction resolve_priority mix_solver",
+    parts="combine_friction resolve_priority mix_solver combine_margin",
 )
 def contact_params(model: Model, data: Data, parts: Any) -> None:
     """Friction, solver parameters, margin, gap and dimension of each contact (mj_contactParam)."""
 
 
 @stage("position", part_of="contact_params")
-def combine_friction(friction1: Any, friction2: Any) -> Any:
-    """Friction (3) of two geoms of equal priority: element-wise maximum, or a plugin's own rule."""
+def combine_friction(first: Array, second: Array) -> Array:  # type: ignore[empty-body]
+    """Friction (n, 3) of contacts between geoms of equal priority from the friction of each: slide, spin, roll."""
 
 
 @stage("position", part_of="contact_params")
-def resolve_priority(priority1: int, priority2: int) -> Any:
-    """Which geom's parameters win: -1, 0 (mix) or +1."""
+def resolve_priority(first: Array, second: Array) -> Array:  # type: ignore[empty-body]
+    """Whose parameters count, per contact (n), from the priorities: -1 the first geom's, +1 the second's, 0 both."""
 
 
 @stage("position", part_of="contact_params")
-def mix_solver(solmix1: float, solmix2: float, solver1: Any, solver2: Any) -> Any:
-    """Mixed solref and solimp of two geoms of equal priority."""
+def mix_solver(  # type: ignore[empty-body]
+    solmix: Array, solref: Array, solimp: Array
+) -> tuple[Array, Array]:
+    """Mixed solref (n, 2) and solimp (n, 5) of contacts between geoms of equal priority; each argument has the
+    values of both geoms: (n, 2), (n, 2, 2) and (n, 2, 5), the second axis the geom."""
 
 
 @stage(

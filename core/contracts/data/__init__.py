@@ -1,6 +1,7 @@
 """The fields of Data, one small file per part of the pipeline; names, shapes and dtypes are mjData's."""
 
 from dovetail.contracts.data.acceleration import Acceleration
+from dovetail.contracts.data.collision import Collision
 from dovetail.contracts.data.constraint import Constraint
 from dovetail.contracts.data.contact import Contact
 from dovetail.contracts.data.position import Position
@@ -13,6 +14,7 @@ __all__ = [
     "DATA_GROUPS",
     "DATA_PARTS",
     "Acceleration",
+    "Collision",
     "Constraint",
     "Contact",
     "Position",
@@ -22,7 +24,7 @@ __all__ = [
     "Velocity",
 ]
 
-DATA_PARTS: tuple[type, ...] = (State, Position, Velocity, Acceleration, Constraint, Solver, Sleep)
+DATA_PARTS: tuple[type, ...] = (State, Position, Velocity, Acceleration, Collision, Constraint, Solver, Sleep)
 """In the order of the pipeline."""
 
 DATA_GROUPS: dict[str, type] = {"contact": Contact}

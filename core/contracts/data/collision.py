@@ -1,0 +1,29 @@
+"""Pairs of geoms that may touch: what the broadphase hands to the narrowphase.
+
+MuJoCo keeps this list inside mj_collision; here it is data, so that either stage can be replaced alone.
+"""
+
+from dovetail.contracts.fields import Array, array, entity, scalar
+
+
+@entity
+class Collision:
+    """One row per candidate pair, in the order in which their contacts are reported."""
+
+    ncandidate: int = scalar(dtype="int32", doc="Number of candidate pairs.", writer="broadphase")
+    candidate_geom: Array = array(
+        "ncandidate_max",
+        2,
+        dtype="int32",
+        doc="The two geoms, the one of lower type first.",
+        writer="broadphase",
+    )
+    candidate_pair: Array = array(
+        "ncandidate_max",
+        dtype="int32",
+        doc="Explicit contact pair the candidate comes from; -1: found by its masks.",
+        writer="broadphase",
+    )
+    contact_candidate: Array = array(
+        "ncon_max", dtype="int32", doc="Candidate each contact comes from.", writer="narrowphase"
+    )

@@ -1,0 +1,45 @@
+"""What a `collide_pair` row returns: the contacts of one pair of geoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dovetail.contracts.fields import Array
+
+
+class PairContacts(NamedTuple):
+    """n contacts as arrays; the narrowphase completes the frames."""
+
+    dist: Array
+    """(n,) distance between the surfaces, negative when they overlap."""
+    pos: Array
+    """(n, 3) point midway between the surfaces, world frame."""
+    normal: Array
+    """(n, 3) unit vector from the first geom to the second."""
+    tangent: Array
+    """(n, 3) wished direction of the first tangent; zero: any."""
+
+    @classmethod
+    def of(
+        cls,
+        dist: Sequence[float] | Array,
+        pos: Sequence[Array] | Array,
+        normal: Sequence[Array] | Array,
+        tangent: Sequence[Array] | Array | None = None,
+    ) -> PairContacts:
+        """Contacts from sequences; one `normal` may serve all."""
+        dist = np.asarray(dist, float).reshape(-1)
+        rows = (len(dist), 3)
+        chosen = np.zeros(3) if tangent is None else np.asarray(tangent, float)
+        return cls(
+            dist,
+            np.asarray(pos, float).reshape(rows),
+            np.broadcast_to(np.asarray(normal, float), rows),
+            np.broadcast_to(chosen, rows),
+        )
+
+
+NO_CONTACTS = PairContacts(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
