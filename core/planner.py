@@ -208,9 +208,9 @@ class _Planner:
         for name in stage.parts:
             part = pipeline.STAGES[name]
             if part.kind == "table":
-                parts[name] = self._part_rows(part, backend)
+                parts[name] = self._part_rows(part, stage, backend)
             else:
-                parts[name] = self._part(part, name, backend)
+                parts[name] = self._part(part, name, stage, backend)
         return parts
 
     def _part_labels(self, stage: Stage) -> list[str]:
@@ -230,19 +230,19 @@ class _Planner:
         used = [f.partition(".")[2] for f in sorted(features(self.model)) if f.partition(".")[0] == group]
         return used if group else self.registry.keys(part.name)
 
-    def _part_rows(self, part: Stage, backend: str) -> dict[str, Callable[..., Any]]:
+    def _part_rows(self, part: Stage, caller: Stage, backend: str) -> dict[str, Callable[..., Any]]:
         """The rows of a part table that this model uses."""
         rows = {}
         for key in self._part_keys(part):
             label = f"{part.name}:{key}"
             if self.registry.of(label):
-                rows[key] = self._part(part, label, backend)
+                rows[key] = self._part(part, label, caller, backend)
             else:
-                self.missing.append(Missing(label, f"{part.part_of} of this model", "no implementation"))
+                self.missing.append(Missing(label, f"{caller.name} of this model", "no implementation"))
         return rows
 
-    def _part(self, part: Stage, label: str, backend: str) -> Callable[..., Any]:
-        choice = self.selector.choose_on(label, backend, dispatcher=part.part_of or "")
+    def _part(self, part: Stage, label: str, caller: Stage, backend: str) -> Callable[..., Any]:
+        choice = self.selector.choose_on(label, backend, dispatcher=caller.name)
         self.choices[label] = choice
         return self._target(part, choice.record)
 

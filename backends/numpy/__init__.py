@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from dovetail.backend import Segment, Slot
+from dovetail.contracts.sizes import CAPACITIES
 from dovetail.errors import PluginError
 from dovetail.hookspecs.markers import PROJECT, hookimpl
 
@@ -93,6 +94,7 @@ def _each_world(data: Data) -> Iterator[Data]:
         for dtype, buffer in data.arena.buffers.items():
             single.arena.buffers[dtype][0, :, 0] = buffer[tile, :, lane]
         yield single
+        data.reserve(**{name: single.sizes.get(name, 0) for name in CAPACITIES})
         for dtype, buffer in data.arena.buffers.items():
             buffer[tile, :, lane] = single.arena.buffers[dtype][0, :, 0]
 

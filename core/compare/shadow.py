@@ -21,6 +21,7 @@ from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.slots import Isolated, Worlds, isolate
 from dovetail.compare.tables import error_table
 from dovetail.contracts.derive import make_data
+from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.errors import DovetailError, NotKeptError, SelectionError
 from dovetail.registry import Registry
@@ -154,6 +155,8 @@ class _Companion:
 
     def take_inputs(self) -> None:
         """Copy what the shadow reads, before the first implementation changes it."""
+        self.data.reserve(**{name: self.owner.sizes.get(name, 0) for name in CAPACITIES})
+        self.owner.reserve(**{name: self.data.sizes.get(name, 0) for name in CAPACITIES})
         for name in self.inputs:
             place = self.owner.arena.layout.places[name]
             own = self.data.arena.layout.places[name]

@@ -168,8 +168,7 @@ def shared_data(model: Model, worlds: Worlds, registry: Registry | None = None) 
 
 def copy_into(target: Data, source: Data) -> None:
     """Make one Data's numbers those of another with the same layout."""
-    for dtype, buffer in source.arena.buffers.items():
-        target.arena.buffers[dtype][...] = buffer
+    target.copy_from(source)
 
 
 def common_lanes(records: Sequence[Implementation], worlds: Worlds, registry: Registry) -> int:

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.fields import GROWING, Array, FieldSpec, numpy_dtype
 from dovetail.errors import CapacityError
 
 ALIGNMENT = 64
@@ -24,9 +24,10 @@ DEFAULT_MAX_BYTES = 16 << 30
 
 @attrs.frozen
 class Place:
-    """Where a field lives: its buffer's dtype, its first row there, and its shape in one world."""
+    """Where a field lives: its buffer, its first row there, and its shape in one world."""
 
     dtype: str
+    """The buffer: the field's dtype, followed by `+` if its length is a capacity."""
     offset: int
     shape: tuple[int, ...]
 
@@ -50,10 +51,14 @@ class Layout:
         places: dict[str, Place] = {}
         rows: dict[str, int] = {}
         for spec in specs:
-            place = Place(spec.dtype, rows.get(spec.dtype, 0), spec.dims(dict(sizes)))
+            place = Place(spec.buffer, rows.get(spec.buffer, 0), spec.dims(dict(sizes)))
             places[spec.name] = place
-            rows[spec.dtype] = place.offset + place.count
+            rows[spec.buffer] = place.offset + place.count
         return cls(places, rows)
+
+    def copy(self) -> Layout:
+        """One that can change without this one."""
+        return Layout(dict(self.places), dict(self.rows))
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -64,6 +69,10 @@ def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return raw[start : start + nbytes].view(dtype).reshape(shape)
 
 
+def _grows(place: Place) -> bool:
+    return place.dtype.endswith(GROWING)
+
+
 @attrs.frozen(eq=False)
 class Arena:
     """Buffers by dtype, and the layout that says what is where in them."""
@@ -71,6 +80,10 @@ class Arena:
     layout: Layout
     buffers: dict[str, Array]
     lanes: int
+    ntile: int = 1
+    precision: str = "f64"
+    max_bytes: int = DEFAULT_MAX_BYTES
+    subject: str = "Data"
 
     @classmethod
     def allocate(
@@ -83,17 +96,39 @@ class Arena:
         max_bytes: int = DEFAULT_MAX_BYTES,
         subject: str = "Data",
     ) -> Arena:
-        shapes = {name: (ntile, rows, lanes) for name, rows in layout.rows.items()}
-        dtypes = {name: numpy_dtype(name, precision) for name in shapes}
-        wanted = sum(ntile * layout.rows[n] * lanes * dtypes[n].itemsize for n in shapes)
-        if wanted > max_bytes:
+        arena = cls(layout, {}, lanes, ntile, precision, max_bytes, subject)
+        arena._check_memory(layout)
+        arena.buffers.update({name: arena._empty(name, rows) for name, rows in layout.rows.items()})
+        return arena
+
+    def _empty(self, name: str, rows: int) -> Array:
+        return aligned_zeros((self.ntile, rows, self.lanes), numpy_dtype(name, self.precision))
+
+    def _check_memory(self, layout: Layout) -> None:
+        """Refuse a layout that needs more memory than allowed, before anything is allocated."""
+        worlds = self.ntile * self.lanes
+        wanted = sum(
+            worlds * rows * numpy_dtype(name, self.precision).itemsize for name, rows in layout.rows.items()
+        )
+        if wanted > self.max_bytes:
             raise CapacityError(
-                f"{subject} needs {wanted / 2**20:,.1f} MiB for {ntile * lanes} world(s), more than "
-                f"max_bytes={max_bytes} ({max_bytes / 2**20:,.1f} MiB); use fewer worlds, keep fewer fields, "
-                "or raise max_bytes"
+                f"{self.subject} needs {wanted / 2**20:,.1f} MiB for {worlds} world(s), more than "
+                f"max_bytes={self.max_bytes} ({self.max_bytes / 2**20:,.1f} MiB); use fewer worlds, keep fewer "
+                "fields, or raise max_bytes"
             )
-        buffers = {name: aligned_zeros(shape, dtypes[name]) for name, shape in shapes.items()}
-        return cls(layout, buffers, lanes)
+
+    def grow(self, layout: Layout) -> None:
+        """Take over a layout whose growing fields are longer; what they held stays at their beginnings. Other
+        fields stay where they are, and so do views of them."""
+        self._check_memory(layout)
+        old = {name: self.block(place) for name, place in self.layout.places.items() if _grows(place)}
+        self.buffers.update(
+            {n: self._empty(n, rows) for n, rows in layout.rows.items() if n.endswith(GROWING)}
+        )
+        self.layout.places.update(layout.places)
+        self.layout.rows.update(layout.rows)
+        for name, block in old.items():
+            self.block(self.layout.places[name])[:, : block.shape[1]] = block
 
     @property
     def nbytes(self) -> int:
@@ -104,7 +139,7 @@ class Arena:
         clone = {name: aligned_zeros(b.shape, b.dtype) for name, b in self.buffers.items()}
         for name, buffer in self.buffers.items():
             clone[name][...] = buffer
-        return Arena(self.layout, clone, self.lanes)
+        return attrs.evolve(self, layout=self.layout.copy(), buffers=clone)
 
     def world(self, place: Place, world: int) -> Array:
         """One world's view of a field, in MuJoCo's shape."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dovetail.contracts.arena import Arena, Place, TiledArray
-from dovetail.contracts.fields import Array, FieldSpec
+from dovetail.contracts.fields import GROWING, Array, FieldSpec
 from dovetail.errors import NotKeptError, nearest
 
 View = Array | TiledArray
@@ -59,7 +59,8 @@ class Bound:
         view = self._view(place)
         if not place.shape and self._nworld is None:
             return view.item()
-        self.__dict__[name] = view
+        if not place.dtype.endswith(GROWING):  # those views would outlive the memory they show
+            self.__dict__[name] = view
         return view
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -13,6 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.contracts.sizes import CAPACITIES
+
 Array: TypeAlias = NDArray[Any]
 Init: TypeAlias = float | str | tuple[float, ...]
 
@@ -23,6 +25,9 @@ REAL = "real"
 
 PRECISIONS = ("f64", "f32")
 """What `real` can be."""
+
+GROWING = "+"
+"""Ends the name of a buffer that holds fields whose length is a capacity."""
 
 DTYPES = (REAL, "float64", "float32", "int32", "int64", "uint8", "uint64")
 
@@ -62,6 +67,17 @@ class FieldSpec:
         for d in self.dims(sizes):
             total *= d
         return total
+
+    @property
+    def grows(self) -> bool:
+        """Whether its length is a capacity, which grows while a simulation runs."""
+        return bool(self.shape) and self.shape[0] in CAPACITIES
+
+    @property
+    def buffer(self) -> str:
+        """The buffer it lives in: one per dtype, and one more per dtype for what grows, so that growth moves no
+        other field."""
+        return self.dtype + GROWING if self.grows else self.dtype
 
 
 def array(
@@ -127,7 +143,8 @@ def specs_of(cls: type, prefix: str = "") -> Iterator[FieldSpec]:
 
 
 def numpy_dtype(dtype: str, precision: str = "f64") -> np.dtype[Any]:
-    """The NumPy dtype of a declared dtype at a given precision of `real`."""
+    """The NumPy dtype of a declared dtype, or of a buffer, at a given precision of `real`."""
+    dtype = dtype.removesuffix(GROWING)
     if dtype == REAL:
         return np.dtype(np.float64 if precision == "f64" else np.float32)
     return np.dtype(dtype)

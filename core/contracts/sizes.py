@@ -129,3 +129,6 @@ SIZES: dict[str, Size] = {
     **_DERIVED,
 }
 """Every name a shape may use; the model's in mjModel's order."""
+
+CAPACITIES = frozenset(_DATA)
+"""Sizes of Data that grow while a simulation runs."""

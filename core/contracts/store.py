@@ -134,8 +134,30 @@ def load(data: Data, path: str | Path, *, implementations: Mapping[str, str] | N
         raise ValidationError(f"{path} does not fit this Data", problems)
     for line in _other_implementations(header["implementations"], implementations or {}):
         warnings.warn(f"{path}: {line}", ResumeWarning, stacklevel=2)
+    data.reserve(**_saved_capacities(data, arrays))
     for name, value in arrays.items():
-        data.field(name)[...] = value
+        view = data.field(name)
+        if data._specs[name].grows:
+            view = view[_filled(data, value)]
+        view[...] = value
+
+
+def _filled(data: Data, value: Array) -> tuple[slice, ...]:
+    """The part of a growing field that saved values fill: their length may be less than today's capacity."""
+    every = () if data.nworld is None else (slice(None),)
+    return (*every, slice(value.shape[len(every)]))
+
+
+def _saved_capacities(data: Data, arrays: Mapping[str, Array]) -> dict[str, int]:
+    """The lengths of the growing fields in a file, by the name of their size."""
+    axis = 0 if data.nworld is None else 1
+    saved: dict[str, int] = {}
+    for name, value in arrays.items():
+        spec = data._specs[name]
+        if spec.grows:
+            size = str(spec.shape[0])
+            saved[size] = max(saved.get(size, 0), value.shape[axis])
+    return saved
 
 
 def _misfits(data: Data, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[str]:
@@ -151,12 +173,21 @@ def _misfits(data: Data, header: Mapping[str, Any], arrays: Mapping[str, Array])
     for name, value in arrays.items():
         if name not in data:
             problems.append(f"field {name} is not in this Data")
-        elif value.shape != data.field(name).shape or value.dtype != data.field(name).dtype:
+        elif not _same_shape(data, name, value) or value.dtype != data.field(name).dtype:
             problems.append(
                 f"{name} is {value.dtype}{value.shape} in the file, "
                 f"{data.field(name).dtype}{data.field(name).shape} here"
             )
     return problems
+
+
+def _same_shape(data: Data, name: str, value: Array) -> bool:
+    """Whether a saved array fits a field; one that grows may have another length."""
+    here = data.field(name).shape
+    if not data._specs[name].grows or value.ndim != len(here):
+        return bool(value.shape == here)
+    axis = 0 if data.nworld is None else 1
+    return bool(value.shape[:axis] == here[:axis] and value.shape[axis + 1 :] == here[axis + 1 :])
 
 
 def _other_implementations(saved: Mapping[str, str], here: Mapping[str, str]) -> list[str]:

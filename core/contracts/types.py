@@ -10,13 +10,13 @@ from typing import Any
 
 from dovetail.contracts import data as data_parts
 from dovetail.contracts import model as model_parts
-from dovetail.contracts.arena import Arena
+from dovetail.contracts.arena import Arena, Layout
 from dovetail.contracts.bound import Bound, View
 from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
 from dovetail.contracts.fields import FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named, NamedAccess
-from dovetail.contracts.sizes import SIZES
+from dovetail.contracts.sizes import CAPACITIES, SIZES
 from dovetail.errors import nearest
 
 
@@ -194,6 +194,8 @@ class Data(
     contact: data_parts.Contact
     model: Model
     sizes: Mapping[str, int]
+    _sizes: dict[str, int]
+    """Shared by a batch and its worlds, because capacities grow for all."""
     nworld: int | None
     precision: str
     extra: Extra
@@ -203,7 +205,7 @@ class Data(
         arena: Arena,
         specs: Mapping[str, FieldSpec],
         model: Model,
-        sizes: Mapping[str, int],
+        sizes: dict[str, int],
         *,
         nworld: int | None,
         precision: str,
@@ -212,7 +214,8 @@ class Data(
         self._bind(arena, specs, nworld=nworld, world=world)
         set_ = object.__setattr__
         set_(self, "model", model)
-        set_(self, "sizes", MappingProxyType(dict(sizes)))
+        set_(self, "_sizes", sizes)
+        set_(self, "sizes", MappingProxyType(sizes))
         set_(self, "nworld", nworld)
         set_(self, "precision", precision)
         set_(self, "extra", Extra(self))
@@ -238,7 +241,7 @@ class Data(
                 self._arena,
                 self._specs,
                 self.model,
-                self.sizes,
+                self._sizes,
                 nworld=None,
                 precision=self.precision,
                 world=index,
@@ -255,8 +258,32 @@ class Data(
 
     def single(self) -> Data:
         """An empty Data of one world with the same fields and memory of its own."""
-        arena = Arena.allocate(self._arena.layout, precision=self.precision)
-        return Data(arena, self._specs, self.model, self.sizes, nworld=None, precision=self.precision)
+        arena = Arena.allocate(
+            self._arena.layout.copy(), precision=self.precision, max_bytes=self._arena.max_bytes
+        )
+        return Data(arena, self._specs, self.model, dict(self.sizes), nworld=None, precision=self.precision)
+
+    def reserve(self, **wanted: int) -> None:
+        """Make room: `reserve(ncon_max=n)` before writing n contacts. What the growing fields held is kept; take
+        their views afterwards, because they move. Other fields stay where they are. Of a batch, every world grows."""
+        sizes = self._sizes
+        short = {name: count for name, count in wanted.items() if count > sizes.get(name, 0)}
+        if not short:
+            return
+        unknown = [name for name in wanted if name not in CAPACITIES]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is no capacity{nearest(unknown[0], CAPACITIES)}")
+        grown = {name: max(count, sizes.get(name, 0) * 3 // 2 + 8) for name, count in short.items()}
+        specs = [self._specs[name] for name in self._arena.layout.places]
+        self._arena.grow(Layout.of(specs, {**sizes, **grown}))
+        sizes.update(grown)
+
+    def copy_from(self, other: Data) -> None:
+        """Take over the numbers of a Data with the same fields and worlds."""
+        self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
+        other.reserve(**{name: self.sizes.get(name, 0) for name in CAPACITIES})
+        for dtype, buffer in other.arena.buffers.items():
+            self._arena.buffers[dtype][...] = buffer
 
     def copy(self) -> Data:
         """An independent clone: same numbers, memory of its own."""
@@ -264,7 +291,7 @@ class Data(
             self._arena.copy(),
             self._specs,
             self.model,
-            self.sizes,
+            dict(self.sizes),
             nworld=self.nworld,
             precision=self.precision,
             world=self._world,

@@ -22,12 +22,12 @@ def test_every_buffer_starts_at_a_cache_line(
 ) -> None:
     data = dovetail.make_data(pendulum, nworld, lanes=lanes, precision=precision)
     for buffer in (*data.arena.buffers.values(), *pendulum.buffers.values()):
-        assert base(buffer) % ALIGNMENT == 0
+        assert base(buffer) % ALIGNMENT == 0 or not buffer.size
 
 
 def test_copies_are_aligned_too(pendulum: Model) -> None:
     clone = dovetail.make_data(pendulum).copy()
-    assert all(base(b) % ALIGNMENT == 0 for b in clone.arena.buffers.values())
+    assert all(base(b) % ALIGNMENT == 0 for b in clone.arena.buffers.values() if b.size)
 
 
 def test_alignment_holds_for_any_size() -> None:
