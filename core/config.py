@@ -25,9 +25,10 @@ from typing import Any
 import attrs
 
 from dovetail.errors import ConfigError, listing, nearest
+from dovetail.guard import POLICIES
 
 STAGE_VARIABLE = "DOVETAIL_STAGE_"
-SETTINGS = {"backend": str, "precision": str, "threads": int, "lanes": int, "runtime": str}
+SETTINGS = {"backend": str, "precision": str, "threads": int, "lanes": int, "runtime": str, "on_nan": str}
 """Settings besides stages and keep, with their types; each also has a variable, as DOVETAIL_BACKEND."""
 
 _REQUEST = re.compile(r"(?P<name>[a-z][a-z0-9_]*)?(?:@(?P<backend>[a-z][a-z0-9_]*))?$")
@@ -188,6 +189,8 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
         raise ConfigError(f"{origin}: {name} = {value!r} should be {kind.__name__}") from None
     if name == "precision" and converted not in ("f64", "f32"):
         raise ConfigError(f"{origin}: precision = {value!r} should be 'f64' or 'f32'")
+    if name == "on_nan" and converted not in POLICIES:
+        raise ConfigError(f"{origin}: on_nan = {value!r} should be one of {', '.join(POLICIES)}")
     if name in ("threads", "lanes") and converted < 1:
         raise ConfigError(f"{origin}: {name} = {value!r} should be at least 1")
     return Setting(converted, origin)

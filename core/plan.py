@@ -19,6 +19,7 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import MissingStageError, PlanError
+from dovetail.guard import Guard
 from dovetail.registry import Registry
 from dovetail.selection import Choice
 
@@ -112,12 +113,29 @@ class Plan:
         self._check(data)
         program = self._program("step")
         if len(program) == 1 and program[0].whole_step:
-            program[0].run(data, nstep, 0)
+            self._watched(data, lambda: program[0].run(data, nstep, 0))
             return
         for _ in range(nstep):
-            for evaluation in range(self.evaluations):
-                for step in program:
-                    step.run(data, 1, evaluation)
+            self._watched(data, lambda: self._one_step(program, data))
+
+    def _one_step(self, program: list[_Step], data: Data) -> None:
+        for evaluation in range(self.evaluations):
+            for step in program:
+                step.run(data, 1, evaluation)
+
+    def _watched(self, data: Data, run: Callable[[], None]) -> None:
+        """Run one launch; a backend that does not watch its worlds itself has them watched between launches."""
+        if self._watches_itself:
+            run()
+            return
+        guard = Guard(self.options.get("on_nan", "reset"))
+        guard.watch(data, run)
+
+    @cached_property
+    def _watches_itself(self) -> bool:
+        """NumPy alone looks at every world in every step."""
+        program = self._program("step")
+        return len(program) == 1 and program[0].whole_step and self.slots[0].record.backend == "numpy"
 
     def segments(self, sequence: str = "step") -> list[list[Slot]]:
         """The slots of `forward` or `step`, segment by segment."""

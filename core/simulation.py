@@ -142,8 +142,9 @@ class Simulation:
     """A model with a plan and the data it works on.
 
     `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
-    and the environment; `wrap` puts profilers or guards around stages; `missing="skip"` runs without stages that
-    nothing implements; `max_bytes` caps the memory of the data.
+    and the environment. `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
+    a warning that names joint and time), `"raise"` or `"freeze"`. `wrap` puts profilers or guards around stages;
+    `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
     """
 
     def __init__(
@@ -158,6 +159,7 @@ class Simulation:
         keep: str | Sequence[str] | None = None,
         lanes: int | None = None,
         runtime: str | None = None,
+        on_nan: str | None = None,
         wrap: Sequence[Wrapper] = (),
         missing: str = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -172,6 +174,7 @@ class Simulation:
             keep=keep,
             lanes=lanes,
             runtime=runtime,
+            on_nan=on_nan,
         )
         self._config = Config.merge([said, Config.discover() if config is None else config])
         self._wrap = tuple(wrap)

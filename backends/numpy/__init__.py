@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pluggy
 from dovetail.backend import Segment, Slot
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.errors import PluginError
+from dovetail.guard import Guard
 from dovetail.hookspecs.markers import PROJECT, hookimpl
 
 if TYPE_CHECKING:
@@ -67,17 +68,36 @@ class NumpyRunner:
 
     def __init__(self, segment: Segment) -> None:
         self._calls = [(_bind(segment.model, slot), slot.when) for slot in segment.slots]
-        self._inner = segment.evaluations if segment.whole_step else 1
+        self._integrates = [slot.integrates for slot in segment.slots]
+        self._whole = segment.whole_step
         self._last = segment.evaluations - 1
+        self._guard = Guard(segment.options.get("on_nan", "reset"))
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
-        for world in _each_world(data):
+        for number, world in enumerate(_each_world(data)):
+            if not self._whole:
+                self._run(world, evaluation, range(len(self._calls)))
+                continue
             for _ in range(nstep):
-                for inner in range(self._inner):
-                    self._once(world, evaluation + inner)
+                self._step(world, None if data.nworld is None else number)
 
-    def _once(self, data: Data, evaluation: int) -> None:
-        for call, when in self._calls:
+    def _step(self, data: Data, number: int | None) -> None:
+        """One whole step of one world, which is reset or held back if its numbers go bad."""
+        if not self._guard.may_step(data, number):
+            return
+        forward = range(self._integrates.index(True))
+        self._run(data, 0, forward)
+        may = self._guard.may_integrate(data, number)
+        if may is None:
+            self._run(data, 0, forward)
+        if may is not False:
+            self._run(data, 0, range(len(forward), len(self._calls)))
+            for evaluation in range(1, self._last + 1):
+                self._run(data, evaluation, range(len(self._calls)))
+
+    def _run(self, data: Data, evaluation: int, which: Iterable[int]) -> None:
+        for index in which:
+            call, when = self._calls[index]
             if when == "always" or evaluation == (0 if when == "first" else self._last):
                 call(data, evaluation)
 
