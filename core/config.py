@@ -83,7 +83,7 @@ class Config:
         return cls(requests, settings)
 
     @classmethod
-    def of_call(cls, stages: Mapping[str, str] | None = None, **settings: Any) -> Config:
+    def of_call(cls, stages: Mapping[str, object] | None = None, **settings: Any) -> Config:
         """What a call's arguments say; None means not said."""
         wishes = {
             slot: (Request.parse(slot, text, "call argument"),) for slot, text in (stages or {}).items()

@@ -63,6 +63,25 @@ class Implementation:
     """Changes when results change; saved beside a state."""
     provider: str = attrs.field(default="dovetail", eq=False)
     """The distribution it came from; set by the registry."""
+    function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
+    """What `target` names, if it is at hand already: a function given in a call."""
+
+    @classmethod
+    def of_function(cls, slot: str, function: Callable[..., Any]) -> Implementation:
+        """A record for a function that a caller puts into a slot (`stage` or `stage:key`), on NumPy."""
+        stage, _, key = slot.partition(":")
+        name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_").lower()
+        name = name if _NAME.match(name) else f"function_{name}".rstrip("_")
+        return cls(
+            stage=stage,
+            key=key or None,
+            name=name,
+            backend="numpy",
+            target=f"{__name__}:{name}",
+            summary="A function given in the call",
+            provider="the call",
+            function=function,
+        )
 
     def __attrs_post_init__(self) -> None:
         for what, text, pattern in (
@@ -85,6 +104,8 @@ class Implementation:
 
     def load(self) -> Callable[..., Any]:
         """Import the target; a broken one is a PluginError that names its distribution."""
+        if self.function is not None:
+            return self.function
         return self._import(self.target)
 
     def load_structure(self) -> Callable[..., Any] | None:

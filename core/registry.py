@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import attrs
 import pluggy
@@ -70,6 +71,19 @@ class Registry:
                     f"{record.provider}; disable one with {DISABLED}"
                 )
         self.implementations.append(record)
+
+    def extended(self, functions: Mapping[str, Callable[..., Any]]) -> tuple[Registry, dict[str, str]]:
+        """A registry that also has functions of the caller's own by slot, and the names they have there."""
+        registry = attrs.evolve(self, implementations=list(self.implementations))
+        chosen = {}
+        for slot, function in functions.items():
+            record = Implementation.of_function(slot, function)
+            taken = {r.name for r in registry.of(slot)}
+            if record.name in taken:
+                record = attrs.evolve(record, name=f"{record.name}_of_call")
+            registry.add(record)
+            chosen[slot] = record.label
+        return registry, chosen
 
     def of(self, slot: str) -> list[Implementation]:
         """Every record for a slot, `stage` or `stage:key`."""

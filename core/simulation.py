@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,8 @@ class Simulation:
     """A model with a plan and the data it works on.
 
     `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
-    and the environment. `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
+    and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`.
+    `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
     a warning that names joint and time), `"raise"` or `"freeze"`. `wrap` puts profilers or guards around stages;
     `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
     """
@@ -155,7 +156,7 @@ class Simulation:
         backend: str | None = None,
         precision: str | None = None,
         threads: int | None = None,
-        stages: Mapping[str, str] | None = None,
+        stages: Mapping[str, str | Callable[..., Any]] | None = None,
         keep: str | Sequence[str] | None = None,
         lanes: int | None = None,
         runtime: str | None = None,
@@ -166,8 +167,10 @@ class Simulation:
         config: Config | None = None,
     ) -> None:
         self.model = model if isinstance(model, Model) else load(model)
+        own = {slot: wish for slot, wish in (stages or {}).items() if callable(wish)}
+        self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
         said = Config.of_call(
-            stages,
+            {**(stages or {}), **names},
             backend=backend,
             precision=precision,
             threads=threads,
@@ -186,7 +189,12 @@ class Simulation:
 
     def _compile(self) -> Plan:
         return compile_plan(
-            self.model, self._config, nworld=self.nworld, wrappers=self._wrap, missing=self._missing
+            self.model,
+            self._config,
+            nworld=self.nworld,
+            wrappers=self._wrap,
+            missing=self._missing,
+            registry=self._registry,
         )
 
     def _current_plan(self) -> Plan:
