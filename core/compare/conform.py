@@ -28,7 +28,7 @@ from dovetail.compare.slots import plan_with_holes
 from dovetail.compare.states import random_state
 from dovetail.compare.tables import error_table
 from dovetail.config import Config
-from dovetail.contracts.enums import DisableBit, EnableBit, Flag
+from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
 from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
@@ -41,6 +41,9 @@ COMPILE = "compile"
 IGNORED_FIELDS = ("names", "names_map", "paths", "bvh_*", "oct_*", "name_*adr", "body_bvhadr", "body_bvhnum")
 """Model fields that are bookkeeping of MuJoCo's and are not compared: byte tables of names (names are compared as
 names) and bounding volume trees (an acceleration structure, not physics)."""
+
+SOLVER_ITERATIONS = 500
+"""At least so many are allowed when both engines solve further than the model asks."""
 
 IGNORED_SIZES = (
     "nnames",
@@ -145,6 +148,7 @@ def conform(
     nworld: int | None = None,
     config: Config | None = None,
     compiled_by: str = "dovetail",
+    solver_tolerance: float | None = 1e-14,
 ) -> ConformReport:
     """Compare dovetail with MuJoCo on a model: a file, a built-in model's name, MJCF text, or a loaded Model
     that knows its file.
@@ -152,10 +156,12 @@ def conform(
     `stages`: slots or stages to report (default all; `compile` is the Model itself, `integrate` the state after
     a step). `steps`, `states`: length of the trajectory, number of random states, for each of `nworld` worlds.
     `disable`, `enable`: option flags set in both engines. `compiled_by="mujoco"` takes MuJoCo's compiled model,
-    to check stages on what dovetail's compiler does not read.
+    to check stages on what dovetail's compiler does not read. `solver_tolerance`: how far both engines solve the
+    constraints, so that the answers are compared and not where each stopped; None leaves the model's own.
     """
     ours, theirs = load_both(model, compiled_by)
     _set_flags(ours, theirs, disable, enable)
+    _prepare_solvers(ours, theirs, solver_tolerance)
     said = Config.of_call(backend=backend, precision=precision, keep="all")
     merged = Config.merge([said, Config.discover() if config is None else config])
     recorder = Recorder()
@@ -206,6 +212,15 @@ def _set_flags(ours: Model, theirs: Any, disable: Sequence[str], enable: Sequenc
         mask = _mask(names, bits, option)
         for model in (ours, theirs):
             setattr(model.opt, option, int(getattr(model.opt, option)) | mask)
+
+
+def _prepare_solvers(ours: Model, theirs: Any, tolerance: float | None) -> None:
+    """Let MuJoCo store its constraint Jacobian as dovetail does, and both solve as far as asked."""
+    for model in (ours, theirs):
+        model.opt.jacobian = int(Jacobian.SPARSE)
+        if tolerance is not None:
+            model.opt.tolerance = tolerance
+            model.opt.iterations = max(int(model.opt.iterations), SOLVER_ITERATIONS)
 
 
 def _mask(names: Sequence[str], bits: type[Flag], option: str) -> int:
@@ -335,8 +350,13 @@ class _Bench:
 
     def _compare(self, slot: Slot, written: Mapping[str, Array]) -> None:
         for name, value in written.items():
-            if self.last_writer.get(name) == slot.label:
+            if self.last_writer.get(name) == slot.label and self._known(name):
                 self._compare_field(slot, DATA_SPECS[name], value, written)
+
+    def _known(self, name: str) -> bool:
+        """Whether MuJoCo has the field (it does not show which pairs it tests for contact)."""
+        owner, _, field = name.rpartition(".")
+        return hasattr(read(self.oracles[0], owner) if owner else self.oracles[0], field)
 
     def _compare_field(self, slot: Slot, spec: FieldSpec, value: Array, written: Mapping[str, Array]) -> None:
         reference = slot.record.backend == REFERENCE

@@ -174,6 +174,7 @@ class Worst:
 Getter = Callable[[str], Array]
 
 _FILLED: Mapping[str, Callable[[Getter], Any]] = {
+    "ncandidate_max": lambda get: get("ncandidate"),
     "ncon_max": lambda get: get("ncon"),
     "nefc_max": lambda get: get("nefc"),
     "nJ_max": lambda get: get("nJ"),
