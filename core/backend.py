@@ -101,6 +101,8 @@ class Backend(Protocol):
     """What to pip-install to have it, e.g. `dovetail[taichi]`."""
     in_place: bool
     """Whether it works on the arena directly, so that every field it touches must be there."""
+    watches: bool
+    """Whether it looks at the state of each world in every step, and handles a bad one (see `guard`)."""
 
     def missing(self) -> str:
         """Empty if it can run here, else the name of the module that is not installed."""

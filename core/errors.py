@@ -83,6 +83,10 @@ class PluginError(DovetailError):
     """A plugin is broken: it cannot be imported or its records are wrong."""
 
 
+class RowResultError(DovetailError):
+    """What a row of a table returned does not fit: another shape than asked for, or not numbers."""
+
+
 class ConfigError(DovetailError):
     """A configuration file or environment variable cannot be understood."""
 

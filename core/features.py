@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dovetail.contracts import engine_plugins
 from dovetail.contracts.enums import (
     BiasType,
     DisableBit,
@@ -20,6 +21,8 @@ from dovetail.contracts.enums import (
     GainType,
     GeomType,
     JointType,
+    NeedStage,
+    SensorType,
     TrnType,
 )
 from dovetail.contracts.fields import Array
@@ -36,16 +39,29 @@ def features(model: Model) -> frozenset[str]:
     if model.nmocap:
         found.add("body.mocap")
     found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
+    found |= {f"actuator_plugin.{name}" for name in _actuator_plugins(model)}
     return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
 
 
-ACTUATOR_FEATURES = ("native", "plugin")
+ACTUATOR_FEATURES = ("native", "plugin", "gravcomp")
 
 
 def _actuator_features(model: Model) -> list[str]:
-    """Who computes the forces of actuators: the engine, or one of MuJoCo's engine plugins."""
+    """Who computes the forces of actuators: the engine, or one of MuJoCo's engine plugins; and whether actuators
+    compensate gravity."""
     foreign = model.actuator_plugin >= 0
-    return [kind for kind, has in (("native", not foreign.all()), ("plugin", foreign.any())) if has]
+    used = {
+        "native": not foreign.all(),
+        "plugin": foreign.any(),
+        "gravcomp": bool(model.nu and model.ngravcomp and model.jnt_actgravcomp.any()),
+    }
+    return [kind for kind, has in used.items() if has]
+
+
+def _actuator_plugins(model: Model) -> set[str]:
+    """The engine plugins that drive actuators, as `mujoco.pid`."""
+    instances = model.actuator_plugin[model.actuator_plugin >= 0]
+    return {engine_plugins.plugin_name(model, int(instance)) for instance in instances}
 
 
 TENDON_FEATURES = ("none", "present", "stiffness", "armature", "actfrcrange")
@@ -91,6 +107,12 @@ def _values(model: Model) -> Mapping[str, Array]:
         "gain": model.actuator_gaintype,
         "bias": model.actuator_biastype,
     }
+
+
+def geom_pairs(model: Model) -> frozenset[str]:
+    """The pairs of geom types that can meet in the model, as keys of `collide_pair`."""
+    kinds = [GeomType(kind).name.lower() for kind in np.unique(model.geom_type)]
+    return frozenset(f"{a}-{b}" for i, a in enumerate(kinds) for b in kinds[i:])
 
 
 def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:
@@ -170,6 +192,35 @@ def _sensor_plugins(model: Model) -> str:
     return f"MuJoCo engine plugins of {_plural(count, 'sensor')}" if count else ""
 
 
+def _sensors(model: Model) -> str:
+    return "" if disabled(model, DisableBit.SENSOR) else _plural(int(model.nsensor), "sensor")
+
+
+def _sensors_of(*kinds: SensorType) -> Callable[[Model], str]:
+    """The sensors of some types, counted by type."""
+
+    def rule(model: Model) -> str:
+        counts = {kind: int(np.count_nonzero(model.sensor_type == int(kind))) for kind in kinds}
+        return ", ".join(_plural(n, f"{kind.keyword} sensor") for kind, n in counts.items() if n)
+
+    return rule
+
+
+def _observed_by(stage: NeedStage, *kinds: SensorType) -> Callable[[Model], str]:
+    """Sensors that read what a stage of observation computes: those types, and all that a user or an engine plugin
+    fills after `stage`."""
+    by_type = _sensors_of(*kinds)
+
+    def rule(model: Model) -> str:
+        if not _sensors(model):
+            return ""
+        foreign = np.isin(model.sensor_type, (int(SensorType.USER), int(SensorType.PLUGIN)))
+        count = int(np.count_nonzero(foreign & (model.sensor_needstage == int(stage))))
+        return ", ".join(r for r in (by_type(model), _plural(count, "user or plugin sensor")) if r)
+
+    return rule
+
+
 def _noslip(model: Model) -> str:
     return "noslip_iterations > 0" if model.opt.noslip_iterations > 0 and constrained(model) else ""
 
@@ -222,9 +273,17 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "constraint_reference": constrained,
     "actuation": _count("nu", "actuator"),
     "noslip": _noslip,
-    "subtree_velocity": lambda model: "",
-    "body_forces": lambda model: "",
-    "sensor": _count("nsensor", "sensor"),
+    "subtree_velocity": _observed_by(NeedStage.VEL, SensorType.SUBTREELINVEL, SensorType.SUBTREEANGMOM),
+    "body_forces": _observed_by(
+        NeedStage.ACC,
+        SensorType.ACCELEROMETER,
+        SensorType.FORCE,
+        SensorType.TORQUE,
+        SensorType.FRAMELINACC,
+        SensorType.FRAMEANGACC,
+    ),
+    "sensor": _sensors,
+    **{f"sensor:{kind.name.lower()}": _sensors_of(kind) for kind in SensorType},
     "sensor:plugin": _sensor_plugins,
     "energy": _energy,
     "inverse": _fwdinv,

@@ -133,9 +133,11 @@ class Plan:
 
     @cached_property
     def _watches_itself(self) -> bool:
-        """NumPy alone looks at every world in every step."""
+        """Whether one backend runs the whole step and looks at every world itself."""
         program = self._program("step")
-        return len(program) == 1 and program[0].whole_step and self.slots[0].record.backend == "numpy"
+        if len(program) > 1 or not program[0].whole_step:
+            return False
+        return getattr(self.registry.backend(self.slots[0].record.backend), "watches", False)
 
     def segments(self, sequence: str = "step") -> list[list[Slot]]:
         """The slots of `forward` or `step`, segment by segment."""

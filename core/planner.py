@@ -13,14 +13,19 @@ from dovetail.config import Config
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
 from dovetail.errors import DataFlowError, PlanError, UnknownImplementationError, listing
-from dovetail.features import NEEDS, features, need
+from dovetail.features import NEEDS, features, geom_pairs, need
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
 from dovetail.plan import Missing, Plan, missing_error
 from dovetail.registry import Registry, default_registry
 from dovetail.selection import REFERENCE, Choice, Selector
 
-_PART_FEATURES = {"actuator_dynamics": "dyn", "actuator_gain": "gain", "actuator_bias": "bias"}
+_PART_FEATURES = {
+    "actuator_dynamics": "dyn",
+    "actuator_gain": "gain",
+    "actuator_bias": "bias",
+    "actuator_plugin": "actuator_plugin",
+}
 """Part tables whose keys are members of a feature group: the model must find a row for each it uses."""
 
 
@@ -46,6 +51,7 @@ def structure_key(model: Model) -> tuple[object, ...]:
         (model.tendon_stiffness > 0).tobytes(),
         (model.tendon_armature > 0).tobytes(),
         model.tendon_actfrclimited.tobytes(),
+        model.jnt_actgravcomp.tobytes(),
     )
 
 
@@ -152,6 +158,9 @@ class _Planner:
 
     def _rows(self, stage: Stage) -> list[Slot]:
         """A slot per row, built in or added; rows the model needs but nobody wrote are missing."""
+        if not need(self.model, stage.name):
+            self.skipped.append(stage.name)
+            return []
         known = [label.partition(":")[2] for label in NEEDS if label.startswith(f"{stage.name}:")]
         written = self.registry.keys(stage.name)
         labels = [f"{stage.name}:{key}" for key in dict.fromkeys((*written, *known))]
@@ -228,7 +237,12 @@ class _Planner:
         """The keys of a part table that this model uses."""
         group = _PART_FEATURES.get(part.name)
         used = [f.partition(".")[2] for f in sorted(features(self.model)) if f.partition(".")[0] == group]
-        return used if group else self.registry.keys(part.name)
+        if group:
+            return used
+        known = self.registry.keys(part.name)
+        return (
+            [key for key in known if key in geom_pairs(self.model)] if part.name == "collide_pair" else known
+        )
 
     def _part_rows(self, part: Stage, caller: Stage, backend: str) -> dict[str, Callable[..., Any]]:
         """The rows of a part table that this model uses."""
@@ -294,14 +308,23 @@ def _unwritten(writer: str | None, ran: dict[str, str]) -> str:
     return f"which {writer} ({ran[writer]}) leaves out" if writer in ran else f"which {writer} writes later"
 
 
+_MAKERS = {"ncon_max": "narrowphase", "nefc_max": "constraint_rows"}
+"""Stages that make the rows of growing arrays; without them such arrays stay empty."""
+
+
 def check_data_flow(slots: Iterable[Slot], absent: set[str]) -> None:
     """Every field a slot reads must be state, or written before it, or the output of a stage that this model
-    does without (it then keeps its initial value). A record that does not say what it reads may read what its
-    stage allows; of that, what an earlier stage could have written and did not keeps its initial value too."""
+    does without (it then keeps its initial value), or an array without rows. A record that does not say what it
+    reads may read what its stage allows; of that, what an earlier stage could have written and did not keeps its
+    initial value too."""
+    slots = list(slots)
+    running = {slot.stage.name for slot in slots}
+    empty = {size for size, maker in _MAKERS.items() if maker not in running}
     available = set(STATE)
+    available |= {s.name for s in DATA_SPECS.values() if not empty.isdisjoint(s.shape)}
     available |= {s.name for s in DATA_SPECS.values() if s.writer is None or s.writer not in pipeline.STEP}
     for label in absent:
-        available |= set(pipeline.STAGES[label.partition(":")[0]].writes)
+        available |= {s.name for s in DATA_SPECS.values() if s.writer == label.partition(":")[0]}
     problems = []
     ran: dict[str, str] = {}
     for slot in slots:

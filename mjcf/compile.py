@@ -326,7 +326,7 @@ def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
         "ntextdata": len(values["text_data"]),
         "ntexdata": len(values["tex_data"]),
         "ntupledata": len(values["tuple_objid"]),
-        "ngravcomp": int(np.count_nonzero(values["body_gravcomp"])),
+        "ngravcomp": int(np.count_nonzero(values["body_gravcomp"] > 0.0)),
         "nJmom": arrays.moment_nonzeros(context),
         **flex_sizes(values),
         "npluginattr": len(values["plugin_attr"]),

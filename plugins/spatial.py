@@ -55,11 +55,14 @@ def quat_conjugate(q: Sequence[float]) -> Quaternion:
 
 
 def quat_normalize(q: Sequence[float]) -> Quaternion:
-    """The unit quaternion along q; the identity if q is zero."""
+    """The unit quaternion along q; the identity if q is zero. One that is of unit length to rounding stays as it is,
+    bit for bit, as in MuJoCo: a foot that just touches the floor must go on touching it."""
     w, x, y, z = q
     norm = sqrt(w * w + x * x + y * y + z * z)
     if norm < MINVAL:
         return IDENTITY
+    if abs(norm - 1.0) <= MINVAL:
+        return w, x, y, z
     return w / norm, x / norm, y / norm, z / norm
 
 

@@ -27,6 +27,7 @@ class NumpyBackend:
     name = "numpy"
     install = "dovetail"
     in_place = True
+    watches = True
 
     def missing(self) -> str:
         return ""

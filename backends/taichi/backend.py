@@ -33,6 +33,7 @@ class TaichiBackend:
     name = "taichi"
     install = "dovetail[taichi]"
     in_place = False
+    watches = False
 
     def missing(self) -> str:
         found = any(importlib.util.find_spec(name) for name in ("taichi", "quadrants"))

@@ -137,7 +137,12 @@ class _Companion:
             )
         needed = isolated.slot.reads | isolated.slot.leaves
         inputs = tuple(sorted(f for f in needed if f in DATA_SPECS and f in data))
-        absent = sorted(f for f in isolated.slot.needs if f in DATA_SPECS and f not in data)
+        skipped = set(isolated.plan.skipped)
+        absent = sorted(
+            f
+            for f in isolated.slot.needs
+            if f in DATA_SPECS and f not in data and DATA_SPECS[f].writer not in skipped
+        )
         if absent:
             raise NotKeptError(
                 f"shadow {record.label} of {slot.label} reads {', '.join(absent)}, which this plan does not keep; "
@@ -156,11 +161,10 @@ class _Companion:
     def take_inputs(self) -> None:
         """Copy what the shadow reads, before the first implementation changes it."""
         self.data.reserve(**{name: self.owner.sizes.get(name, 0) for name in CAPACITIES})
-        self.owner.reserve(**{name: self.data.sizes.get(name, 0) for name in CAPACITIES})
         for name in self.inputs:
             place = self.owner.arena.layout.places[name]
             own = self.data.arena.layout.places[name]
-            self.data.arena.block(own)[...] = self.owner.arena.block(place)
+            self.data.arena.block(own)[:, : place.count] = self.owner.arena.block(place)
 
     def deviations(self, shadow: Shadow) -> list[FieldError]:
         """Run the shadow and compare; the fields that deviate now."""

@@ -141,6 +141,15 @@ class Arena:
             clone[name][...] = buffer
         return attrs.evolve(self, layout=self.layout.copy(), buffers=clone)
 
+    def copy_from(self, other: Arena) -> None:
+        """Take over the numbers of an arena with the same fields, whose growing ones may be shorter."""
+        for name, buffer in other.buffers.items():
+            if not name.endswith(GROWING):
+                self.buffers[name][...] = buffer
+        for name, place in other.layout.places.items():
+            if _grows(place):
+                self.block(self.layout.places[name])[:, : place.count] = other.block(place)
+
     def world(self, place: Place, world: int) -> Array:
         """One world's view of a field, in MuJoCo's shape."""
         tile, lane = divmod(world, self.lanes)

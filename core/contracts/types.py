@@ -192,6 +192,7 @@ class Data(
     """The state of one world or of a batch, and everything computed from it."""
 
     contact: data_parts.Contact
+    solver: data_parts.SolverStat
     model: Model
     sizes: Mapping[str, int]
     _sizes: dict[str, int]
@@ -281,9 +282,7 @@ class Data(
     def copy_from(self, other: Data) -> None:
         """Take over the numbers of a Data with the same fields and worlds."""
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
-        other.reserve(**{name: self.sizes.get(name, 0) for name in CAPACITIES})
-        for dtype, buffer in other.arena.buffers.items():
-            self._arena.buffers[dtype][...] = buffer
+        self._arena.copy_from(other.arena)
 
     def copy(self) -> Data:
         """An independent clone: same numbers, memory of its own."""

@@ -10,21 +10,31 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
 
 
-@stage("observe", reads="xipos cvel cinert subtree_com", when="first")
+@stage("observe", reads="cvel cinert subtree_com", when="first")
 def subtree_velocity(model: Model, data: Data) -> None:
     """Linear velocity and angular momentum of every subtree (mj_subtreeVel)."""
 
 
 @stage(
     "observe",
-    reads="qacc qvel cvel cdof cdof_dot cinert xfrc_applied efc_force ncon contact.frame",
+    reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xpos xmat xipos xfrc_applied ne efc_type efc_id efc_force "
+    "ncon contact.pos contact.frame contact.geom contact.dim contact.friction contact.efc_address",
     when="first",
 )
 def body_forces(model: Model, data: Data) -> None:
     """Accelerations, external and interaction forces of bodies after the solver (mj_rnePostConstraint)."""
 
 
-@stage("observe", "table", reads="time qpos qvel qacc act ctrl", when="first")
+@stage(
+    "observe",
+    "table",
+    reads="time qpos qvel act ctrl qacc xpos xquat xmat xipos ximat geom_xpos geom_xmat site_xpos site_xmat cam_xpos "
+    "cam_xmat subtree_com subtree_linvel subtree_angmom cvel cacc cfrc_int cfrc_ext M ten_length ten_velocity "
+    "flexedge_length actuator_length actuator_velocity actuator_force qfrc_actuator nefc efc_type efc_id efc_pos "
+    "efc_margin efc_vel efc_force ncon contact.dist contact.pos contact.frame contact.geom contact.dim "
+    "contact.friction contact.efc_address",
+    when="first",
+)
 def sensor(model: Model, data: Data) -> None:
     """Values of the sensors of one type, written at their addresses in sensordata. Key: the sensor type."""
 

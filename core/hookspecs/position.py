@@ -37,7 +37,7 @@ def tendon(model: Model, data: Data) -> None:
     """Tendon lengths, Jacobians and wrapping paths (mj_tendon)."""
 
 
-@stage("position", reads="cinert cdof ten_J")
+@stage("position", reads="cinert cdof ten_J ten_J_rownnz ten_J_rowadr ten_J_colind")
 def mass_matrix(model: Model, data: Data) -> None:
     """Joint-space inertia by the composite rigid body method, sparse by row (mj_crb, mj_makeM)."""
 
@@ -61,7 +61,7 @@ def narrowphase(model: Model, data: Data, parts: Any) -> None:
     """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
 
 
-@stage("position", "table", part_of="narrowphase")
+@stage("position", "table", reads="geom_xpos geom_xmat", part_of="narrowphase")
 def collide_pair(  # type: ignore[empty-body]
     model: Model, data: Data, geom1: int, geom2: int, margin: float
 ) -> PairContacts:
@@ -107,19 +107,33 @@ def mix_solver(  # type: ignore[empty-body]
 @stage(
     "position",
     "table",
-    reads="qpos xpos xquat xmat site_xpos ten_length ten_J flexedge_length flexedge_J subtree_com cdof "
-    "eq_active ncon contact.dist contact.pos contact.frame contact.dim contact.friction contact.exclude",
+    reads="qpos xpos xquat xmat site_xpos ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexvert_xpos "
+    "flexedge_length flexedge_J flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind subtree_com cdof eq_active "
+    "ncon contact.dist contact.pos contact.frame contact.includemargin contact.friction contact.solref "
+    "contact.solreffriction contact.solimp contact.dim contact.geom contact.flex contact.elem contact.vert "
+    "contact.exclude ne nf nl nefc nJ",
+    also_writes="contact.exclude",
+    accumulates="ne nf nl nefc nJ",
 )
 def constraint_rows(model: Model, data: Data) -> None:
-    """Append constraint rows of one source: type, id, Jacobian, position, margin (mj_makeConstraint).
-    Key: equality, frictionloss, limit or contact."""
+    """Append constraint rows of one source: type, id, Jacobian, position, margin, softness (mj_makeConstraint).
+    Built-in keys: equality, frictionloss, limit and contact; a plugin may add its own. The plan zeroes the counts
+    first."""
 
 
-@stage("position", reads="nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_colind")
+@stage(
+    "position",
+    reads="nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_frictionloss efc_D efc_R M qLD "
+    "qLDiagInv contact.geom",
+)
 def islands(model: Model, data: Data) -> None:
     """Groups of trees that constraints connect (mj_island)."""
 
 
-@stage("position", reads="qpos xpos xquat xmat site_xpos site_xmat ten_length ten_J subtree_com cdof ncon")
+@stage(
+    "position",
+    reads="qpos xpos xquat xmat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
+    "subtree_com cdof ncon contact.geom contact.pos contact.frame contact.exclude",
+)
 def transmission(model: Model, data: Data) -> None:
     """Actuator lengths and moment arms (mj_transmission)."""

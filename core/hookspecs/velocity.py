@@ -27,7 +27,7 @@ def com_velocity(model: Model, data: Data) -> None:
 @stage(
     "velocity",
     "table",
-    reads="qpos qvel qfrc_passive xpos xipos ximat xmat geom_xpos geom_xmat cvel cdof subtree_com ten_length "
+    reads="qpos qvel qfrc_passive xpos xquat xipos ximat xmat geom_xpos geom_xmat cvel cdof subtree_com ten_length "
     "ten_velocity ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length flexedge_velocity flexedge_J "
     "flexvert_xpos",
     accumulates="qfrc_passive",
@@ -38,11 +38,15 @@ def passive_force(model: Model, data: Data) -> None:
     qfrc_passive first."""
 
 
-@stage("velocity", reads="qvel nefc efc_J efc_pos efc_margin efc_KBIP")
+@stage("velocity", reads="qvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP")
 def constraint_reference(model: Model, data: Data) -> None:
     """Velocity of each constraint row and its reference acceleration (mj_referenceConstraint)."""
 
 
-@stage("velocity", reads="qvel cvel cdof cdof_dot cinert ten_J")
+@stage(
+    "velocity",
+    reads="qvel cvel cdof cdof_dot cinert ten_J ten_J_rownnz ten_J_rowadr ten_J_colind site_xpos subtree_com",
+)
 def bias_force(model: Model, data: Data) -> None:
-    """Coriolis, centrifugal and gravitational forces by recursive Newton-Euler (mj_rne without acceleration)."""
+    """Coriolis, centrifugal and gravitational forces by recursive Newton-Euler (mj_rne without acceleration), and
+    those of tendons with armature (mj_tendonBias)."""

@@ -8,32 +8,19 @@ begins with, or zero; others insist on numbers. The rules here are those of the 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 
+from dovetail.contracts.engine_plugins import NUMBER, leading_number
 from dovetail.contracts.enums import DynType
 
 Config = Mapping[str, str]
 Problem = tuple[str, str]
 """Key of the configuration value that is wrong, and what is wrong with it."""
 
-_NUMBER = re.compile(
-    r"\s*([+-]?(?:0x[0-9a-f]+\.?[0-9a-f]*(?:p[+-]?\d+)?|inf(?:inity)?|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?))",
-    re.IGNORECASE,
-)
 _MOST_CHANNELS = 6
 _LARGEST = 2**31 - 1
 _WIDEST = (180.0, 90.0)
 """Largest field of view, horizontal and vertical, in degrees."""
-
-
-def leading_number(text: str) -> float | None:
-    """The number that a text begins with, as strtod reads it."""
-    found = _NUMBER.match(text)
-    if not found:
-        return None
-    word = found.group(1).lower()
-    return float.fromhex(word) if "0x" in word else float(word)
 
 
 def _number(config: Config, key: str) -> float:
@@ -48,7 +35,7 @@ def _words(text: str) -> list[str]:
 def _not_numeric(config: Config, keys: tuple[str, ...]) -> Problem | None:
     for key in keys:
         for word in config.get(key, "").split():
-            found = _NUMBER.fullmatch(word)
+            found = NUMBER.fullmatch(word)
             if not found:
                 return key, f"{word!r} is not a number"
     return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dovetail.contracts.engine_plugins import ATTRIBUTES
 from dovetail.errors import listing, nearest
 
 from ..links import Sensor
@@ -44,31 +45,23 @@ class EnginePlugin:
     """What is wrong with a configuration."""
 
 
-ENGINE_PLUGINS: Mapping[str, EnginePlugin] = {
-    "mujoco.pid": EnginePlugin(0, "actuation", ("kp", "ki", "kd", "imax", "slewmax"), pid_problem),
-    "mujoco.elasticity.cable": EnginePlugin(
-        1, "passive forces", ("twist", "bend", "flat", "vmax"), numeric("twist", "bend")
-    ),
-    "mujoco.sensor.touch_grid": EnginePlugin(
-        2, "sensing", ("nchannel", "size", "fov", "gamma"), touch_grid_problem
-    ),
-    "mujoco.sdf.bolt": EnginePlugin(3, "signed distance", ("radius",), signed_distance("radius")),
-    "mujoco.sdf.bowl": EnginePlugin(
-        4,
+_RULES: Mapping[str, tuple[str, Callable[[Config], Problem | None]]] = {
+    "mujoco.pid": ("actuation", pid_problem),
+    "mujoco.elasticity.cable": ("passive forces", numeric("twist", "bend")),
+    "mujoco.sensor.touch_grid": ("sensing", touch_grid_problem),
+    "mujoco.sdf.bolt": ("signed distance", signed_distance("radius")),
+    "mujoco.sdf.bowl": ("signed distance", signed_distance("height", "radius", "thickness")),
+    "mujoco.sdf.gear": (
         "signed distance",
-        ("height", "radius", "thickness"),
-        signed_distance("height", "radius", "thickness"),
-    ),
-    "mujoco.sdf.gear": EnginePlugin(
-        5,
-        "signed distance",
-        ("alpha", "diameter", "teeth", "thickness", "innerdiameter"),
         signed_distance("alpha", "diameter", "teeth", "innerdiameter", loose=("thickness",)),
     ),
-    "mujoco.sdf.nut": EnginePlugin(6, "signed distance", ("radius",), signed_distance("radius")),
-    "mujoco.sdf.torus": EnginePlugin(
-        7, "signed distance", ("radius1", "radius2"), signed_distance("radius1", "radius2")
-    ),
+    "mujoco.sdf.nut": ("signed distance", signed_distance("radius")),
+    "mujoco.sdf.torus": ("signed distance", signed_distance("radius1", "radius2")),
+}
+
+ENGINE_PLUGINS: Mapping[str, EnginePlugin] = {
+    name: EnginePlugin(slot, _RULES[name][0], attributes, _RULES[name][1])
+    for slot, (name, attributes) in enumerate(ATTRIBUTES.items())
 }
 """Plugins of the package mujoco 3.4.0."""
 

@@ -7,6 +7,10 @@ import attrs
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
+_READS = (
+    "ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind"
+)
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
@@ -14,11 +18,11 @@ def dovetail_implementations() -> list[Implementation]:
         "actuation",
         "standard",
         default=True,
-        reads="ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind",
+        reads=_READS,
         summary="Gain times input plus bias, clamped, through the moment arms",
     )
     tendons = "tendon.none tendon.present tendon.stiffness tendon.armature"
     return [
-        attrs.evolve(numpy, supports=f"actuator.native {tendons}"),
+        attrs.evolve(numpy, reads=f"{_READS} qfrc_gravcomp time"),
         attrs.evolve(taichi, supports=f"actuator.native trn.joint trn.jointinparent {tendons}"),
     ]

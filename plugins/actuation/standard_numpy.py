@@ -2,52 +2,58 @@
 
 Control is clamped, turned into the rate of change of activations, then into force: gain × (control, or the
 activation where the actuator has one) + bias, clamped again, and mapped through the moment arms. The laws
-themselves are rows of the tables actuator_dynamics, actuator_gain and actuator_bias, found by type.
-Actuators of disabled groups still report act_dot, but give no force. Compare mj_fwdActuation.
+themselves are rows of the tables actuator_dynamics, actuator_gain and actuator_bias, found by type; actuators
+of MuJoCo's engine plugins get their force from actuator_plugin. Actuators of disabled groups still report
+act_dot, but give no force; those of plugins do even then. Joints with actuatorgravcomp get their share of
+gravity compensation here, within their force limit. Compare mj_fwdActuation.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
+from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.plugins.integrate.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.spatial import Array, single_dof
+
+from .rows import Parts, by_type, label, of_plugin
 
 MAXVAL = 1e10
 """A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
 
-Rows = Mapping[str, Callable[..., Array]]
 
-
-def actuation(model: Any, data: Any, parts: Mapping[str, Rows]) -> None:
+def actuation(model: Any, data: Any, parts: Parts) -> None:
     """Write act_dot, actuator_force and qfrc_actuator."""
     data.actuator_force[:] = 0.0
     data.qfrc_actuator[:] = 0.0
     if not model.nu or model.opt.disableflags & DisableBit.ACTUATION:
         return
-    ctrl = clamped_controls(model, data.ctrl)
+    ctrl = usable_controls(model, data)
     if model.na:
-        data.act_dot[:] = activation_rates(model, data, ctrl, parts["actuator_dynamics"])
+        data.act_dot[:] = activation_rates(model, data, ctrl, parts)
+    foreign = plugin_forces(model, data, parts)
     force = actuator_forces(model, data, ctrl, parts)
+    force[list(foreign)] = list(foreign.values())
+    force = within_tendon_limits(model, force)
+    force = clamp(force, model.actuator_forcelimited, model.actuator_forcerange)
     data.actuator_force[:] = force
     data.qfrc_actuator[:] = joint_forces(model, data, force)
 
 
-def clamped_controls(model: Any, ctrl: Array) -> Array:
+def usable_controls(model: Any, data: Any) -> Array:
     """Controls within ctrlrange; all zero if any is broken, as MuJoCo does, with a warning."""
+    ctrl = np.array(data.ctrl)
     if not model.opt.disableflags & DisableBit.CLAMPCTRL:
         ctrl = clamp(ctrl, model.actuator_ctrllimited, model.actuator_ctrlrange)
     broken = ~(np.abs(ctrl) <= MAXVAL)
     if broken.any():
         first = int(np.argmax(broken))
         warnings.warn(
-            f"ctrl of actuator {first} is {ctrl[first]}: every control is taken as 0 in this evaluation",
+            f"ctrl of {label(model, first)} is {ctrl[first]} at time {float(data.time):g}: every control is taken "
+            "as 0 in this evaluation",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -60,25 +66,41 @@ def clamp(values: Array, limited: Array, bounds: Array) -> Array:
     return np.where(limited.astype(bool), np.clip(values, bounds[:, 0], bounds[:, 1]), values)
 
 
-def activation_rates(model: Any, data: Any, ctrl: Array, dynamics: Rows) -> Array:
+def activation_rates(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
     """Rate of change of every activation; an actuator's law drives its last one."""
     rates = np.zeros(model.na)
-    last = model.actuator_actadr + model.actuator_actnum - 1
-    for kind in set(model.actuator_dyntype.tolist()):
-        ids = np.flatnonzero((model.actuator_dyntype == kind) & (model.actuator_actadr >= 0))
-        if len(ids):
-            law = row_of(dynamics, "actuator_dynamics", DynType(kind), ids)
-            rates[last[ids]] = law(model, data, ids, ctrl[ids])
+    ids = np.flatnonzero(model.actuator_actadr >= 0)
+    last = model.actuator_actadr[ids] + model.actuator_actnum[ids] - 1
+    rates[last] = by_type(
+        model, data, parts, "actuator_dynamics", model.actuator_dyntype, DynType, ids, ctrl[ids]
+    )
     return rates
 
 
-def actuator_forces(model: Any, data: Any, ctrl: Array, parts: Mapping[str, Rows]) -> Array:
-    """gain × input + bias, within forcerange; zero in disabled groups."""
-    gain = by_type(model, data, parts, "actuator_gain", model.actuator_gaintype, GainType)
-    bias = by_type(model, data, parts, "actuator_bias", model.actuator_biastype, BiasType)
-    force = gain * inputs(model, data, ctrl) + bias
-    force[disabled_actuators(model)] = 0.0
-    return clamp(force, model.actuator_forcelimited, model.actuator_forcerange)
+def plugin_forces(model: Any, data: Any, parts: Parts) -> dict[int, float]:
+    """Forces of the actuators that engine plugins drive; also writes the rates of their activations."""
+    forces = {}
+    for actuator in np.flatnonzero(model.actuator_plugin >= 0).tolist():
+        rates, forces[actuator] = of_plugin(model, data, parts, actuator)
+        first = int(model.actuator_actadr[actuator])
+        if first >= 0:
+            data.act_dot[first : first + len(rates)] = rates
+    return forces
+
+
+def actuator_forces(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
+    """gain × input + bias of the engine's own actuators; zero in disabled groups."""
+    force = np.zeros(model.nu)
+    ids = np.flatnonzero(native_and_enabled(model))
+    gain = by_type(model, data, parts, "actuator_gain", model.actuator_gaintype, GainType, ids)
+    bias = by_type(model, data, parts, "actuator_bias", model.actuator_biastype, BiasType, ids)
+    force[ids] = gain * inputs(model, data, ctrl)[ids] + bias
+    return force
+
+
+def native_and_enabled(model: Any) -> Array:
+    """Which actuators have laws of the engine's own and are in no disabled group."""
+    return (model.actuator_plugin < 0) & ~disabled_actuators(model)
 
 
 def inputs(model: Any, data: Any, ctrl: Array) -> Array:
@@ -95,38 +117,38 @@ def inputs(model: Any, data: Any, ctrl: Array) -> Array:
     return value
 
 
+def within_tendon_limits(model: Any, force: Array) -> Array:
+    """Forces scaled down where all actuators of a tendon together exceed its actuatorfrcrange.
+
+    MuJoCo 3.4 looks for limited tendons only among those of enabled actuators without engine plugin; if there is
+    none, no tendon is limited.
+    """
+    if not model.tendon_actfrclimited.any():
+        return force
+    on_tendon = model.actuator_trntype == TrnType.TENDON
+    tendon = np.where(on_tendon, model.actuator_trnid[:, 0], 0)
+    limited = on_tendon & (model.tendon_actfrclimited[tendon] != 0)
+    if not (limited & native_and_enabled(model)).any():
+        return force
+    total = np.zeros(model.ntendon)
+    np.add.at(total, tendon[limited], force[limited])
+    low, high = model.tendon_actfrcrange.T
+    scale = np.divide(np.clip(total, low, high), total, out=np.ones_like(total), where=np.abs(total) > 0.0)
+    return np.where(limited, force * scale[tendon], force)
+
+
 def joint_forces(model: Any, data: Any, force: Array) -> Array:
-    """Momentsᵀ·force, within the actuatorfrcrange of hinges and slides."""
+    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of hinges and slides."""
     actuator = np.repeat(np.arange(model.nu), data.moment_rownnz)
     used = len(actuator)
     entries = data.actuator_moment[:used] * force[actuator]
     qfrc = np.zeros(model.nv)
     np.add.at(qfrc, data.moment_colind[:used], entries)
+    if model.ngravcomp:
+        qfrc += np.where(model.jnt_actgravcomp[model.dof_jntid] != 0, data.qfrc_gravcomp, 0.0)
     limited = np.flatnonzero(single_dof(model.jnt_type) & model.jnt_actfrclimited.astype(bool))
     if len(limited):
         dof = model.jnt_dofadr[limited]
         bounds = model.jnt_actfrcrange[limited]
         qfrc[dof] = np.clip(qfrc[dof], bounds[:, 0], bounds[:, 1])
     return qfrc
-
-
-def by_type(
-    model: Any, data: Any, parts: Mapping[str, Rows], table: str, types: Array, names: type[IntEnum]
-) -> Array:
-    """One number per actuator from the rows of a table, each called once for the actuators of its type."""
-    value = np.empty(model.nu)
-    for kind in set(types.tolist()):
-        ids = np.flatnonzero(types == kind)
-        value[ids] = row_of(parts[table], table, names(kind), ids)(model, data, ids)
-    return value
-
-
-def row_of(rows: Rows, table: str, kind: IntEnum, ids: Array) -> Callable[..., Array]:
-    """The row for a type; the error says which actuator wanted it and which rows there are."""
-    key = kind.name.lower()
-    if key not in rows:
-        raise KeyError(
-            f"actuator {int(ids[0])} needs {table} {key!r}; there are: {', '.join(sorted(rows))}. "
-            f"A plugin can add a row {key!r} to the table {table}."
-        )
-    return rows[key]

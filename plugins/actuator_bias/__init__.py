@@ -12,8 +12,24 @@ def dovetail_implementations() -> list[Implementation]:
         "none": "Zero",
         "affine": "Affine in length and velocity",
     }
-    return [
+    reference_only = {
+        "muscle": "Passive force of a stretched muscle",
+        "user": "Zero, unless a plugin has its own",
+    }
+    both = [
         record
         for key, summary in rows.items()
         for record in siblings("actuator_bias", key, key=key, function="bias", summary=summary)
+    ]
+    return both + [
+        Implementation(
+            stage="actuator_bias",
+            name=key,
+            key=key,
+            backend="numpy",
+            target=f"dovetail.plugins.actuator_bias.{key}_numpy:bias",
+            summary=summary,
+            default=True,
+        )
+        for key, summary in reference_only.items()
     ]

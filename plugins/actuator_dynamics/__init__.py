@@ -14,8 +14,24 @@ def dovetail_implementations() -> list[Implementation]:
         "filter": "First-order filter, Euler-integrated",
         "filterexact": "First-order filter, integrated exactly",
     }
-    return [
+    reference_only = {
+        "muscle": "Muscle: rises and falls at different rates",
+        "user": "None, unless a plugin has its own",
+    }
+    both = [
         record
         for key, summary in rows.items()
         for record in siblings("actuator_dynamics", key, key=key, function="dynamics", summary=summary)
+    ]
+    return both + [
+        Implementation(
+            stage="actuator_dynamics",
+            name=key,
+            key=key,
+            backend="numpy",
+            target=f"dovetail.plugins.actuator_dynamics.{key}_numpy:dynamics",
+            summary=summary,
+            default=True,
+        )
+        for key, summary in reference_only.items()
     ]

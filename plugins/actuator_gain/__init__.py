@@ -12,8 +12,24 @@ def dovetail_implementations() -> list[Implementation]:
         "fixed": "A constant",
         "affine": "Affine in length and velocity",
     }
-    return [
+    reference_only = {
+        "muscle": "Active force of a muscle by length and velocity",
+        "user": "One, unless a plugin has its own",
+    }
+    both = [
         record
         for key, summary in rows.items()
         for record in siblings("actuator_gain", key, key=key, function="gain", summary=summary)
+    ]
+    return both + [
+        Implementation(
+            stage="actuator_gain",
+            name=key,
+            key=key,
+            backend="numpy",
+            target=f"dovetail.plugins.actuator_gain.{key}_numpy:gain",
+            summary=summary,
+            default=True,
+        )
+        for key, summary in reference_only.items()
     ]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import attrs
+
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
+    reads = "qvel cvel cdof cdof_dot cinert"
+    tendons = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind site_xpos subtree_com"
+    numpy, taichi = siblings(
         "bias_force",
         "rne",
         default=True,
-        supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange",
         summary="Recursive Newton-Euler at zero acceleration",
-        reads="qvel cvel cdof cdof_dot cinert",
+        reads=reads,
     )
+    return [
+        attrs.evolve(numpy, reads=f"{reads} {tendons}"),
+        attrs.evolve(taichi, supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange"),
+    ]

@@ -2,7 +2,8 @@
 
 Gravity enters as an upward acceleration of the world. Every body then has the acceleration its ancestors'
 velocities give it, the force that needs is I·a + v ×* I·v, and a joint carries the forces of everything
-beyond it. About the tree's centre of mass, in world axes. Compare mj_rne with flg_acc = 0.
+beyond it. About the tree's centre of mass, in world axes. A tendon with armature resists the acceleration that
+velocities alone give its length. Compare mj_rne with flg_acc = 0, and mj_tendonBias.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from dovetail.plugins.spatial import (
     dot,
     inertia_matrix,
 )
+from dovetail.plugins.tendon.drift import body_drifts, tendon_drift
+from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def bias_force(model: Any, data: Any) -> None:
@@ -30,6 +33,8 @@ def bias_force(model: Any, data: Any) -> None:
     force = body_forces(model, data, bias_accelerations(model, data))
     add_to_parents(force, model.body_parentid)
     data.qfrc_bias[:] = dot(data.cdof, force[model.dof_bodyid])
+    if model.tendon_armature.any():
+        data.qfrc_bias[:] += tendon_bias(model, data)
 
 
 def bias_accelerations(model: Any, data: Any) -> Array:
@@ -50,3 +55,14 @@ def body_forces(model: Any, data: Any, acceleration: Array) -> Array:
     force = apply(inertia, acceleration) - carried
     force[0] = 0.0
     return force
+
+
+def tendon_bias(model: Any, data: Any) -> Array:
+    """Jᵀ·armature·J̇·qvel over the tendons with armature."""
+    bias = np.zeros(model.nv)
+    drifts = body_drifts(model, data)
+    for tendon in np.flatnonzero(model.tendon_armature).tolist():
+        dofs, entries = jacobian_row(model, data, tendon)
+        force = float(model.tendon_armature[tendon]) * tendon_drift(model, data, tendon, drifts)
+        np.add.at(bias, dofs, force * entries)
+    return bias

@@ -18,6 +18,6 @@ def dovetail_implementations() -> list[Implementation]:
         summary="Gravity and springs; kinetic energy",
     )
     return [
-        attrs.evolve(numpy, reads="qpos qvel M xipos ten_length"),
+        attrs.evolve(numpy, reads="qpos qvel M xipos ten_length flexedge_length"),
         attrs.evolve(taichi, supports="tendon.none tendon.present tendon.armature tendon.actfrcrange"),
     ]

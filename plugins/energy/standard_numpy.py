@@ -1,7 +1,7 @@
 """Potential and kinetic energy, where the energy flag asks for them; zero otherwise.
 
-Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints and tendons, ½·k·d²; kinetic
-energy is ½·vᵀ·M·v. Compare mj_energyPos and mj_energyVel.
+Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints, tendons and flex edges, ½·k·d²;
+gravity compensation does not count. Kinetic energy is ½·vᵀ·M·v. Compare mj_energyPos and mj_energyVel.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ def energy(model: Any, data: Any) -> None:
     """Write energy: potential, kinetic."""
     data.energy[:] = 0.0
     if model.opt.enableflags & EnableBit.ENERGY:
-        data.energy[0] = (
-            gravitational_energy(model, data) + spring_energy(model, data) + tendon_energy(model, data)
-        )
+        data.energy[0] = potential_energy(model, data)
         data.energy[1] = kinetic_energy(model, data)
+
+
+def potential_energy(model: Any, data: Any) -> float:
+    """Energy of gravity and of all springs."""
+    springs = spring_energy(model, data) + tendon_energy(model, data) + flex_energy(model, data)
+    return gravitational_energy(model, data) + springs
 
 
 def gravitational_energy(model: Any, data: Any) -> float:
@@ -45,6 +49,16 @@ def tendon_energy(model: Any, data: Any) -> float:
     if model.opt.disableflags & DisableBit.SPRING or not model.ntendon:
         return 0.0
     return 0.5 * float(model.tendon_stiffness @ np.square(stretch(model, data.ten_length)))
+
+
+def flex_energy(model: Any, data: Any) -> float:
+    """½·k·d² over the edges of flexes that are lines; those of sheets and solids have no springs."""
+    if model.opt.disableflags & DisableBit.SPRING or not model.nflex:
+        return 0.0
+    elastic = (model.flex_dim == 1) & (model.flex_rigid == 0)
+    stiffness = np.repeat(np.where(elastic, model.flex_edgestiffness, 0.0), model.flex_edgenum)
+    stretched = (model.flexedge_length0 - data.flexedge_length) * (model.flexedge_rigid == 0)
+    return 0.5 * float(stiffness @ np.square(stretched))
 
 
 def kinetic_energy(model: Any, data: Any) -> float:

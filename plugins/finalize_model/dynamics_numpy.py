@@ -17,7 +17,7 @@ from dovetail.contracts.enums import GeomType
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.kinematics.tree_numpy import kinematics
-from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries
+from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries, tendon_inertia
 from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, cross
 from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission.standard_numpy import transmission
@@ -27,7 +27,6 @@ from .links import (
     add_tendon_fields,
     equality_data,
     spring_lengths,
-    tendon_inertia,
     tendon_inverse_weights,
 )
 

@@ -1,8 +1,7 @@
 """Constants of tendons and equality constraints in the reference configuration.
 
-Tendon lengths at qpos0 and qpos_spring, the inertia that tendons with armature add to the mass matrix, inverse
-weights of tendons, and the parts of eq_data that follow from where bodies are. Compare set0 in
-engine_setconst.c.
+Tendon lengths at qpos0 and qpos_spring, inverse weights of tendons, and the parts of eq_data that follow from
+where bodies are. Compare set0 in engine_setconst.c.
 """
 
 from __future__ import annotations
@@ -31,18 +30,6 @@ def add_tendon_fields(model: Any, data: SimpleNamespace) -> None:
     data.ten_length = np.zeros(ntendon)
     data.wrap_obj = np.zeros((nwrap, 2), np.int32)
     data.wrap_xpos = np.zeros((nwrap, 6))
-
-
-def tendon_inertia(model: Any, data: Any) -> Array:
-    """What tendons with armature add to the stored entries of M: armature times the square of their Jacobian."""
-    added = np.zeros(len(model.M_colind))
-    row = np.repeat(np.arange(model.nv), model.M_rownnz)
-    for tendon in np.flatnonzero(model.tendon_armature):
-        dofs, entries = jacobian_row(model, data, int(tendon))
-        jacobian = np.zeros(model.nv)
-        jacobian[dofs] = entries
-        added += model.tendon_armature[tendon] * jacobian[row] * jacobian[model.M_colind]
-    return added
 
 
 def tendon_inverse_weights(model: Any, data: Any, solve: Callable[[Array], Array]) -> Array:

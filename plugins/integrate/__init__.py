@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import attrs
+
+from dovetail.hookspecs.acceleration import FORCE_VELOCITY
 from dovetail.implementation import data_field
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
@@ -16,27 +19,63 @@ _RK4_FIELDS = (
     data_field("rk4:act_dot", "na", doc="Weighted sum of activation rates so far."),
 )
 
+_STATE = "time qpos qvel act qacc_warmstart"
+_INPUTS = "time qpos act_dot qacc qfrc_smooth qfrc_constraint M"
+_OF_BIAS = ("cdof_dot", "cinert", "crb")
+"""What only the derivative of bias forces depends on."""
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    common = {"writes": "time qpos qvel act qacc_warmstart"}
-    euler = siblings(
+    return [*_euler(), *_rk4(), *_implicit()]
+
+
+def _euler() -> list[Implementation]:
+    numpy, taichi = siblings(
         "integrate",
         "euler",
         function="integrate",
         default=True,
         reads="time qpos qvel act act_dot qacc qfrc_smooth qfrc_constraint M",
+        writes=_STATE,
         summary="Semi-implicit Euler, joint damping implicit",
-        **common,
     )
-    rk4 = siblings(
+    return [attrs.evolve(numpy, writes=f"{_STATE} qH qHDiagInv"), taichi]
+
+
+def _rk4() -> list[Implementation]:
+    return siblings(
         "integrate",
         "rk4",
         function="integrate",
         evaluations=4,
+        # qacc_warmstart too: it is kept until the last evaluation.
         reads="time qpos qvel act act_dot qacc qacc_warmstart",
+        writes=_STATE,
         fields=_RK4_FIELDS,
         summary="Runge-Kutta of fourth order",
-        **common,
     )
-    return [*euler, *rk4]
+
+
+def _implicit() -> list[Implementation]:
+    without_bias = " ".join(name for name in FORCE_VELOCITY.split() if name not in _OF_BIAS)
+    return [
+        Implementation(
+            stage="integrate",
+            name="implicit",
+            backend="numpy",
+            target="dovetail.plugins.integrate.implicit_numpy:integrate",
+            reads=f"{_INPUTS} {FORCE_VELOCITY}",
+            writes=f"{_STATE} qDeriv qLU",
+            summary="Implicit in velocity, Coriolis forces too",
+        ),
+        Implementation(
+            stage="integrate",
+            name="implicitfast",
+            backend="numpy",
+            target="dovetail.plugins.integrate.implicitfast_numpy:integrate",
+            reads=f"{_INPUTS} {without_bias}",
+            writes=f"{_STATE} qDeriv qH qHDiagInv",
+            summary="Implicit in velocity, except for Coriolis forces",
+        ),
+    ]

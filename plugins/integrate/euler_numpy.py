@@ -16,7 +16,8 @@ from dovetail.plugins.spatial import Array
 
 
 def integrate(model: Any, data: Any, evaluation: int) -> None:
-    """Advance the state by one time step; the single evaluation is number 0."""
+    """Advance the state by one time step; the single evaluation is number 0. Where joints are damped, writes qH and
+    qHDiagInv too."""
     advance(model, data, implicit_acceleration(model, data) if damps(model) else data.qacc, data.act_dot)
 
 
@@ -30,4 +31,5 @@ def implicit_acceleration(model: Any, data: Any) -> Array:
     """The acceleration under which damping forces are those of the new velocity."""
     damped = data.M.copy()
     damped[model.M_rowadr + model.M_rownnz - 1] += model.opt.timestep * model.dof_damping
-    return solve(model, *factor(model, damped), data.qfrc_smooth + data.qfrc_constraint)
+    data.qH[:], data.qHDiagInv[:] = factor(model, damped)
+    return solve(model, data.qH, data.qHDiagInv, data.qfrc_smooth + data.qfrc_constraint)

@@ -4,7 +4,8 @@
 M[i, j] = cdofⱼ · crb(body of i) · cdofᵢ for every ancestor j of i. `M` holds the lower triangle by rows
 (M_rowadr, M_colind), `qM` the same numbers in MuJoCo's older order (dof_Madr: from the diagonal towards the
 root), with zeros for ancestors that a simple dof does not couple to. The diagonal of a simple dof is
-`dof_M0`, a constant of the model. Compare mj_crb and mj_makeM.
+`dof_M0`, a constant of the model. A tendon with armature adds armature·JᵀJ, as far as that falls on stored
+entries: it does not couple trees. Compare mj_crb, mj_tendonArmature and mj_makeM.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.plugins.spatial import Array, add_to_parents, apply, dot, inertia_matrix
+from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def mass_matrix(model: Any, data: Any) -> None:
@@ -22,6 +24,8 @@ def mass_matrix(model: Any, data: Any) -> None:
     if not model.nv:
         return
     data.M[:] = mass_entries(model, data.crb, data.cdof)
+    if model.tendon_armature.any():
+        data.M[:] += tendon_inertia(model, data)
     data.qM[:] = 0.0
     data.qM[model.mapM2M] = data.M
 
@@ -44,3 +48,15 @@ def mass_entries(model: Any, crb: Array, cdof: Array) -> Array:
     simple = model.dof_simplenum > 0
     entries[diagonal[simple]] = model.dof_M0[simple]
     return entries
+
+
+def tendon_inertia(model: Any, data: Any) -> Array:
+    """What tendons with armature add to the stored entries of M: armature times the square of their Jacobian."""
+    added = np.zeros(len(model.M_colind))
+    row = np.repeat(np.arange(model.nv), model.M_rownnz)
+    for tendon in np.flatnonzero(model.tendon_armature):
+        dofs, entries = jacobian_row(model, data, int(tendon))
+        jacobian = np.zeros(model.nv)
+        jacobian[dofs] = entries
+        added += model.tendon_armature[tendon] * jacobian[row] * jacobian[model.M_colind]
+    return added

@@ -1,4 +1,5 @@
-"""Forces that need no actuator: springs and dampers of joints and tendons."""
+"""Forces that need no actuator: springs and dampers of joints and tendons, gravity compensation, the surrounding
+medium, cables."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def dovetail_implementations() -> list[Implementation]:
         writes="qfrc_damper qfrc_passive",
         summary="Linear damping of dofs",
     )
-    return [*spring, *damper, *_tendons()]
+    return [*spring, *damper, *_tendons(), *_on_bodies()]
 
 
 def _tendons() -> list[Implementation]:
@@ -57,5 +58,44 @@ def _tendons() -> list[Implementation]:
             reads=f"{jacobian} ten_velocity qfrc_damper",
             writes="qfrc_damper qfrc_passive",
             summary="Linear damping of tendons",
+        ),
+    ]
+
+
+def _on_bodies() -> list[Implementation]:
+    applied = "qfrc_passive cdof subtree_com"
+    return [
+        Implementation(
+            stage="passive_force",
+            key="gravcomp",
+            name="bodies",
+            backend="numpy",
+            target="dovetail.plugins.passive_force.gravcomp_numpy:gravcomp",
+            default=True,
+            reads=f"{applied} xipos",
+            writes="qfrc_gravcomp qfrc_passive",
+            summary="Forces against gravity on bodies with gravcomp",
+        ),
+        Implementation(
+            stage="passive_force",
+            key="fluid",
+            name="shapes",
+            backend="numpy",
+            target="dovetail.plugins.passive_force.fluid_numpy:fluid",
+            default=True,
+            reads=f"{applied} xipos ximat geom_xpos geom_xmat cvel",
+            writes="qfrc_fluid qfrc_passive",
+            summary="Drag and lift of a medium on bodies taken as boxes or ellipsoids",
+        ),
+        Implementation(
+            stage="passive_force",
+            key="plugin",
+            name="cable",
+            backend="numpy",
+            target="dovetail.plugins.passive_force.cable_numpy:plugin",
+            default=True,
+            reads=f"{applied} qpos xpos xquat",
+            writes="qfrc_passive",
+            summary="MuJoCo's engine plugin for cables that resist bending and twisting",
         ),
     ]

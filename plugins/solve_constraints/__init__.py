@@ -5,14 +5,68 @@ from __future__ import annotations
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
+_ROWS = (
+    "nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss "
+    "contact.dim contact.mu contact.friction"
+)
+_SMOOTH = "qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv"
+_ISLANDS = (
+    "nisland nidof map_idof2dof map_iefc2efc island_nv island_idofadr island_nefc island_iefcadr iM iM_rownnz "
+    "iM_rowadr iM_colind iefc_J iefc_J_rownnz iefc_J_rowadr iefc_J_colind"
+)
+_ANSWER = "qacc qfrc_constraint efc_force efc_state efc_b solver_niter solver_nnz"
+_STATISTICS = "solver.improvement solver.gradient solver.lineslope solver.nactive solver.nchange solver.neval solver.nupdate"
+_DUAL_MATRIX = "efc_AR efc_AR_rownnz efc_AR_rowadr efc_AR_colind nA"
+_BY_ISLAND = "ifrc_smooth iacc_smooth iacc iefc_aref iefc_state iefc_force ifrc_constraint"
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return siblings(
+    unconstrained = siblings(
         "solve_constraints",
         "unconstrained",
-        default=True,
         summary="No constraint is active: the smooth acceleration",
         reads="qacc_smooth",
         writes="qacc qfrc_constraint",
     )
+    primal = f"{_ANSWER} {_STATISTICS} {_DUAL_MATRIX} {_BY_ISLAND}"
+    return [
+        *unconstrained,
+        Implementation(
+            stage="solve_constraints",
+            name="newton",
+            backend="numpy",
+            target="dovetail.plugins.solve_constraints.newton_numpy:solve_constraints",
+            default=True,
+            summary="Newton's method with exact line search, island by island",
+            reads=f"{_SMOOTH} {_ROWS} {_ISLANDS} ncon",
+            writes=f"{primal} contact.H",
+        ),
+        Implementation(
+            stage="solve_constraints",
+            name="cg",
+            backend="numpy",
+            target="dovetail.plugins.solve_constraints.cg_numpy:solve_constraints",
+            summary="Conjugate gradients with exact line search, island by island",
+            reads=f"{_SMOOTH} {_ROWS} {_ISLANDS}",
+            writes=primal,
+        ),
+        Implementation(
+            stage="solve_constraints",
+            name="pgs",
+            backend="numpy",
+            target="dovetail.plugins.solve_constraints.pgs_numpy:solve_constraints",
+            summary="Projected Gauss-Seidel over forces",
+            reads=f"{_SMOOTH} {_ROWS}",
+            writes=f"{_ANSWER} {_STATISTICS} {_DUAL_MATRIX}",
+        ),
+        Implementation(
+            stage="solve_constraints",
+            name="sequential",
+            backend="numpy",
+            target="dovetail.plugins.solve_constraints.sequential_numpy:solve_constraints",
+            summary="Gauss-Seidel over forces, elliptic contacts projected onto their cone",
+            reads=f"{_SMOOTH} {_ROWS}",
+            writes=f"{_ANSWER} {_STATISTICS} {_DUAL_MATRIX}",
+        ),
+    ]

@@ -14,7 +14,8 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         attrs.evolve(
             numpy,
-            reads="qpos xquat site_xpos site_xmat ten_length ten_J subtree_com cdof ncon",
+            reads="qpos xquat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
+            "subtree_com cdof ncon contact.geom contact.pos contact.frame contact.exclude",
             summary="All transmissions: joints, tendons, sites, slider-cranks and adhesion",
         ),
         attrs.evolve(

@@ -94,3 +94,16 @@ def test_saved_fields_come_back_whatever_the_capacity(pendulum: Model, tmp_path:
     for other in (small, large):
         other.load(tmp_path / "run.npz")
         assert other.contact.dist[7] == 1.5
+
+
+def test_numbers_are_taken_over_whichever_has_more_room(pendulum: Model) -> None:
+    small, large = dovetail.make_data(pendulum), dovetail.make_data(pendulum)
+    small.reserve(ncon_max=3)
+    large.reserve(ncon_max=90)
+    small.contact.dist[2] = 0.5
+    small.qpos[0] = 0.1
+    large.copy_from(small)
+    assert (large.contact.dist[2], large.qpos[0]) == (0.5, 0.1)
+    large.contact.dist[80] = 0.75
+    small.copy_from(large)
+    assert small.contact.dist[80] == 0.75

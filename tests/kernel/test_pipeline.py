@@ -23,7 +23,7 @@ TABLES = (
         "constraint_rows",
         "passive_force",
     ),
-    *("actuator_dynamics", "actuator_gain", "actuator_bias", "sensor"),
+    *("actuator_dynamics", "actuator_gain", "actuator_bias", "actuator_plugin", "sensor"),
 )
 SINGLE = (
     *(

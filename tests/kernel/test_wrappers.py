@@ -84,7 +84,7 @@ def test_the_guard_names_stage_implementation_field_and_joint(
 
 def test_the_guard_names_the_world(zoo: Model) -> None:
     sim = dovetail.Simulation(zoo, nworld=3, wrap=[NanGuard(stages="kinematics")])
-    sim.data.world(1).qpos[11] = np.inf
+    sim.data.world(1).mocap_pos[0] = np.inf
     with pytest.raises(BadStateError, match=r"after kinematics \(tree@numpy\): world 1: "):
         sim.step()
 

@@ -6,9 +6,9 @@ import pytest
 from comparing import differences
 
 import dovetail
-from dovetail.errors import DovetailError, MJCFError
+from dovetail.contracts.engine_plugins import leading_number
+from dovetail.errors import MJCFError
 from dovetail.mjcf import compile_text
-from dovetail.mjcf.elements.plugin_rules import leading_number
 
 PLUGINS = ["mujoco.pid", "mujoco.sensor.touch_grid", "mujoco.elasticity.cable", "mujoco.sdf.torus"]
 GRID = {"nchannel": "2", "size": "3 4", "fov": "10 20", "gamma": "0"}
@@ -200,8 +200,9 @@ def test_attached_models_bring_their_controllers():
     assert compiled.values["actuator_actnum"].tolist() == [1, 0]
 
 
-def test_running_needs_an_implementation():
-    with pytest.raises(DovetailError, match=r"actuator\.plugin"):
-        dovetail.compile_plan(dovetail.loads(model(pid(kp="1"))))
-    with pytest.raises(DovetailError, match=r"sensor:plugin.*MuJoCo engine plugins of 1 sensor"):
-        dovetail.compile_plan(dovetail.loads(model(sensors=grid())))
+@pytest.mark.parametrize(
+    ("xml", "slot"),
+    [(model(pid(kp="1")), "actuator_plugin:mujoco.pid"), (model(sensors=grid()), "sensor:plugin")],
+)
+def test_running_finds_who_computes_what_plugins_do(xml, slot):
+    assert slot in dovetail.compile_plan(dovetail.loads(xml)).choices

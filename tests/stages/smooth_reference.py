@@ -10,12 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.plugins.actuation.standard_numpy import actuation
-from dovetail.plugins.actuator_bias import affine_numpy as bias_affine
-from dovetail.plugins.actuator_bias import none_numpy as bias_none
-from dovetail.plugins.actuator_dynamics import filter_numpy, filterexact_numpy, integrator_numpy
-from dovetail.plugins.actuator_dynamics import none_numpy as dynamics_none
-from dovetail.plugins.actuator_gain import affine_numpy as gain_affine
-from dovetail.plugins.actuator_gain import fixed_numpy as gain_fixed
 from dovetail.plugins.bias_force.rne_numpy import bias_force
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.com_velocity.tree_numpy import com_velocity
@@ -30,17 +24,13 @@ from dovetail.plugins.smooth_acceleration.standard_numpy import smooth_accelerat
 from dovetail.plugins.solve_constraints.unconstrained_numpy import solve_constraints
 from dovetail.plugins.transmission.standard_numpy import transmission
 from dovetail.plugins.transmission_velocity.standard_numpy import transmission_velocity
+from dovetail.registry import build_registry
 
-PARTS: dict[str, dict[str, Callable[..., NDArray[Any]]]] = {
-    "actuator_gain": {"fixed": gain_fixed.gain, "affine": gain_affine.gain},
-    "actuator_bias": {"none": bias_none.bias, "affine": bias_affine.bias},
-    "actuator_dynamics": {
-        "none": dynamics_none.dynamics,
-        "integrator": integrator_numpy.dynamics,
-        "filter": filter_numpy.dynamics,
-        "filterexact": filterexact_numpy.dynamics,
-    },
-}
+_TABLES = ("actuator_gain", "actuator_bias", "actuator_dynamics", "actuator_plugin")
+PARTS: dict[str, dict[str, Callable[..., Any]]] = {table: {} for table in _TABLES}
+for _record in build_registry(third_party=False).implementations:
+    if _record.stage in PARTS and _record.backend == "numpy":
+        PARTS[_record.stage][str(_record.key)] = _record.load()
 
 
 def passive(model: Any, data: Any) -> None:

@@ -18,12 +18,14 @@ XML = """<mujoco><option {option}><flag constraint="disable" {flags}/></option><
   <actuator>{actuators}</actuator></mujoco>"""
 
 
-def actuated(actuators: str, ctrl: Any, option: str = "", flags: str = "", joint: str = "") -> Any:
+def actuated(
+    actuators: str, ctrl: Any, option: str = "", flags: str = "", joint: str = "", parts: Any = PARTS
+) -> Any:
     model = load(XML.format(actuators=actuators, option=option, flags=flags, joint=joint))
     data = mujoco.MjData(model)
     data.ctrl[:] = ctrl
     transmission(model, data)
-    actuation(model, data, PARTS)
+    actuation(model, data, parts)
     return data
 
 
@@ -61,6 +63,7 @@ def test_broken_control_is_named_and_zeroes_all(broken: float) -> None:
 
 
 def test_missing_law_is_named_with_those_that_exist() -> None:
-    muscle = '<general joint="j" dyntype="muscle" dynprm=".01 .04"/>'
-    with pytest.raises(KeyError, match=r"actuator 0 needs actuator_dynamics 'muscle'; there are: filter,"):
-        actuated(muscle, 1.0)
+    muscle = '<general name="calf" joint="j" dyntype="muscle" dynprm=".01 .04"/>'
+    rows = {key: row for key, row in PARTS["actuator_dynamics"].items() if key != "muscle"}
+    with pytest.raises(KeyError, match=r"'calf' needs actuator_dynamics 'muscle'; there are: filter,"):
+        actuated(muscle, 1.0, parts={**PARTS, "actuator_dynamics": rows})

@@ -64,3 +64,35 @@ def test_a_camera_above_its_target_has_a_finite_orientation() -> None:
     data = dovetail.make_data(model)
     dovetail.forward(model, data)
     np.testing.assert_allclose(data.cam_xmat, mj_data.cam_xmat, atol=1e-12)
+
+
+ODD = """<mujoco><option><flag constraint="disable"/></option><worldbody>
+<body name="m" mocap="true" pos="1 2 3" euler="10 20 30">
+  <geom size=".1"/><camera mode="track"/><light mode="trackcom"/>
+  <camera mode="targetbody" target="a" pos=".1 0 0"/><light mode="targetbodycom" target="a" pos=".1 0 0"/>
+  <body pos=".1 .2 .3"><geom size=".1"/><camera mode="trackcom" pos=".1 .2 .3"/><light mode="track"/></body></body>
+<body name="a" pos=".3 0 1"><freejoint/><geom size=".1" pos=".1 0 0"/>
+  <camera mode="targetbody" target="a"/><light mode="targetbody" target="a"/>
+  <camera mode="targetbodycom" target="a" pos=".1 0 0"/><light mode="targetbodycom" target="a" pos=".1 0 0"/>
+  <camera mode="targetbody" target="m" pos=".1 0 0"/><light mode="track" dir="0 3 4" pos="1 1 1"/>
+  <camera mode="targetbody"/><light mode="targetbody"/>
+  <camera mode="targetbody" target="world"/><light mode="targetbodycom" target="world"/></body>
+</worldbody></mujoco>"""
+"""On and at mocap bodies, at themselves, at the world, at nothing."""
+
+
+def test_odd_targets_and_mocap_bodies_agree_with_mujoco() -> None:
+    mj_model = mujoco.MjModel.from_xml_string(ODD)
+    mj_data = mujoco.MjData(mj_model)
+    model = dovetail.loads(ODD)
+    data = dovetail.make_data(model)
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        for field in ("qpos", "mocap_pos", "mocap_quat"):
+            value = getattr(mj_data, field)
+            value[:] = rng.normal(size=value.shape)
+            setattr(data, field, value)
+        mujoco.mj_forward(mj_model, mj_data)
+        dovetail.forward(model, data)
+        for field in ("cam_xpos", "cam_xmat", "light_xpos", "light_xdir", "xpos", "xquat", "subtree_com"):
+            np.testing.assert_allclose(data.field(field), getattr(mj_data, field), rtol=0, atol=1e-12)

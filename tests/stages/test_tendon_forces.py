@@ -1,4 +1,4 @@
-"""Springs, dampers and energy of tendons are MuJoCo's; what no stage handles yet is an error."""
+"""Springs, dampers and energy of tendons are MuJoCo's; what a backend does not handle it leaves to the reference."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dovetail
+from dovetail.config import Config
 from dovetail.errors import UnsuitableImplementationError
 
 mujoco = pytest.importorskip("mujoco")
@@ -72,7 +73,10 @@ def test_a_batch_on_taichi_falls_back_for_tendons_and_agrees() -> None:
     assert any("taichi wished" in line.fallback for line in batch.plan.lines())
 
 
-def test_tendon_armature_is_refused_by_stages_that_lack_it() -> None:
+def test_taichi_leaves_tendon_armature_to_the_reference() -> None:
     model = dovetail.loads(XML.format(extra='armature="0.1"'))
+    plan = dovetail.compile_plan(model, Config.of_call(backend="taichi"))
+    for stage in ("mass_matrix", "bias_force"):
+        assert plan.choices[stage].record.backend == "numpy"
     with pytest.raises(UnsuitableImplementationError, match=r"mass_matrix.*does not handle tendon\.armature"):
-        dovetail.Simulation(model)
+        dovetail.Simulation(model, stages={"mass_matrix": "crb@taichi"})

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import dovetail
 from dovetail.plugins.transmission.standard_numpy import transmission
 
 TOLERANCE = 1e-12
@@ -93,3 +94,95 @@ def test_adhesion_pulls_in_the_gap_too(cone: str) -> None:
         compare(model, np.array([height])).contact.exclude.tolist() for height in (-0.1, 0.06, 0.09, 0.3)
     ]
     assert [1] in excluded
+
+
+class Builder:
+    """Random trees that touch one another and the ground, with actuators on everything."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.sites, self.joints, self.bodies = ["w"], [], []
+
+    def vector(self, scale: float, count: int = 3) -> str:
+        return " ".join(map(str, self.random.normal(size=count) * scale))
+
+    def body(self, name: str, depth: int = 0) -> str:
+        random = self.random
+        joints = [str(random.choice(["hinge", "slide"])) for _ in range(random.integers(0, 3))]
+        if random.random() < 0.3:
+            joints = ["ball"] if depth or random.random() < 0.5 else ["free"]
+        text = ""
+        for number, kind in enumerate(joints):
+            self.joints.append(f"j{name}{number}")
+            text += f'<joint name="j{name}{number}" type="{kind}" axis="{self.vector(1)}"/>'
+        for number in range(2):
+            self.sites.append(f"s{name}{number}")
+            text += f'<site name="s{name}{number}" pos="{self.vector(0.3)}" euler="{self.vector(40)}"/>'
+        shape, condim = random.choice(["sphere", "capsule", "box"]), random.choice([1, 3, 4, 6])
+        near = f'margin="{random.choice([0.0, 0.05])}" gap="{random.choice([0.0, 0.03])}"'
+        text += f'<geom type="{shape}" size=".1 .1 .1" pos="{self.vector(0.05)}" condim="{condim}" {near}/>'
+        self.bodies.append(f"b{name}")
+        below = random.integers(0, 3) if depth < 3 else 0
+        text += "".join(self.body(f"{name}{i}", depth + 1) for i in range(below))
+        return f'<body name="b{name}" pos="{self.vector(0.1)}" euler="{self.vector(40)}">{text}</body>'
+
+    def actuators(self) -> str:
+        random = self.random
+        text = "".join(
+            f'<general {kind}="{joint}" gear="{self.vector(1, 6)}"/>'
+            for joint in self.joints
+            for kind in ("joint", "jointinparent")
+        )
+        for _ in range(6):
+            gear = " ".join(map(str, random.normal(size=6) * (random.random(6) < 0.6)))
+            first, second = random.choice(self.sites, 2, replace=False)
+            crank = f'cranklength="{random.uniform(0.01, 2.0)}"'
+            text += f'<general site="{first}" gear="{gear}"/><general site="{first}" refsite="{second}" gear="{gear}"/>'
+            text += f'<general cranksite="{first}" slidersite="{second}" {crank} gear="{random.normal()}"/>'
+        return text + "".join(f'<adhesion body="{body}" ctrlrange="0 1" gain="2"/>' for body in self.bodies)
+
+    def xml(self) -> str:
+        jacobian, cone = (
+            self.random.choice(["dense", "sparse"]),
+            self.random.choice(["elliptic", "pyramidal"]),
+        )
+        bodies = "".join(self.body(str(i)) for i in range(3))
+        return (
+            f'<mujoco><option jacobian="{jacobian}" cone="{cone}"/><worldbody><geom type="plane" size="1 1 1"/>'
+            f'<site name="w" pos="1 1 1"/>{bodies}</worldbody><actuator>{self.actuators()}</actuator></mujoco>'
+        )
+
+
+def test_random_trees_in_contact() -> None:
+    contacts = in_gap = 0
+    for seed in range(20):
+        builder = Builder(seed)
+        model = mujoco.MjModel.from_xml_string(builder.xml())
+        qpos = model.qpos0.copy()
+        mujoco.mj_integratePos(model, qpos, 0.5 * builder.random.normal(size=model.nv), 1.0)
+        data = compare(model, qpos)
+        contacts += data.ncon
+        in_gap += int(np.count_nonzero(data.contact.exclude == 1))
+    assert contacts > 300
+    assert in_gap > 20
+
+
+def test_adhesion_reads_the_contacts_of_data() -> None:
+    """The same numbers from dovetail's own Data, its contacts filled in from MuJoCo's."""
+    xml = Builder(4).xml()
+    theirs_model = mujoco.MjModel.from_xml_string(xml)
+    theirs = mujoco.MjData(theirs_model)
+    mujoco.mj_forward(theirs_model, theirs)
+    model = dovetail.loads(xml)
+    data = dovetail.make_data(model)
+    for name in ("qpos", "xquat", "site_xpos", "site_xmat", "cdof", "subtree_com"):
+        setattr(data, name, getattr(theirs, name))
+    data.reserve(ncon_max=theirs.ncon)
+    data.ncon = theirs.ncon
+    for name in ("geom", "pos", "frame", "exclude"):
+        getattr(data.contact, name)[: theirs.ncon] = getattr(theirs.contact, name)
+    transmission(model, data)
+    assert theirs.ncon > 10
+    np.testing.assert_allclose(
+        dense_moments(model, data), dense_moments(theirs_model, theirs), rtol=0, atol=TOLERANCE
+    )

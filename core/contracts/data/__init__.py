@@ -6,7 +6,7 @@ from dovetail.contracts.data.constraint import Constraint
 from dovetail.contracts.data.contact import Contact
 from dovetail.contracts.data.position import Position
 from dovetail.contracts.data.sleep import Sleep
-from dovetail.contracts.data.solver import Solver
+from dovetail.contracts.data.solver import Solver, SolverStat
 from dovetail.contracts.data.state import State
 from dovetail.contracts.data.velocity import Velocity
 
@@ -20,6 +20,7 @@ __all__ = [
     "Position",
     "Sleep",
     "Solver",
+    "SolverStat",
     "State",
     "Velocity",
 ]
@@ -27,5 +28,5 @@ __all__ = [
 DATA_PARTS: tuple[type, ...] = (State, Position, Velocity, Acceleration, Collision, Constraint, Solver, Sleep)
 """In the order of the pipeline."""
 
-DATA_GROUPS: dict[str, type] = {"contact": Contact}
+DATA_GROUPS: dict[str, type] = {"contact": Contact, "solver": SolverStat}
 """Sub-structures, by the attribute they are reached through."""

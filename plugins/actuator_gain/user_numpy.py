@@ -1,0 +1,17 @@
+"""The user's own gain, of which there is none: 1.
+
+A plugin gives one by a row of its own under the key `user`. Compare mjGAIN_USER without mjcb_act_gain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import Array
+
+
+def gain(model: Any, data: Any, ids: Array) -> Array:
+    """Gains of the actuators `ids`: one."""
+    return np.ones(len(ids))

@@ -1,0 +1,30 @@
+"""Which pairs of geoms may touch."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+
+_READS = "geom_xpos geom_xmat"
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="broadphase",
+            name="sweep",
+            backend="numpy",
+            target="dovetail.plugins.broadphase.sweep_numpy:broadphase",
+            default=True,
+            reads=_READS,
+            summary="Sweep along the axis of largest spread, then body filters and bounding spheres",
+        ),
+        Implementation(
+            stage="broadphase",
+            name="all_pairs",
+            backend="numpy",
+            target="dovetail.plugins.broadphase.all_pairs_numpy:broadphase",
+            reads=_READS,
+            summary="Every pair of geoms through the same filters: the check on cleverer searches",
+        ),
+    ]

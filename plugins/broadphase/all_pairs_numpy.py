@@ -1,0 +1,24 @@
+"""Candidate pairs by looking at every pair of geoms: slow, and plainly complete.
+
+The filters are those of the sweep, so both must give the same candidates. Compare mj_collision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.plugins.broadphase.candidates_numpy import Bounds, write_candidates
+from dovetail.plugins.broadphase.pairs_numpy import Pairs, unordered_pairs
+from dovetail.plugins.spatial import Array
+
+
+def broadphase(model: Any, data: Any) -> None:
+    """Write ncandidate, candidate_geom and candidate_pair."""
+    write_candidates(model, data, all_pairs)
+
+
+def all_pairs(geoms: Array, moves: Array, bounds: Bounds) -> Pairs:
+    """Pairs of `geoms` whose boxes overlap and of which at least one moves."""
+    for first, second in unordered_pairs(geoms):
+        keep = bounds.overlap(first, second)
+        yield first[keep], second[keep]

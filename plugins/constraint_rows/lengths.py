@@ -1,0 +1,34 @@
+"""Jacobian rows that earlier stages have stored: of tendons and of flex edges.
+
+They are laid out as MuJoCo does: full rows where Jacobians are dense, compressed rows one after another where
+they are sparse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, from_dense, ranges
+from dovetail.plugins.spatial import Array
+from dovetail.plugins.tendon.paths_numpy import is_sparse
+
+
+def tendon_rows(model: Any, data: Any, tendons: Array) -> SparseRows:
+    """The derivatives of tendon lengths."""
+    stored = data.ten_J, data.ten_J_rownnz, data.ten_J_rowadr, data.ten_J_colind
+    return _stored_rows(model, *stored, tendons)
+
+
+def flex_edge_rows(model: Any, data: Any, edges: Array) -> SparseRows:
+    """The derivatives of flex edge lengths."""
+    stored = data.flexedge_J, data.flexedge_J_rownnz, data.flexedge_J_rowadr, data.flexedge_J_colind
+    return _stored_rows(model, *stored, edges)
+
+
+def _stored_rows(
+    model: Any, jacobian: Array, rownnz: Array, rowadr: Array, colind: Array, which: Array
+) -> SparseRows:
+    if not is_sparse(model):
+        return from_dense(jacobian.reshape(-1, model.nv)[which])
+    entry = ranges(rowadr[which], rownnz[which])
+    return SparseRows(rownnz[which], colind.reshape(-1)[entry], jacobian.reshape(-1)[entry])

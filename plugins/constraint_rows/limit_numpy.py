@@ -1,0 +1,141 @@
+"""Rows of limits: joints first, then tendons; of each the lower side before the upper one.
+
+A side has a row while its distance to the limit is below the margin. A ball joint has one side: its angle from
+the reference orientation, whose largest value is the greater number of its range. Compare mj_instantiateLimit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.constraint_rows.append import (
+    LIMIT_JOINT,
+    LIMIT_TENDON,
+    acting,
+    begin,
+    note_tendon_rows,
+    soft_rows,
+    store,
+)
+from dovetail.plugins.constraint_rows.describe import named
+from dovetail.plugins.constraint_rows.lengths import tendon_rows
+from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, ranges
+from dovetail.plugins.spatial import BALL, MINVAL, Array, quat_normalize, quat_to_rotation_vector, single_dof
+
+SIDES = np.array([1.0, -1.0])
+"""How the distance to the lower and to the upper limit changes with the value."""
+
+
+def limit(model: Any, data: Any) -> None:
+    """Append a row for each joint and tendon that is closer to a limit than its margin."""
+    if not begin(model, data, DisableBit.LIMIT):
+        return
+    joint_limits(model, data)
+    tendon_limits(model, data)
+
+
+def side_distances(value: Array, bounds: Array) -> Array:
+    """Distances (n, 2) of values to their lower and upper bounds; negative beyond them."""
+    return np.stack([value - bounds[:, 0], bounds[:, 1] - value], axis=1)
+
+
+# ---- joints -----------------------------------------------------------------------------------------------
+
+
+def joint_limits(model: Any, data: Any) -> None:
+    joints = np.flatnonzero(model.jnt_limited)
+    if not len(joints):
+        return
+    sides = joint_sides(model, data, joints)
+    which, side = np.nonzero(sides.distance < model.jnt_margin[joints, None])
+    if not len(which):
+        return
+    ids = joints[which]
+    rows = soft_rows(
+        model,
+        LIMIT_JOINT,
+        ids,
+        joint_rows(model, ids, sides.rate[which, side]),
+        pos=sides.distance[which, side],
+        margin=model.jnt_margin[ids],
+        solref=model.jnt_solref[ids],
+        solimp=model.jnt_solimp[ids],
+        inverse_inertia=model.dof_invweight0[model.jnt_dofadr[ids]],
+        describe=lambda row: f"limit of {named(model, 'joint', ids[row])}",
+    )
+    store(data, rows)
+
+
+class Sides(NamedTuple):
+    """Two sides per joint; one that does not exist is infinitely far away."""
+
+    distance: Array
+    """(n, 2)"""
+    rate: Array
+    """How the distance changes with the joint's dofs, (n, 2, 3); hinges and slides use the first."""
+
+
+def joint_sides(model: Any, data: Any, joints: Array) -> Sides:
+    """Distances of limited joints to their limits."""
+    sides = Sides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
+    types = model.jnt_type[joints]
+    scalar = np.flatnonzero(single_dof(types))
+    ids = joints[scalar]
+    sides.distance[scalar] = side_distances(data.qpos[model.jnt_qposadr[ids]], model.jnt_range[ids])
+    sides.rate[scalar, :, 0] = SIDES
+    for place in np.flatnonzero(types == BALL).tolist():
+        joint = joints[place]
+        start = int(model.jnt_qposadr[joint])
+        axis, angle = turn(data.qpos[start : start + 4])
+        sides.distance[place, 0] = model.jnt_range[joint].max() - angle
+        sides.rate[place, 0] = -axis
+    return sides
+
+
+def turn(quat: Array) -> tuple[Array, float]:
+    """Axis and angle, in [0, π], of a rotation; no rotation is about x."""
+    vector = np.array(quat_to_rotation_vector(quat_normalize(quat.tolist())))
+    angle = float(np.sqrt(vector @ vector))
+    return (vector / angle, angle) if angle >= MINVAL else (np.array([1.0, 0.0, 0.0]), 0.0)
+
+
+def joint_rows(model: Any, joints: Array, rate: Array) -> SparseRows:
+    """Rows over the joints' own dofs, from rates of change (n, 3) of which a hinge or slide uses the first."""
+    count = np.where(model.jnt_type[joints] == BALL, 3, 1)
+    dofs = ranges(model.jnt_dofadr[joints], count)
+    return SparseRows(count, dofs, rate[np.arange(3) < count[:, None]])
+
+
+# ---- tendons ----------------------------------------------------------------------------------------------
+
+
+def tendon_limits(model: Any, data: Any) -> None:
+    limited = np.flatnonzero(model.tendon_limited) if model.ntendon else np.zeros(0, int)
+    if not len(limited):
+        return
+    distance = side_distances(data.ten_length[limited], model.tendon_range[limited])
+    which, side = np.nonzero(distance < model.tendon_margin[limited, None])
+    if not len(which):
+        return
+    jacobian = tendon_rows(model, data, limited[which])
+    jacobian = jacobian._replace(values=jacobian.values * SIDES[side][jacobian.row_of_entry])
+    kept = acting(model, jacobian, np.arange(len(which)))
+    note_tendon_rows(data, LIMIT_TENDON, limited[which], kept)
+    chosen = np.flatnonzero(kept)
+    ids = limited[which[chosen]]
+    rows = soft_rows(
+        model,
+        LIMIT_TENDON,
+        ids,
+        jacobian.take(chosen),
+        pos=distance[which, side][chosen],
+        margin=model.tendon_margin[ids],
+        solref=model.tendon_solref_lim[ids],
+        solimp=model.tendon_solimp_lim[ids],
+        inverse_inertia=model.tendon_invweight0[ids],
+        describe=lambda row: f"limit of {named(model, 'tendon', ids[row])}",
+    )
+    store(data, rows)

@@ -1,0 +1,22 @@
+"""What two touching geoms' settings say about their contact."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="contact_params",
+            name="mujoco",
+            backend="numpy",
+            target="dovetail.plugins.contact_params.mujoco_numpy:contact_params",
+            default=True,
+            reads="ncon contact.geom contact.flex contact.vert contact.dist contact_candidate candidate_pair",
+            writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
+            "contact.includemargin contact.exclude",
+            summary="Explicit pairs, then priorities, then the replaceable rules that combine two geoms",
+        )
+    ]

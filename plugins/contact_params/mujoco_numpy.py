@@ -1,0 +1,169 @@
+"""Friction, solver parameters, dimension and margin of each contact, all contacts at once.
+
+A contact of an explicit pair has the pair's own parameters and nothing of its geoms'. Else the side of higher
+priority gives its parameters unchanged, and sides of equal priority are combined by replaceable rules. The
+override flag then replaces solver parameters, friction and margin of every contact. A side is a geom or a flex;
+both have the same parameters. Compare mj_contactParam, mj_setContact and, for contacts without dofs,
+mj_instantiateContact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.plugins.contact_params.margins_numpy import contact_margin, overridden, pair_or
+from dovetail.plugins.spatial import Array
+
+MINMU = 1e-5
+"""Smallest friction coefficient of a contact (mjMINMU, MuJoCo 3.4)."""
+
+UNPACK = [0, 0, 1, 2, 2]
+"""Which of slide, spin and roll each of the contact's five coefficients is."""
+
+INCLUDED, IN_GAP, NO_DOFS, PASSIVE = 0, 1, 3, 4
+"""Why a contact makes no constraint rows: it does; it is no closer than margin − gap; nothing there can move; a
+passive flex pushes by itself."""
+
+Parts = Mapping[str, Any]
+
+
+class Params(NamedTuple):
+    """Parameters of n contacts."""
+
+    dim: Array
+    friction: Array
+    solref: Array
+    solimp: Array
+    solreffriction: Array
+
+
+def contact_params(model: Any, data: Any, parts: Parts) -> None:
+    """Write the parameters of the first ncon contacts."""
+    n = data.ncon
+    contact = data.contact
+    sides = Sides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
+    pair = explicit_pair(data, n)
+    params = with_override(model, with_pairs(model, pair, combined(sides, parts)))
+    contact.dim[:n] = params.dim
+    contact.friction[:n] = np.maximum(params.friction, MINMU)
+    contact.solref[:n] = params.solref
+    contact.solimp[:n] = params.solimp
+    contact.solreffriction[:n] = params.solreffriction
+    contact.includemargin[:n] = include_margin(model, sides, pair, parts)
+    contact.exclude[:n] = exclusion(contact.dist[:n], contact.includemargin[:n], sides)
+
+
+class Sides:
+    """Both sides of every contact: geoms, or flexes (their elements or vertices) where the geom is -1."""
+
+    def __init__(self, model: Any, geom: Array, flex: Array, vert: Array) -> None:
+        self.model, self.geom, self.flex, self.vert = model, geom, flex, vert
+
+    def __len__(self) -> int:
+        return len(self.geom)
+
+    def get(self, name: str) -> Array:
+        """A parameter of both sides (n, 2, …), `geom_<name>` or `flex_<name>`."""
+        of_geom, of_flex = getattr(self.model, f"geom_{name}"), getattr(self.model, f"flex_{name}")
+        values = np.zeros((*self.geom.shape, *of_geom.shape[1:]), of_geom.dtype)
+        is_geom, is_flex = self.geom >= 0, self.flex >= 0
+        values[is_geom] = of_geom[self.geom[is_geom]]
+        values[is_flex] = of_flex[self.flex[is_flex]]
+        return values
+
+    def fixed(self) -> Array:
+        """Contacts (n) neither side of which can move."""
+        still = np.zeros(self.geom.shape, bool)
+        is_geom = self.geom >= 0
+        still[is_geom] = self.model.body_weldid[self.model.geom_bodyid[self.geom[is_geom]]] == 0
+        return still.all(axis=1)
+
+    def passive(self) -> Array:
+        """Contacts of a passive flex."""
+        soft = np.zeros(self.flex.shape, bool)
+        is_flex = self.flex >= 0
+        soft[is_flex] = self.model.flex_passive[self.flex[is_flex]] != 0
+        return soft.any(axis=1)
+
+    def within_one_flex(self) -> Array:
+        """Contacts of a flex with itself."""
+        return (self.flex[:, 0] == self.flex[:, 1]) & (self.flex[:, 0] >= 0)
+
+    def internal(self) -> Array:
+        """Contacts that keep an element of a flex from turning inside out: its vertices against itself."""
+        return self.within_one_flex() & (self.vert >= 0).any(axis=1)
+
+
+def explicit_pair(data: Any, n: int) -> Array:
+    """The explicit pair each contact belongs to, or -1."""
+    candidate = data.contact_candidate[:n]
+    pair = np.full(n, -1)
+    known = candidate >= 0
+    pair[known] = data.candidate_pair[candidate[known]]
+    return pair
+
+
+def combined(sides: Sides, parts: Parts) -> Params:
+    """Parameters as the two sides' own say."""
+    dim, friction = sides.get("condim"), sides.get("friction")
+    solref, solimp = sides.get("solref"), sides.get("solimp")
+    priority = sides.get("priority")
+    decides = parts["resolve_priority"](priority[:, 0], priority[:, 1])
+    mixed_solref, mixed_solimp = parts["mix_solver"](sides.get("solmix"), solref, solimp)
+    mixed_friction = parts["combine_friction"](friction[:, 0], friction[:, 1])
+    return Params(
+        dim=np.where(sides.internal(), 1, chosen(decides, dim, dim.max(axis=1))),
+        friction=chosen(decides, friction, mixed_friction)[:, UNPACK],
+        solref=chosen(decides, solref, mixed_solref),
+        solimp=chosen(decides, solimp, mixed_solimp),
+        solreffriction=np.zeros((len(sides), 2)),
+    )
+
+
+def chosen(decides: Array, both: Array, shared: Array) -> Array:
+    """The first side's values where `decides` is negative, the second's where positive, else the shared ones."""
+    decides = np.asarray(decides).reshape(-1, *[1] * (both.ndim - 2))
+    return np.where(decides < 0, both[:, 0], np.where(decides > 0, both[:, 1], shared))
+
+
+def with_pairs(model: Any, pair: Array, params: Params) -> Params:
+    """The same, where a contact has an explicit pair the pair's parameters."""
+    return Params(
+        dim=pair_or(pair, model.pair_dim, params.dim),
+        friction=pair_or(pair, model.pair_friction, params.friction),
+        solref=pair_or(pair, model.pair_solref, params.solref),
+        solimp=pair_or(pair, model.pair_solimp, params.solimp),
+        solreffriction=pair_or(pair, model.pair_solreffriction, params.solreffriction),
+    )
+
+
+def with_override(model: Any, params: Params) -> Params:
+    """The same, or the options' parameters for all contacts while the override flag is on."""
+    if not overridden(model):
+        return params
+    opt = model.opt
+    return params._replace(
+        friction=np.broadcast_to(opt.o_friction, params.friction.shape),
+        solref=np.broadcast_to(opt.o_solref, params.solref.shape),
+        solimp=np.broadcast_to(opt.o_solimp, params.solimp.shape),
+        solreffriction=np.broadcast_to(opt.o_solref, params.solreffriction.shape),
+    )
+
+
+def include_margin(model: Any, sides: Sides, pair: Array, parts: Parts) -> Array:
+    """Margin − gap: the distance below which a contact pushes. A flex has neither against itself."""
+    rule = parts["combine_margin"]
+    margin, gap = sides.get("margin"), sides.get("gap")
+    combined_gap = pair_or(pair, model.pair_gap, rule(gap[:, 0], gap[:, 1]))
+    between = contact_margin(model, rule, margin[:, 0], margin[:, 1], pair) - combined_gap
+    return np.where(sides.within_one_flex(), 0.0, between)
+
+
+def exclusion(dist: Array, includemargin: Array, sides: Sides) -> Array:
+    """Whether and why each contact makes no rows."""
+    return np.select(
+        [sides.passive(), dist >= includemargin, sides.fixed()], [PASSIVE, IN_GAP, NO_DOFS], INCLUDED
+    )

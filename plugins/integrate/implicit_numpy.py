@@ -1,0 +1,81 @@
+"""Implicit in velocity: the forces' dependence on velocity is taken at the end of the step, to first order.
+
+(M − h·∂f/∂v)·a = qfrc_smooth + qfrc_constraint gives the acceleration that is integrated, with ∂f/∂v all of
+qDeriv: damping, fluid, actuators, Coriolis and centrifugal forces. The matrix is not symmetric; it is factored
+as U·L from the leaves to the root, which keeps the pattern D. Compare mj_implicit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.derivative.pattern import address
+from dovetail.plugins.derivative.rne_numpy import bias_velocity
+from dovetail.plugins.derivative.velocity_numpy import force_velocity
+from dovetail.plugins.integrate.advance_numpy import advance
+from dovetail.plugins.spatial import MINVAL, Array
+
+
+def integrate(model: Any, data: Any, evaluation: int) -> None:
+    """Advance the state by one time step; the single evaluation is number 0. Writes qDeriv and qLU too."""
+    if model.nv:
+        data.qDeriv[:] = force_velocity(model, data) - bias_velocity(model, data)
+        data.qLU[:] = factor(model, implicit_matrix(model, data))
+    advance_factored(model, data)
+
+
+def advance_factored(model: Any, data: Any) -> None:
+    """Advance the state with the matrix whose factors qLU holds."""
+    acceleration = solve(model, data.qLU, data.qfrc_smooth + data.qfrc_constraint)
+    advance(model, data, acceleration, data.act_dot)
+
+
+def implicit_matrix(model: Any, data: Any) -> Array:
+    """M − h·qDeriv in the pattern D; M has no entries where D couples the dofs of a simple body."""
+    mass = np.where(model.mapM2D >= 0, data.M[model.mapM2D], 0.0)
+    return mass - model.opt.timestep * data.qDeriv
+
+
+def factor(model: Any, matrix: Array) -> Array:
+    """U and L of matrix = U·L: L with its diagonal in the lower triangle, U, whose diagonal is 1, above."""
+    entries = np.array(matrix)
+    start, depth = model.D_rowadr.tolist(), model.D_diag.tolist()
+    for dof in range(model.nv - 1, -1, -1):
+        first, count = start[dof], depth[dof]
+        pivot = entries[first + count]
+        if abs(pivot) < MINVAL:
+            warn_singular(dof, float(pivot))
+        if not count:
+            continue
+        ancestors = model.D_colind[first : first + count]
+        above = address(model, ancestors, np.full(count, dof))
+        entries[above] /= pivot
+        block = address(model, ancestors[:, None], ancestors[None, :])
+        entries[block] -= np.outer(entries[above], entries[first : first + count])
+    return entries
+
+
+def solve(model: Any, factors: Array, right: Array) -> Array:
+    """The solution x of U·L·x = right."""
+    x = np.array(right)
+    start, depth, count = model.D_rowadr.tolist(), model.D_diag.tolist(), model.D_rownnz.tolist()
+    for dof in range(model.nv - 1, -1, -1):
+        beyond = slice(start[dof] + depth[dof] + 1, start[dof] + count[dof])
+        x[dof] -= factors[beyond] @ x[model.D_colind[beyond]]
+    for dof in range(model.nv):
+        before = slice(start[dof], start[dof] + depth[dof])
+        x[dof] = (x[dof] - factors[before] @ x[model.D_colind[before]]) / factors[start[dof] + depth[dof]]
+    return x
+
+
+def warn_singular(dof: int, pivot: float) -> None:
+    """Say at which dof the matrix cannot be divided by; the result goes on to infinity or NaN."""
+    warnings.warn(
+        f"M − h·qDeriv is singular at dof {dof} (pivot {pivot:g}): its inertia is too small, or a force grows "
+        "with velocity too fast for this time step",
+        RuntimeWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,196 @@
+"""Islands: kinematic trees that constraint rows tie together, directly or through others.
+
+Two trees are neighbours if a constraint moves both. Islands are numbered in the order of their first tree; trees
+without constraints belong to none (-1). Dofs and rows are then sorted by island, each keeping its order within it,
+and the mass matrix and the Jacobian fall into a block per island: arrays whose names begin with i. Their columns
+count from the first dof of the island. Compare mj_island.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
+from dovetail.plugins.solve_constraints.sparse_numpy import entries, uses_sparse_jacobian
+from dovetail.plugins.spatial import Array
+
+EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(
+    int,
+    (
+        ConstraintType.EQUALITY,
+        ConstraintType.FRICTION_DOF,
+        ConstraintType.FRICTION_TENDON,
+        ConstraintType.LIMIT_TENDON,
+        ConstraintType.CONTACT_FRICTIONLESS,  # the first of the contact types
+    ),
+)
+
+
+def islands(model: Any, data: Any) -> None:
+    """Write the islands and all arrays sorted by island."""
+    data.nisland = data.nidof = 0
+    data.tree_island[:] = -1
+    data.dof_island[:] = -1
+    if not data.nefc or model.opt.disableflags & DisableBit.ISLAND:
+        return
+    row, tree = touched_trees(model, data)
+    first_tree = np.zeros(data.nefc, int)  # a row that moves nothing may belong anywhere
+    first_tree[row[::-1]] = tree[::-1]
+    island = components(model.ntree, np.append(first_tree, first_tree[row]), np.append(first_tree, tree))
+    data.reserve(nisland_max=int(island.max()) + 1)
+    data.nisland = int(island.max()) + 1
+    data.tree_island[:] = island
+    sort_trees(data)
+    sort_dofs(model, data)
+    sort_mass(model, data)
+    sort_rows(data, island[first_tree])
+    sort_jacobian(data)
+
+
+# ---- which trees belong together
+
+
+def touched_trees(model: Any, data: Any) -> tuple[Array, Array]:
+    """Constraint row and tree of each entry of the Jacobian that ties trees together, in the order of rows.
+
+    Where MuJoCo's Jacobian would be dense, it looks at numbers, not at structure, for constraints that can have any
+    number of trees (tendons, joint equalities, flexes), so that entries that happen to be zero do not count."""
+    nefc = data.nefc
+    row, at = entries(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc])
+    tree = model.dof_treeid[data.efc_J_colind[at]]
+    if not uses_sparse_jacobian(model):
+        nonzero = data.efc_J[at] != 0.0
+        has_nonzero = np.bincount(row[nonzero], minlength=nefc) > 0
+        counts = nonzero | ~(scanned(model, data) & has_nonzero)[row]
+        row, tree = row[counts], tree[counts]
+    return row, tree
+
+
+def scanned(model: Any, data: Any) -> Array:
+    """Rows whose trees MuJoCo reads from the Jacobian: all but those on one joint or between two bodies."""
+    kind, owner = data.efc_type[: data.nefc], data.efc_id[: data.nefc]
+    equality = kind == EQUALITY
+    bodies = np.isin(model.eq_type, (EqType.CONNECT, EqType.WELD))
+    any_number = (kind == FRICTION_TENDON) | (kind == LIMIT_TENDON)
+    any_number[equality] = ~bodies[owner[equality]]
+    contact = kind >= FRICTIONLESS
+    any_number[contact] = (data.contact.geom[owner[contact]] < 0).any(axis=1)  # a flex
+    return any_number
+
+
+def components(count: int, first: Array, second: Array) -> Array:
+    """Number of the connected component of each of `count` nodes, given edges; -1 for nodes without any edge.
+    Components are numbered in the order of their smallest node."""
+    label = np.arange(count)
+    pairs = np.unique(np.stack([first, second]), axis=1)
+    while True:
+        smaller = np.minimum(label[pairs[0]], label[pairs[1]])
+        new = label.copy()
+        np.minimum.at(new, pairs.ravel(), np.tile(smaller, 2))
+        new = new[new]
+        if np.array_equal(new, label):
+            break
+        label = new
+    found = np.full(count, -1)
+    used = np.unique(pairs)
+    found[used] = np.unique(label[used], return_inverse=True)[1]
+    return found
+
+
+# ---- sorting by island
+
+
+def sorted_by(island: Array, nisland: int) -> tuple[Array, Array, Array]:
+    """Places in the order of islands (those of none last), how many each island has, and where its first is."""
+    order = np.argsort(np.where(island < 0, nisland, island), kind="stable")
+    size = np.bincount(island[island >= 0], minlength=nisland)
+    return order, size, np.cumsum(size) - size
+
+
+def sort_trees(data: Any) -> None:
+    nisland = data.nisland
+    order, size, first = sorted_by(data.tree_island, nisland)
+    data.map_itree2tree[:] = order
+    data.island_ntree[:nisland] = size
+    data.island_itreeadr[:nisland] = first
+
+
+def sort_dofs(model: Any, data: Any) -> None:
+    nisland = data.nisland
+    data.dof_island[:] = data.tree_island[model.dof_treeid]
+    order, size, first = sorted_by(data.dof_island, nisland)
+    data.nidof = int(size.sum())
+    data.map_idof2dof[:] = order
+    data.map_dof2idof[order] = np.arange(model.nv)
+    data.island_nv[:nisland] = size
+    data.island_idofadr[:nisland] = first
+    data.island_dofadr[:nisland] = order[first]
+
+
+def sort_mass(model: Any, data: Any) -> None:
+    """The blocks of the mass matrix and of its factors."""
+    dof = data.map_idof2dof[: data.nidof]
+    count = model.M_rownnz[dof]
+    row, at = entries(count, model.M_rowadr[dof])
+    total = len(at)
+    data.iM_rownnz[: len(dof)] = count
+    data.iM_rowadr[: len(dof)] = np.cumsum(count) - count
+    data.iM_colind[:total] = local_column(data, model.M_colind[at], data.dof_island[dof][row])
+    data.iM[:total] = data.M[at]
+    data.iLD[:total] = data.qLD[at]
+    data.iLDiagInv[: len(dof)] = data.qLDiagInv[dof]
+
+
+def local_column(data: Any, dof: Array, island: Array) -> Array:
+    """Places of dofs counted from the first of their island."""
+    return data.map_dof2idof[dof] - data.island_idofadr[island]
+
+
+def sort_rows(data: Any, island: Array) -> None:
+    """Constraint rows and what solvers need of them; `island` is that of each row."""
+    nisland, nefc = data.nisland, data.nefc
+    order, size, first = sorted_by(island, nisland)
+    kind = data.efc_type[:nefc]
+    data.efc_island[:nefc] = island
+    data.map_iefc2efc[:nefc] = order
+    data.map_efc2iefc[order] = np.arange(nefc)
+    data.island_nefc[:nisland] = size
+    data.island_iefcadr[:nisland] = first
+    dry = (kind == FRICTION_DOF) | (kind == FRICTION_TENDON)
+    data.island_ne[:nisland] = np.bincount(island[kind == EQUALITY], minlength=nisland)
+    data.island_nf[:nisland] = np.bincount(island[dry], minlength=nisland)
+    data.iefc_type[:nefc] = kind[order]
+    data.iefc_id[:nefc] = data.efc_id[order]
+    data.iefc_frictionloss[:nefc] = data.efc_frictionloss[order]
+    data.iefc_D[:nefc] = data.efc_D[order]
+    data.iefc_R[:nefc] = data.efc_R[order]
+
+
+def sort_jacobian(data: Any) -> None:
+    """The blocks of the Jacobian; entries outside them, which are zero, are left out."""
+    nefc = data.nefc
+    order = data.map_iefc2efc[:nefc]
+    row, at = entries(data.efc_J_rownnz[order], data.efc_J_rowadr[order])
+    island = data.efc_island[order]
+    inside = data.dof_island[data.efc_J_colind[at]] == island[row]
+    row, at = row[inside], at[inside]
+    count = np.bincount(row, minlength=nefc)
+    column = local_column(data, data.efc_J_colind[at], island[row])
+    data.iefc_J_rownnz[:nefc] = count
+    data.iefc_J_rowadr[:nefc] = np.cumsum(count) - count
+    data.iefc_J_colind[: len(at)] = column
+    data.iefc_J[: len(at)] = data.efc_J[at]
+    data.iefc_J_rowsuper[:nefc] = following_rows_alike(count, column, island)
+
+
+def following_rows_alike(count: Array, column: Array, island: Array) -> Array:
+    """How many rows after each, in the same island, have the same columns."""
+    ends = np.cumsum(count)
+    names = [column[end - n : end].tobytes() for end, n in zip(ends.tolist(), count.tolist(), strict=True)]
+    alike = np.zeros(len(names), int)
+    for row in range(len(names) - 2, -1, -1):
+        if names[row] == names[row + 1] and island[row] == island[row + 1]:
+            alike[row] = alike[row + 1] + 1
+    return alike

@@ -1,0 +1,30 @@
+"""Where candidate pairs touch."""
+
+from __future__ import annotations
+
+from dovetail.plugin import Implementation, hookimpl
+
+_READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
+
+
+@hookimpl
+def dovetail_implementations() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="narrowphase",
+            name="convex",
+            backend="numpy",
+            target="dovetail.plugins.narrowphase.convex_numpy:narrowphase",
+            default=True,
+            reads=_READS,
+            summary="Every candidate to the function of its two types; meshes collide as their convex hulls",
+        ),
+        Implementation(
+            stage="narrowphase",
+            name="triangle",
+            backend="numpy",
+            target="dovetail.plugins.narrowphase.triangle_numpy:narrowphase",
+            reads=_READS,
+            summary="Meshes collide by their triangles, hollows and all; the rest as `convex`",
+        ),
+    ]

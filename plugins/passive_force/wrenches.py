@@ -1,0 +1,19 @@
+"""Joint forces of forces and torques on bodies. Compare mj_applyFT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import Array, add_to_parents, cross, dot
+
+
+def joint_forces(model: Any, data: Any, body: Array, point: Array, force: Array, torque: Array) -> Array:
+    """What wrenches amount to in joint coordinates: forces (n, 3) at points (n, 3) of bodies (n), and torques
+    (n, 3), all in the world frame."""
+    lever = point - data.subtree_com[model.body_rootid[body]]
+    wrench = np.zeros((model.nbody, 6))
+    np.add.at(wrench, body, np.hstack([torque + cross(lever, force), force]))
+    add_to_parents(wrench, model.body_parentid)
+    return dot(data.cdof, wrench[model.dof_bodyid])

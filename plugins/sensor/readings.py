@@ -1,0 +1,39 @@
+"""What all sensor rows share: which sensors are of a type, and how readings get into sensordata.
+
+A sensor's cutoff clamps its reading: to ±cutoff if its numbers are real, from above only if they are positive.
+Axes and quaternions have none; fromto sensors use it as the largest distance only. Compare mj_computeSensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import DataType, SensorType
+from dovetail.plugins.spatial import Array
+
+
+def sensors_of(model: Any, kind: SensorType) -> Array:
+    """Ids of the sensors of one type, ascending."""
+    return np.flatnonzero(model.sensor_type == int(kind))
+
+
+def write(model: Any, data: Any, sensors: Array, readings: Iterable[Any]) -> None:
+    """Put one reading per sensor, clamped, at its address in sensordata."""
+    for sensor, reading in zip(sensors.tolist(), readings, strict=True):
+        start, count = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
+        data.sensordata[start : start + count] = clamped(model, sensor, reading)
+
+
+def clamped(model: Any, sensor: int, reading: Any) -> Any:
+    """A reading within its sensor's cutoff."""
+    cutoff = model.sensor_cutoff[sensor]
+    if cutoff <= 0 or model.sensor_type[sensor] == SensorType.GEOMFROMTO:
+        return reading
+    if model.sensor_datatype[sensor] == DataType.REAL:
+        return np.clip(reading, -cutoff, cutoff)
+    if model.sensor_datatype[sensor] == DataType.POSITIVE:
+        return np.minimum(reading, cutoff)
+    return reading

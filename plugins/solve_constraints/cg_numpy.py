@@ -1,0 +1,54 @@
+"""Conjugate gradients, preconditioned with the inverse of the mass matrix, by the rule of Polak and Ribière.
+
+A direction is the preconditioned gradient plus a share of the last direction; the share is never negative, so that
+the method starts afresh where the cost's curvature has changed. No Hessian is formed. Compare mj_solCG; Nocedal and
+Wright, Numerical Optimization, section 5.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
+from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
+from dovetail.plugins.solve_constraints.sparse_numpy import inverse_mass
+from dovetail.plugins.spatial import MINVAL, Array
+
+
+def solve_constraints(model: Any, data: Any) -> None:
+    """Write qacc, the constraint forces and states, and statistics."""
+    inverse: Any = inverse_mass(model, data) if data.nefc else None
+
+    def method(model: Any, data: Any, problem: Problem) -> ConjugateGradients:
+        # Islands consist of whole trees, so their part of the inverse is the inverse of their part.
+        return ConjugateGradients(inverse[problem.dofs][:, problem.dofs])
+
+    solve_primal(model, data, method)
+
+
+class ConjugateGradients:
+    """Directions of conjugate gradients for one problem."""
+
+    nnz = 0
+
+    def __init__(self, inverse: Any) -> None:
+        self._inverse = inverse
+        self._last: tuple[Array, Array, Array] | None = None
+        """Gradient, preconditioned gradient and direction of the point before."""
+
+    def direction(self, point: Point) -> Array:
+        gradient = point.gradient
+        conditioned: Array = self._inverse @ gradient
+        direction = -conditioned
+        if self._last is not None:
+            old, old_conditioned, old_direction = self._last
+            share = gradient @ (conditioned - old_conditioned) / max(MINVAL, old @ old_conditioned)
+            direction += max(0.0, share) * old_direction
+        self._last = gradient, conditioned, direction
+        return direction
+
+    def updates(self, old: Point, new: Point) -> int:
+        return 0
+
+    def finish(self, point: Point) -> None:
+        """Nothing is left to write."""

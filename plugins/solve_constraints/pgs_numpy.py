@@ -1,0 +1,86 @@
+"""Projected Gauss-Seidel: minimise over the force of one row after another, the others held, sweep by sweep.
+
+A scalar row moves to its own minimum and is clipped to what it can exert. An elliptic contact makes two moves: along
+the ray of its present force (or, if it has none, by its normal alone), then over the friction forces inside the
+ellipse that the normal force allows. Islands are not told apart. Compare mj_solPGS.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.solve_constraints.dual_numpy import Dual, Visit, gauss_seidel
+from dovetail.plugins.solve_constraints.qcqp_numpy import minimise_in_ellipsoid
+from dovetail.plugins.spatial import MINVAL, Array
+
+
+def solve_constraints(model: Any, data: Any) -> None:
+    """Write qacc, the constraint forces and states, efc_AR, efc_b and statistics."""
+    gauss_seidel(model, data, sweep)
+
+
+def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
+    """Visit every row and contact once, changing `force`; by how much the cost fell."""
+    fallen = 0.0
+    for visit in order:
+        if visit.cone < 0:
+            fallen -= visit_row(dual, force, visit.row)
+        else:
+            fallen -= visit_cone(dual, force, visit)
+    return fallen
+
+
+def visit_row(dual: Dual, force: Array, row: int) -> float:
+    """Move one row's force to its best within its bounds; the change of cost."""
+    residual = dual.residual(force, row)
+    old, curvature = float(force[row]), float(dual.diagonal[row])
+    new = min(max(old - residual / curvature, dual.lower[row]), dual.upper[row])
+    force[row] = new
+    return (new - old) * (residual + 0.5 * curvature * (new - old))
+
+
+def visit_cone(dual: Dual, force: Array, visit: Visit) -> float:
+    """Move the forces of an elliptic contact; the change of cost."""
+    rows = slice(visit.row, visit.row + visit.size)
+    residual = np.array([dual.residual(force, row) for row in range(rows.start, rows.stop)])
+    block = dual.block(visit.row, visit.size)
+    old = force[rows].copy()
+    new = ray_move(block, residual, old)
+    friction = dual.rows.cones.scale[visit.cone, 1 : visit.size]
+    new[1:] = friction_move(block, residual, old, new[0], friction)
+    change = cost_change(block, residual, new - old)
+    force[rows] = new if change is not None else old
+    return change or 0.0
+
+
+def ray_move(block: Array, residual: Array, old: Array) -> Array:
+    """The best multiple of the present force, or the best normal force if there is none."""
+    if old[0] < MINVAL:
+        new = np.zeros_like(old)
+        new[0] = max(0.0, old[0] - residual[0] / block[0, 0])
+        return new
+    curvature = float(old @ block @ old)
+    if curvature < MINVAL:
+        return old.copy()
+    return old * (1.0 + max(-1.0, -float(old @ residual) / curvature))
+
+
+def friction_move(block: Array, residual: Array, old: Array, normal: float, friction: Array) -> Array:
+    """The best friction forces at the given normal force."""
+    if normal < MINVAL:
+        return np.zeros(len(old) - 1)
+    A = block[1:, 1:]
+    b = residual[1:] - A @ old[1:] + block[1:, 0] * (normal - old[0])
+    return minimise_in_ellipsoid(A, b, friction, normal)
+
+
+WORSE = 1e-10
+"""A move that raises the cost by more than this is taken back (costChange in engine_solver.c)."""
+
+
+def cost_change(block: Array, residual: Array, move: Array) -> float | None:
+    """By how much a move changes the cost; None if it would rise."""
+    change = float(move @ (residual + 0.5 * block @ move))
+    return None if change > WORSE else change

@@ -1,0 +1,147 @@
+"""The problem that primal solvers solve: which acceleration is best, of all dofs or of one island.
+
+With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), where
+s is the cost of the constraint rows (`cost_numpy`). The first term is Gauss' principle. Compare mj_solPrimal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.solve_constraints.cost_numpy import Rows, evaluate, rows_of
+from dovetail.plugins.solve_constraints.dual_numpy import whole_scale
+from dovetail.plugins.solve_constraints.sparse_numpy import jacobian, mass_matrix, matrix, symmetric
+from dovetail.plugins.spatial import Array
+
+
+@attrs.frozen(eq=False)
+class Pattern:
+    """Which entries of a matrix are stored, by row."""
+
+    rownnz: Array
+    rowadr: Array
+    colind: Array
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """Matrices and vectors of the minimisation, over dofs and rows in the order of an island or of the model."""
+
+    M: Any
+    J: Any
+    rows: Rows
+    aref: Array
+    qfrc_smooth: Array
+    qacc_smooth: Array
+    scale: float
+    """What improvement and gradient are multiplied by before they are compared with the tolerance."""
+    island: int
+    """The island's number; -1: all dofs."""
+    dofs: Array
+    """The model's dofs that the problem's are, in its order."""
+    efc: Array
+    """The Data's constraint rows that the problem's are."""
+    M_pattern: Pattern
+    J_pattern: Pattern
+
+
+@attrs.frozen(eq=False)
+class Point:
+    """An acceleration, and what the cost is like there."""
+
+    qacc: Array
+    Ma: Array
+    jar: Array
+    force: Array
+    state: Array
+    gauss: float
+    """The first term of the cost."""
+    cost: float
+    gradient: Array
+    qfrc_constraint: Array
+
+
+def whole_problem(model: Any, data: Any) -> Problem:
+    """All dofs and rows together."""
+    nefc = data.nefc
+    J = Pattern(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc], data.efc_J_colind)
+    return Problem(
+        M=mass_matrix(model, data),
+        J=jacobian(model, data),
+        rows=rows_of(data),
+        aref=data.efc_aref[:nefc],
+        qfrc_smooth=data.qfrc_smooth,
+        qacc_smooth=data.qacc_smooth,
+        scale=whole_scale(model),
+        island=-1,
+        dofs=np.arange(model.nv),
+        efc=np.arange(nefc),
+        M_pattern=Pattern(model.M_rownnz, model.M_rowadr, model.M_colind),
+        J_pattern=J,
+    )
+
+
+def island_problem(model: Any, data: Any, island: int) -> Problem:
+    """The dofs and rows of one island, from the arrays sorted by island."""
+    first, nv = int(data.island_idofadr[island]), int(data.island_nv[island])
+    top, nefc = int(data.island_iefcadr[island]), int(data.island_nefc[island])
+    dof, row = slice(first, first + nv), slice(top, top + nefc)
+    dofs, efc = data.map_idof2dof[dof], data.map_iefc2efc[row]
+    M = Pattern(data.iM_rownnz[dof], data.iM_rowadr[dof], data.iM_colind)
+    J = Pattern(data.iefc_J_rownnz[row], data.iefc_J_rowadr[row], data.iefc_J_colind)
+    inertia = data.iM[M.rowadr + M.rownnz - 1]
+    return Problem(
+        M=symmetric(M.rownnz, M.rowadr, M.colind, data.iM),
+        J=matrix(J.rownnz, J.rowadr, J.colind, data.iefc_J, nv),
+        rows=rows_of(data, efc),
+        aref=data.efc_aref[efc],
+        qfrc_smooth=data.qfrc_smooth[dofs],
+        qacc_smooth=data.qacc_smooth[dofs],
+        scale=1.0 / float(inertia.sum()),
+        island=island,
+        dofs=dofs,
+        efc=efc,
+        M_pattern=M,
+        J_pattern=J,
+    )
+
+
+def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
+    """Cost and gradient at an acceleration whose M·qacc and J·qacc − aref are known."""
+    force, state, cost = evaluate(problem.rows, jar)
+    excess = Ma - problem.qfrc_smooth
+    gauss = 0.5 * float(excess @ (qacc - problem.qacc_smooth))
+    qfrc_constraint = problem.J.T @ force
+    return Point(
+        qacc=qacc,
+        Ma=Ma,
+        jar=jar,
+        force=force,
+        state=state,
+        gauss=gauss,
+        cost=cost + gauss,
+        gradient=excess - qfrc_constraint,
+        qfrc_constraint=qfrc_constraint,
+    )
+
+
+def starting_acceleration(model: Any, data: Any, problem: Problem) -> Array:
+    """Last step's acceleration or the smooth one, whichever costs less; the smooth one where no constraint acts.
+    `problem` is the whole one. Compare warmstart in engine_forward.c."""
+    if model.opt.disableflags & DisableBit.WARMSTART:
+        return data.qacc_smooth.copy()
+    last = data.qacc_warmstart
+    excess = problem.M @ last - data.qfrc_smooth
+    cost = evaluate(problem.rows, problem.J @ last - problem.aref)[2] + 0.5 * excess @ (
+        last - data.qacc_smooth
+    )
+    smooth_cost = evaluate(problem.rows, data.efc_b[: data.nefc])[2]
+    start = last.copy() if cost <= smooth_cost else data.qacc_smooth.copy()
+    if data.nisland:
+        free = data.map_idof2dof[data.nidof : model.nv]
+        start[free] = data.qacc_smooth[free]
+    return start

@@ -1,0 +1,104 @@
+"""Matrices stored by row (rownnz, rowadr, colind, values, as MuJoCo has them) to ones that solvers multiply with.
+
+Few columns give a dense array, many a SciPy sparse matrix, so that a scene of hundreds of bodies does not need
+room for rows × dofs numbers. Both take part in `A @ x` and `A.T @ y`. Compare mju_sparse2dense.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.enums import Jacobian
+from dovetail.plugins.spatial import Array
+
+DENSE = 200
+"""Dofs up to which dense matrices are quicker: measured on piles of boxes, where the Newton step with dense
+Cholesky and that with sparse factors cost the same at about this size."""
+
+AUTO_SPARSE = 60
+"""Dofs from which MuJoCo 3.4 stores the Jacobian by row if `option jacobian` is auto."""
+
+
+def entries(rownnz: Array, rowadr: Array) -> tuple[Array, Array]:
+    """Row of each entry, and its address in colind and values, row after row."""
+    row = np.repeat(np.arange(len(rownnz)), rownnz)
+    first = np.cumsum(rownnz) - rownnz
+    return row, np.arange(len(row)) + (rowadr - first)[row]
+
+
+def matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int) -> Any:
+    """The matrix (len(rownnz), ncol), dense if it has few columns, else sparse."""
+    row, at = entries(rownnz, rowadr)
+    if ncol <= DENSE:
+        dense = np.zeros((len(rownnz), ncol))
+        dense[row, colind[at]] = values[at]
+        return dense
+    from scipy.sparse import csr_array
+
+    starts = np.concatenate([[0], np.cumsum(rownnz)])
+    return csr_array((values[at], colind[at], starts), shape=(len(rownnz), ncol))
+
+
+def symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any:
+    """The symmetric matrix whose lower triangle is given, each row ending with its diagonal."""
+    n = len(rownnz)
+    lower = matrix(rownnz, rowadr, colind, values, n)
+    diagonal = values[rowadr + rownnz - 1]
+    if isinstance(lower, np.ndarray):
+        return lower + lower.T - np.diag(diagonal)
+    from scipy.sparse import diags_array
+
+    return (lower + lower.T - diags_array(diagonal)).tocsr()
+
+
+def jacobian(model: Any, data: Any) -> Any:
+    """All constraint rows by all dofs."""
+    nefc = data.nefc
+    return matrix(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc], data.efc_J_colind, data.efc_J, model.nv)
+
+
+def mass_matrix(model: Any, data: Any) -> Any:
+    """M with both triangles."""
+    return symmetric(model.M_rownnz, model.M_rowadr, model.M_colind, data.M)
+
+
+def solve_columns(model: Any, data: Any, columns: Array) -> Array:
+    """M⁻¹ times several vectors, the columns (nv, n), from the factors of M."""
+    start, end = model.M_rowadr.tolist(), (model.M_rowadr + model.M_rownnz - 1).tolist()
+    lower, solved = data.qLD, columns.copy()
+    rows = [(slice(first, last), model.M_colind[first:last]) for first, last in zip(start, end, strict=True)]
+    for k in range(model.nv - 1, -1, -1):
+        at, ancestors = rows[k]
+        solved[ancestors] -= lower[at, None] * solved[k]
+    solved *= data.qLDiagInv[:, None]
+    for k, (at, ancestors) in enumerate(rows):
+        solved[k] -= lower[at] @ solved[ancestors]
+    return solved
+
+
+def inverse_mass(model: Any, data: Any) -> Any:
+    """M⁻¹: a block per kinematic tree, of which the columns of all trees are solved for at once."""
+    nv = model.nv
+    dof = np.arange(nv)
+    first = model.tree_dofadr[model.dof_treeid]
+    count = model.tree_dofnum[model.dof_treeid]
+    unit = np.zeros((nv, int(count.max())))
+    unit[dof, dof - first] = 1.0
+    blocks = solve_columns(model, data, unit)
+    row, within = np.nonzero(np.arange(unit.shape[1]) < count[:, None])
+    if nv <= DENSE:
+        inverse = np.zeros((nv, nv))
+        inverse[row, first[row] + within] = blocks[row, within]
+        return inverse
+    from scipy.sparse import csr_array
+
+    starts = np.concatenate([[0], np.cumsum(count)])
+    return csr_array((blocks[row, within], first[row] + within, starts), shape=(nv, nv))
+
+
+def uses_sparse_jacobian(model: Any) -> bool:
+    """Whether MuJoCo would store this model's Jacobian by row: `option jacobian`, where auto means 60 dofs."""
+    kind = model.opt.jacobian
+    return kind == Jacobian.SPARSE or (kind == Jacobian.AUTO and model.nv >= AUTO_SPARSE)
