@@ -27,17 +27,40 @@ _PUBLIC = {
     "Plan": "dovetail.plan",
     "Profiler": "dovetail.wrappers",
     "Simulation": "dovetail.simulation",
+    "angmom_matrix": "dovetail.plugins.queries.jacobian",
+    "apply_ft": "dovetail.plugins.queries.jacobian",
     "builtin_models": "dovetail.simulation",
     "compile_plan": "dovetail.planner",
+    "contact_force": "dovetail.plugins.queries.contact_force",
+    "dense_jacobian": "dovetail.plugins.queries.dense",
+    "differentiate_pos": "dovetail.plugins.queries.positions",
     "forward": "dovetail.simulation",
     "full_mass_matrix": "dovetail.simulation",
+    "geom_distance": "dovetail.plugins.queries.distance",
+    "integrate_pos": "dovetail.plugins.queries.positions",
+    "inverse": "dovetail.plugins.queries.inverse_dynamics",
+    "inverse_fd": "dovetail.plugins.queries.finite_difference",
+    "jac_body": "dovetail.plugins.queries.jacobian",
+    "jac_body_com": "dovetail.plugins.queries.jacobian",
+    "jac_dot": "dovetail.plugins.queries.jacobian",
+    "jac_geom": "dovetail.plugins.queries.jacobian",
+    "jac_point": "dovetail.plugins.queries.jacobian",
+    "jac_site": "dovetail.plugins.queries.jacobian",
+    "jac_subtree_com": "dovetail.plugins.queries.jacobian",
     "load": "dovetail.simulation",
     "load_model": "dovetail.contracts.model_store",
     "loads": "dovetail.simulation",
     "make_data": "dovetail.contracts.derive",
+    "mul_m": "dovetail.plugins.queries.jacobian",
+    "multi_ray": "dovetail.plugins.queries.ray",
+    "object_acceleration": "dovetail.plugins.queries.motion",
+    "object_velocity": "dovetail.plugins.queries.motion",
+    "ray": "dovetail.plugins.queries.ray",
     "reset": "dovetail.contracts.derive",
     "set_constants": "dovetail.simulation",
+    "solve_m": "dovetail.plugins.queries.jacobian",
     "step": "dovetail.simulation",
+    "transition_fd": "dovetail.plugins.queries.finite_difference",
     "validate": "dovetail.contracts.derive",
 }
 
@@ -56,6 +79,29 @@ if TYPE_CHECKING:
     from dovetail.implementation import Implementation as Implementation
     from dovetail.plan import Plan as Plan
     from dovetail.planner import compile_plan as compile_plan
+    from dovetail.plugins.queries.contact_force import contact_force as contact_force
+    from dovetail.plugins.queries.dense import dense_jacobian as dense_jacobian
+    from dovetail.plugins.queries.distance import geom_distance as geom_distance
+    from dovetail.plugins.queries.finite_difference import inverse_fd as inverse_fd
+    from dovetail.plugins.queries.finite_difference import transition_fd as transition_fd
+    from dovetail.plugins.queries.inverse_dynamics import inverse as inverse
+    from dovetail.plugins.queries.jacobian import angmom_matrix as angmom_matrix
+    from dovetail.plugins.queries.jacobian import apply_ft as apply_ft
+    from dovetail.plugins.queries.jacobian import jac_body as jac_body
+    from dovetail.plugins.queries.jacobian import jac_body_com as jac_body_com
+    from dovetail.plugins.queries.jacobian import jac_dot as jac_dot
+    from dovetail.plugins.queries.jacobian import jac_geom as jac_geom
+    from dovetail.plugins.queries.jacobian import jac_point as jac_point
+    from dovetail.plugins.queries.jacobian import jac_site as jac_site
+    from dovetail.plugins.queries.jacobian import jac_subtree_com as jac_subtree_com
+    from dovetail.plugins.queries.jacobian import mul_m as mul_m
+    from dovetail.plugins.queries.jacobian import solve_m as solve_m
+    from dovetail.plugins.queries.motion import object_acceleration as object_acceleration
+    from dovetail.plugins.queries.motion import object_velocity as object_velocity
+    from dovetail.plugins.queries.positions import differentiate_pos as differentiate_pos
+    from dovetail.plugins.queries.positions import integrate_pos as integrate_pos
+    from dovetail.plugins.queries.ray import multi_ray as multi_ray
+    from dovetail.plugins.queries.ray import ray as ray
     from dovetail.simulation import Simulation as Simulation
     from dovetail.simulation import builtin_models as builtin_models
     from dovetail.simulation import forward as forward

@@ -185,16 +185,44 @@ _FILLED: Mapping[str, Callable[[Getter], Any]] = {
 """How many entries of an array of this size are meaningful; the rest is room, and never compared."""
 
 
+_ISLAND_DOFS = frozenset(
+    (
+        "map_idof2dof",
+        "ifrc_smooth",
+        "iacc_smooth",
+        "iM_rownnz",
+        "iM_rowadr",
+        "iLDiagInv",
+        "iacc",
+        "ifrc_constraint",
+    )
+)
+"""Fields with room for every dof that hold only those in islands."""
+
+_ISLAND_MATRIX = frozenset(("iM", "iLD", "iM_colind"))
+"""Those that hold the rows of the mass matrix for dofs in islands."""
+
+
+def _length(spec: FieldSpec, get: Getter) -> int | None:
+    """How many entries of a field are meaningful, None if all are."""
+    if spec.name in _ISLAND_DOFS:
+        return int(get("nidof"))
+    if spec.name in _ISLAND_MATRIX:
+        return int(get("iM_rownnz")[: int(get("nidof"))].sum())
+    count = _FILLED.get(str(spec.shape[0])) if spec.shape else None
+    return None if count is None else int(count(get))
+
+
 def meaningful(spec: FieldSpec, value: Array, get: Getter) -> Array:
     """One world's field without the entries that are only room; `get` reads other fields of that world."""
-    if not spec.shape or spec.shape[0] not in _FILLED:
-        return value
-    return value[: int(_FILLED[str(spec.shape[0])](get))]
+    return value[: _length(spec, get)]
 
 
 def has_room(spec: FieldSpec) -> bool:
     """Whether the field's meaningful length varies, so that worlds must be compared one by one."""
-    return bool(spec.shape) and spec.shape[0] in _FILLED
+    return bool(spec.shape) and (
+        spec.shape[0] in _FILLED or spec.name in _ISLAND_DOFS or spec.name in _ISLAND_MATRIX
+    )
 
 
 def compare_data(

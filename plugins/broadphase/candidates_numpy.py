@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
         """Which pairs of boxes have a point in common."""
         meet = self.low[first] <= self.high[second]
         meet &= self.low[second] <= self.high[first]
-        return meet.all(axis=1)
+        return np.all(meet, axis=1)
 
 
 Search = Callable[[Array, Array, Bounds], Pairs]

@@ -31,7 +31,9 @@ def sweep(geoms: Array, moves: Array, bounds: Bounds) -> Pairs:
     entries = sorted_entries(bounds.low[geoms], bounds.high[geoms])
     for one, other in meeting(entries, moves[entries.box]):
         box1, box2 = entries.box[one], entries.box[other]
-        keep = (entries.lane[one] == np.maximum(entries.first_lane[box1], entries.first_lane[box2])).all(axis=1)
+        keep = (entries.lane[one] == np.maximum(entries.first_lane[box1], entries.first_lane[box2])).all(
+            axis=1
+        )
         geom1, geom2 = geoms[box1[keep]], geoms[box2[keep]]
         keep = bounds.overlap(geom1, geom2)
         yield geom1[keep], geom2[keep]

@@ -79,14 +79,14 @@ class Sides:
         still = np.zeros(self.geom.shape, bool)
         is_geom = self.geom >= 0
         still[is_geom] = self.model.body_weldid[self.model.geom_bodyid[self.geom[is_geom]]] == 0
-        return still.all(axis=1)
+        return np.all(still, axis=1)
 
     def passive(self) -> Array:
         """Contacts of a passive flex."""
         soft = np.zeros(self.flex.shape, bool)
         is_flex = self.flex >= 0
         soft[is_flex] = self.model.flex_passive[self.flex[is_flex]] != 0
-        return soft.any(axis=1)
+        return np.any(soft, axis=1)
 
     def within_one_flex(self) -> Array:
         """Contacts of a flex with itself."""

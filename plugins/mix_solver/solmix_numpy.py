@@ -15,7 +15,7 @@ def mix_solver(solmix: Array, solref: Array, solimp: Array) -> tuple[Array, Arra
     """solref (n, 2) and solimp (n, 5) from the values of both geoms, the second axis the geom."""
     weight = first_weight(solmix)[:, None]
     mean = weight * solref[:, 0] + (1 - weight) * solref[:, 1]
-    standard = (solref[:, :, 0] > 0).all(axis=1)[:, None]
+    standard = np.all(solref[:, :, 0] > 0, axis=1)[:, None]
     mixed = weight * solimp[:, 0] + (1 - weight) * solimp[:, 1]
     return np.where(standard, mean, np.minimum(solref[:, 0], solref[:, 1])), mixed
 

@@ -229,7 +229,7 @@ def meeting(surface: Surface, low: Array, high: Array) -> tuple[Array, Array]:
 
     def keep(query: Array, node: Array) -> Array:
         apart = (tree.low[node] > high[query]) | (tree.high[node] < low[query])
-        return ~apart.any(axis=1)
+        return ~np.any(apart, axis=1)
 
     return descend(tree, len(low), keep)
 
@@ -265,7 +265,7 @@ def nearest_weights(point: Array, corner: Array) -> Array:
         best[closer] = 0.0
         best[closer, first], best[closer, second] = 1.0 - t[closer], t[closer]
     inside = projected_weights(point, corner)
-    return np.where((inside > 0).all(axis=1)[:, None], inside, best)
+    return np.where(np.all(inside > 0, axis=1)[:, None], inside, best)
 
 
 def projected_weights(point: Array, corner: Array) -> Array:

@@ -152,7 +152,8 @@ def telling_shares(surface: Surface, ends: Array, reach: float) -> list[float]:
     and nearest places where an edge that sticks out is within reach."""
     low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach
     face = meeting(surface, low[None], high[None])[1]
-    _, pierced, _ = piercings(surface, *(np.broadcast_to(end, (len(face), 3)) for end in ends), face)
+    start, stop = (np.broadcast_to(end, (len(face), 3)) for end in ends)
+    _, pierced, _ = piercings(surface, start, stop, face)
     edge = np.unique(surface.face_edge[face])
     edge = surface.vert[surface.edge[edge[surface.ridge[edge]]]]
     start, stop = (np.broadcast_to(end, (len(edge), 3)) for end in ends)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.fields import Array
+from dovetail.plugins.body_forces.contact_forces import contact_forces
 
 
 def contact_force(model: Any, data: Any, contact_id: int) -> Array:
@@ -15,18 +13,5 @@ def contact_force(model: Any, data: Any, contact_id: int) -> Array:
     geom exerts on the second; all zero while the contact has no rows."""
     if not 0 <= contact_id < data.ncon:
         raise IndexError(f"there is no contact {contact_id}: data.ncon is {data.ncon}")
-    force = np.zeros(6)
-    first, dim = int(data.contact.efc_address[contact_id]), int(data.contact.dim[contact_id])
-    if first < 0:
-        return force
-    if int(data.efc_type[first]) != ConstraintType.CONTACT_PYRAMIDAL:
-        force[:dim] = data.efc_force[first : first + dim]
-    else:
-        edges = data.efc_force[first : first + 2 * (dim - 1)].reshape(-1, 2)
-        force[:dim] = decode_pyramid(edges, data.contact.friction[contact_id, : dim - 1])
+    force: Array = contact_forces(model, data)[contact_id]
     return force
-
-
-def decode_pyramid(edges: Array, friction: Array) -> Array:
-    """Normal force and friction forces (1 + n) from the forces of opposite edges (n, 2) (mju_decodePyramid)."""
-    return np.concatenate([[edges.sum()], (edges[:, 0] - edges[:, 1]) * friction])

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-import mujoco
 import numpy as np
+import pytest
 
 import dovetail
 from dovetail.contracts.enums import GeomType
@@ -19,6 +19,8 @@ from dovetail.plugins.contact_params.mujoco_numpy import contact_params
 from dovetail.plugins.mix_solver.solmix_numpy import mix_solver
 from dovetail.plugins.narrowphase.convex_numpy import narrowphase
 from dovetail.plugins.resolve_priority.higher_numpy import resolve_priority
+
+mujoco = pytest.importorskip("mujoco")
 
 RULES: dict[str, Any] = {
     "combine_friction": combine_friction,

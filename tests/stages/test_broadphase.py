@@ -201,7 +201,8 @@ def test_override_replaces_margins_of_geoms_and_pairs(broadphase: Any) -> None:
 
 def test_planes_meet_what_is_below_them_and_nothing_above(broadphase: Any) -> None:
     model = dovetail.loads("""<mujoco><worldbody><geom type="plane" size="1 1 1" pos="0 0 1" euler="90 0 0"/>
-      <body pos="50 5 0"><freejoint/><geom size="0.1"/></body><body pos="0 -0.05 9"><freejoint/><geom size="0.1"/></body>
+      <body pos="50 5 0"><freejoint/><geom size="0.1"/></body>
+      <body pos="0 -0.05 9"><freejoint/><geom size="0.1"/></body>
       <body pos="0 -0.2 0"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>""")
     assert candidates(model, broadphase) == [(0, 1, -1), (0, 2, -1)]
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("mujoco")
-
 from contact_reference import Scene, assert_contacts_equal, collided, data_like, mujoco_of, run
 
 import dovetail
@@ -77,7 +74,8 @@ def test_explicit_pairs_come_before_the_found_ones_of_the_same_bodies() -> None:
       <body name="A"><freejoint/><geom name="a0" size=".1"/><geom name="a1" type="box" size=".1 .1 .1"/></body>
       <body name="B"><freejoint/><geom name="b0" size=".1"/><geom name="b1" size=".1"/></body></worldbody>
       <contact><pair geom1="b1" geom2="a0"/><pair geom1="a0" geom2="b1" friction=".5"/>
-      <pair geom1="a1" geom2="f"/><pair geom1="b0" geom2="b1"/><exclude body1="A" body2="world"/></contact></mujoco>"""
+      <pair geom1="a1" geom2="f"/><pair geom1="b0" geom2="b1"/><exclude body1="A" body2="world"/>
+      </contact></mujoco>"""
     mj_model, mj_data = mujoco_of(xml)
     collided(mj_model, mj_data)
     model = dovetail.loads(xml)

@@ -11,7 +11,8 @@ import dovetail
 from dovetail.contracts.enums import ConstraintType
 from dovetail.plugins.constraint_reference.standard_numpy import constraint_reference, row_products
 from dovetail.plugins.constraint_rows.append import append_rows
-from dovetail.plugins.queries.contact_force import contact_force, decode_pyramid
+from dovetail.plugins.body_forces.contact_forces import from_pyramid
+from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
 
 XML = """<mujoco><worldbody><body><joint type="slide"/><joint axis="0 1 0"/><geom size=".1"/></body></worldbody>
@@ -61,7 +62,7 @@ def test_no_rows_no_reference() -> None:
 
 
 def test_opposite_edges_push_together_and_rub_apart() -> None:
-    force = decode_pyramid(np.array([[3.0, 1.0], [0.0, 2.0]]), np.array([0.5, 0.1]))
+    (force,) = from_pyramid(np.array([[3.0, 1.0, 0.0, 2.0]]), np.array([[0.5, 0.1]]))
     np.testing.assert_allclose(force, [6.0, 1.0, -0.2])
 
 

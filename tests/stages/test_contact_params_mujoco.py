@@ -6,9 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-pytest.importorskip("mujoco")
-
 from contact_reference import GEOMETRY, PARAMETERS, RULES, collided, mujoco_of
 
 import dovetail

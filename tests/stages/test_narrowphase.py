@@ -1,4 +1,4 @@
-"""The narrowphase: which row answers for a pair, how contacts are framed and stored, and what happens without a row."""
+"""The narrowphase: which row answers for a pair, how contacts are framed and stored, and what if there is no row."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def test_planes_and_height_fields_do_not_touch_each_other() -> None:
     model = dovetail.loads("""<mujoco><asset><hfield name="h" nrow="3" ncol="3" size="1 1 1 1"/></asset><worldbody>
       <geom name="p" type="plane" size="1 1 1"/><geom name="q" type="plane" size="1 1 1"/>
       <geom name="h" type="hfield" hfield="h"/><geom name="i" type="hfield" hfield="h"/></worldbody>
-      <contact><pair geom1="p" geom2="q"/><pair geom1="p" geom2="h"/><pair geom1="h" geom2="i"/></contact></mujoco>""")
+      <contact><pair geom1="p" geom2="q"/><pair geom1="p" geom2="h"/><pair geom1="h" geom2="i"/>
+      </contact></mujoco>""")
     data = collide(model, {})
     assert (data.ncandidate, data.ncon) == (3, 0)
 

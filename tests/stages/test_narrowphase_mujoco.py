@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-mujoco = pytest.importorskip("mujoco")
-
-from contact_reference import PARAMETERS, Scene, assert_contacts_equal, collided, mujoco_of
+from contact_reference import PARAMETERS, Scene, assert_contacts_equal, collided, mujoco, mujoco_of
 
 import dovetail
 
@@ -18,7 +15,8 @@ HUMANOID_LIKE = """
     <body pos="-0.05 0.08 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -0.3 0 0.05" size="0.05"/>
       <body pos="-0.32 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -0.25 0 -0.1" size="0.04"/></body>
     </body>
-    <body pos="-0.05 -0.08 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -0.3 0 0.05" size="0.05"/></body>
+    <body pos="-0.05 -0.08 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -0.3 0 0.05" size="0.05"/>
+    </body>
   </body>
   <body pos="0.1 0.1 0.2"><freejoint/><geom type="box" size="0.1 0.08 0.06" margin="0.01"/></body>
   <body pos="-0.2 0.1 0.25"><freejoint/><geom size="0.1"/><geom type="box" size="0.05 0.05 0.2" pos="0 0.1 0"/></body>
@@ -47,7 +45,7 @@ def test_contacts_of_a_tangle_of_capsules_spheres_and_boxes() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_contacts_of_random_scenes_of_every_shape(seed: int) -> None:
-    """Distances to 1e-6, MuJoCo's own tolerance for convex pairs; which geoms, how often and in which order exactly."""
+    """Distances to 1e-6, MuJoCo's own tolerance for convex pairs; which geoms, and in which order, exactly."""
     xml = Scene(seed, bodies=4).xml()
     mj_model, mj_data = mujoco_of(xml)
     collided(mj_model, mj_data)

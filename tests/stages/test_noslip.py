@@ -32,7 +32,7 @@ def test_after_conjugate_gradients() -> None:
     """Started from slightly other forces, for conjugate gradients magnify rounding."""
     mj_model = zoo('cone="elliptic" solver="CG" tolerance="0" iterations="200" noslip_iterations="5"')
     for expected in shaken(mj_model):
-        assert answer_error(solved(mj_model, expected, "cg"), expected) < 1e-5
+        assert answer_error(solved(mj_model, expected, "cg"), expected) < 1e-4
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])

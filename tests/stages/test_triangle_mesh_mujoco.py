@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-mujoco = pytest.importorskip("mujoco")
-
 from contact_reference import collided, mujoco_of
 from triangle_models import text
 

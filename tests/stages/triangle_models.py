@@ -1,4 +1,4 @@
-"""Meshes for tests of triangle collision: an L, cubes wound either way, a tetrahedron, a ball, and their distances."""
+"""Meshes for tests of triangle collision: an L, cubes wound either way, a tetrahedron, a ball."""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ from dovetail.testing.samples import SAMPLES
 CHAIN = SAMPLES["chain"]
 CLOTH = """
 <mujoco><worldbody>
-  <flexcomp name="cloth" type="grid" count="2 2 2" spacing="1 1 1" mass="1" dim="3"/>
+  <flexcomp name="cloth" type="grid" count="2 2 2" spacing="1 1 1" mass="1" dim="3">
+    <contact contype="0" conaffinity="0"/>
+  </flexcomp>
 </worldbody></mujoco>
 """
 TOUCHING = """
