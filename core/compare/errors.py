@@ -199,6 +199,9 @@ _ISLAND_DOFS = frozenset(
 )
 """Fields with room for every dof that hold only those in islands."""
 
+_ISLAND_MAPS = frozenset(("tree_island", "dof_island", "map_itree2tree", "map_dof2idof"))
+"""Fields that mean nothing while there is no island."""
+
 _ISLAND_MATRIX = frozenset(("iM", "iLD", "iM_colind"))
 """Those that hold the rows of the mass matrix for dofs in islands."""
 
@@ -207,6 +210,8 @@ def _length(spec: FieldSpec, get: Getter) -> int | None:
     """How many entries of a field are meaningful, None if all are."""
     if spec.name in _ISLAND_DOFS:
         return int(get("nidof"))
+    if spec.name in _ISLAND_MAPS:
+        return None if int(get("nisland")) else 0
     if spec.name in _ISLAND_MATRIX:
         return int(get("iM_rownnz")[: int(get("nidof"))].sum())
     count = _FILLED.get(str(spec.shape[0])) if spec.shape else None
@@ -220,9 +225,8 @@ def meaningful(spec: FieldSpec, value: Array, get: Getter) -> Array:
 
 def has_room(spec: FieldSpec) -> bool:
     """Whether the field's meaningful length varies, so that worlds must be compared one by one."""
-    return bool(spec.shape) and (
-        spec.shape[0] in _FILLED or spec.name in _ISLAND_DOFS or spec.name in _ISLAND_MATRIX
-    )
+    islands = _ISLAND_DOFS | _ISLAND_MAPS | _ISLAND_MATRIX
+    return bool(spec.shape) and (spec.shape[0] in _FILLED or spec.name in islands)
 
 
 def compare_data(

@@ -63,6 +63,8 @@ def model_from_mujoco(mj_model: Any, source: str = "mujoco.MjModel") -> Model:
             continue
         if spec.dtype == "uint8" and array.dtype != np.uint8:
             array = array.astype(np.uint8)
+        if array.dtype.kind == "f":
+            array = np.nan_to_num(array)  # normals of mesh polygons without area
         values[name] = array.reshape(spec.dims({**sizes, **_derived(sizes)}))
     return build_model(
         sizes, values, object_names=object_names(mj_model), modelname=model_name(mj_model), source=source

@@ -7,7 +7,8 @@ field of W worlds with one vector instruction. With W = 1 the fields of one worl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import attrs
 import numpy as np
@@ -15,6 +16,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dovetail.contracts.fields import GROWING, Array, FieldSpec, numpy_dtype
 from dovetail.errors import CapacityError
+
+if TYPE_CHECKING:
+    from dovetail.contracts.bound import Bound
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register (AVX-512). Unaligned vector loads crash Taichi kernels."""
@@ -84,6 +88,8 @@ class Arena:
     precision: str = "f64"
     max_bytes: int = DEFAULT_MAX_BYTES
     subject: str = "Data"
+    watchers: WeakSet[Bound] = attrs.field(factory=WeakSet, init=False, repr=False)
+    """Objects that remember views and must forget those of growing fields when they move."""
 
     @classmethod
     def allocate(
@@ -129,6 +135,8 @@ class Arena:
         self.layout.rows.update(layout.rows)
         for name, block in old.items():
             self.block(self.layout.places[name])[:, : block.shape[1]] = block
+        for bound in self.watchers:
+            bound._forget_growing()
 
     @property
     def nbytes(self) -> int:

@@ -1,7 +1,8 @@
 """Objects whose declared fields are views into an arena, made when first touched.
 
 Reading `data.xpos` gives the view; `data.xpos = v` and `data.xpos[:] = v` write the same memory. A scalar field
-(`data.time`) reads as a Python number in one world and as an array over worlds in a batch.
+(`data.time`) reads as a Python number in one world and as an array over worlds in a batch. Views are remembered,
+those of growing fields until the arena grows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Bound:
     _prefix: str = ""
     _nworld: int | None = None
     _world: int = 0
+    _numbers: dict[str, Array]
+    """Views of scalar fields of one world, by attribute, as far as they were read."""
 
     def _bind(
         self,
@@ -42,6 +45,14 @@ class Bound:
         set_(self, "_prefix", prefix)
         set_(self, "_nworld", nworld)
         set_(self, "_world", world)
+        set_(self, "_numbers", {})
+        arena.watchers.add(self)
+
+    def _forget_growing(self) -> None:
+        """Drop the views of growing fields, whose memory has moved."""
+        for full, place in self._arena.layout.places.items():
+            if place.dtype.endswith(GROWING) and full.startswith(self._prefix):
+                self.__dict__.pop(full.removeprefix(self._prefix), None)
 
     def _view(self, place: Place) -> View:
         if self._nworld is None:
@@ -52,27 +63,32 @@ class Bound:
         # Called only for what is not in the instance yet: a field's first read, a scalar, or a mistake.
         if name.startswith("_"):
             raise AttributeError(name)
-        full = self._prefix + name
-        place = self._arena.layout.places.get(full)
-        if place is None:
-            raise self._unknown(name, full)
+        if name in self._numbers:
+            return self._numbers[name].item()
+        place = self._place(name)
         view = self._view(place)
         if not place.shape and self._nworld is None:
+            self._numbers[name] = view
             return view.item()
-        if not place.dtype.endswith(GROWING):  # those views would outlive the memory they show
-            self.__dict__[name] = view
+        self.__dict__[name] = view
         return view
 
     def __setattr__(self, name: str, value: Any) -> None:
+        view = self._numbers.get(name)
+        if view is None:
+            view = self._view(self._place(name))
+        try:
+            view[...] = value
+        except ValueError as error:
+            raise ValueError(f"{self._prefix}{name} has shape {view.shape}: {error}") from None
+
+    def _place(self, name: str) -> Place:
+        """Where the field behind an attribute lives."""
         full = self._prefix + name
         place = self._arena.layout.places.get(full)
         if place is None:
             raise self._unknown(name, full)
-        view = self._view(place)
-        try:
-            view[...] = value
-        except ValueError as error:
-            raise ValueError(f"{full} has shape {view.shape}: {error}") from None
+        return place
 
     def _unknown(self, name: str, full: str) -> AttributeError:
         kind = type(self).__name__

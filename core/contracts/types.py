@@ -128,16 +128,11 @@ class Model(
         self._bind(arena, MODEL_SPECS)
         set_ = object.__setattr__
         set_(self, "sizes", MappingProxyType(dict(sizes)))
+        self.__dict__.update(sizes)
         set_(self, "object_names", MappingProxyType(dict(object_names)))
         set_(self, "modelname", modelname)
         set_(self, "source", source)
         _bind_groups(self, MODEL_GROUPS)
-
-    def __getattr__(self, name: str) -> Any:
-        sizes = self.__dict__.get("sizes")
-        if sizes is not None and name in sizes:
-            return sizes[name]
-        return super().__getattr__(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.sizes:

@@ -6,8 +6,8 @@ be close enough. World frame. Compare filterBodyPair, mj_collideGeoms and mj_col
 
 Margins are widened to their sum here, because the rule that combines them belongs to the narrowphase: no rule
 may ask for more than the sum. Geoms that are not at a finite place are left out, with a warning. A difference
-from MuJoCo 3.4: it sorts box ends in float32, so a pair exactly at its margin may or may not be found there; here
-it is. Such a contact carries no force.
+from MuJoCo 3.4: it sorts box ends in single precision, so a pair that is within such rounding of its margin may or
+may not be found there; here it is.
 """
 
 from __future__ import annotations
@@ -87,8 +87,9 @@ def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:
 
 def found_pairs(model: Any, data: Any, search: Search) -> Iterator[Array]:
     """Blocks (n, 2) of candidates that no explicit pair asks for."""
-    usable = colliding_geoms(model) & finite_geoms(data)
-    warn_of_lost_geoms(model, usable)
+    finite = finite_geoms(data)
+    warn_of_lost_geoms(model, finite)
+    usable = colliding_geoms(model) & finite
     plane = model.geom_type == PLANE
     moves = model.body_weldid[model.geom_bodyid] != 0
     shapes, planes = np.flatnonzero(usable & ~plane), np.flatnonzero(usable & plane)
@@ -182,7 +183,8 @@ def close_enough(model: Any, data: Any, first: Array, second: Array, margin: Arr
     """In reach by their bounding spheres and, where MuJoCo searches trees of boxes, by their oriented boxes."""
     near = in_reach(model, data, first, second, margin)
     boxes = np.flatnonzero(near & searched_by_tree(model, first, second) & (model.geom_type[first] != PLANE))
-    near[boxes] = ~boxes_apart(model, data, first[boxes], second[boxes], margin[boxes])
+    if len(boxes):
+        near[boxes] = ~boxes_apart(model, data, first[boxes], second[boxes], margin[boxes])
     return near
 
 
@@ -220,9 +222,11 @@ def finite_geoms(data: Any) -> Array:
     return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
 
 
-def warn_of_lost_geoms(model: Any, usable: Array) -> None:
+def warn_of_lost_geoms(model: Any, finite: Array) -> None:
     """Say which geoms would collide but are nowhere."""
-    lost = np.flatnonzero(colliding_geoms(model) & ~usable)
+    wanted = colliding_geoms(model)
+    wanted[model.pair_geom1] = wanted[model.pair_geom2] = True
+    lost = np.flatnonzero(wanted & ~finite)
     if len(lost):
         warnings.warn(
             f"geoms that are at no finite place cannot collide: {', '.join(map(str, lost[:5].tolist()))}"

@@ -26,7 +26,8 @@ def expand(first: Array, second: Array, start: Array, stop: Array) -> Pairs:
         last = max(int(np.searchsorted(end, done + BLOCK, side="right")), row + 1)
         which = np.repeat(np.arange(row, last), count[row:last])
         offset = np.arange(len(which)) - (end - count - done)[which]
-        yield first[which], second[start[which] + offset]
+        if len(which):
+            yield first[which], second[start[which] + offset]
         row = last
 
 

@@ -65,7 +65,7 @@ def suite_humanoid() -> Model:
 
 
 def pile(count: int) -> Model:
-    """Free bodies of every primitive shape, in loose layers above a plane."""
+    """Free bodies of every primitive shape, falling into a bin that is about as deep as wide."""
     shapes = (
         'type="sphere" size=".1"',
         'type="capsule" size=".07 .1"',
@@ -73,14 +73,23 @@ def pile(count: int) -> Model:
         'type="cylinder" size=".09 .08"',
         'type="box" size=".1 .08 .06"',
     )
-    side = max(1, round((count / 3) ** 0.5))
+    side = max(2, round(count ** (1 / 3)))
+    half = 0.12 * side
+    walls = "".join(
+        f'<geom type="box" pos="{x * (half + 0.1)} {y * (half + 0.1)} 1" size="{half} {half} 1"/>'.replace(
+            f'size="{half} {half}', f'size="{0.1 if x else half} {0.1 if y else half}'
+        )
+        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    )
     bodies = "".join(
-        f'<body pos="{0.24 * (i % side)} {0.24 * (i // side % side)} {0.15 + 0.24 * (i // side**2)}" '
-        f'euler="{17 * i % 90} {31 * i % 90} 0"><freejoint/><geom {shapes[i % len(shapes)]}/></body>'
+        f'<body pos="{0.24 * (i % side) - half + 0.12} {0.24 * (i // side % side) - half + 0.12} '
+        f'{0.13 + 0.24 * (i // side**2)}" euler="{17 * i % 90} {31 * i % 90} 0"><freejoint/>'
+        f"<geom {shapes[i % len(shapes)]}/></body>"
         for i in range(count)
     )
     return dovetail.loads(
-        f'<mujoco><worldbody><geom type="plane" size="9 9 .1"/>{bodies}</worldbody></mujoco>'
+        f'<mujoco><option timestep=".004"/><worldbody><geom type="plane" size="9 9 .1"/>{walls}{bodies}'
+        "</worldbody></mujoco>"
     )
 
 
@@ -88,8 +97,8 @@ CASES = {
     "humanoid_free": Case(free_humanoid, settle=5, goal=100),
     "humanoid_contact": Case(suite_humanoid, settle=250, goal=60),
     "ant": Case(lambda: gymnasium_model("ant"), settle=60, goal=40),
-    "pile_25": Case(lambda: pile(25), settle=60, goal=0),
-    "pile_100": Case(lambda: pile(100), settle=60, goal=0),
+    "pile_25": Case(lambda: pile(25), settle=150, goal=0),
+    "pile_100": Case(lambda: pile(100), settle=150, goal=0),
 }
 
 

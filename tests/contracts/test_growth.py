@@ -107,3 +107,17 @@ def test_numbers_are_taken_over_whichever_has_more_room(pendulum: Model) -> None
     large.contact.dist[80] = 0.75
     small.copy_from(large)
     assert small.contact.dist[80] == 0.75
+
+
+def test_a_remembered_view_is_forgotten_when_the_memory_moves(pendulum: Model) -> None:
+    data = dovetail.make_data(pendulum, nworld=3)
+    worlds = [data, *data.worlds()]
+    data.reserve(ncon_max=2, nefc_max=2)
+    before = [(d.contact.dist, d.efc_J_rownnz) for d in worlds]
+    assert all(d.contact.dist is dist for d, (dist, _) in zip(worlds, before, strict=True))
+    data.world(1).reserve(ncon_max=50)
+    for d, (dist, rownnz) in zip(worlds, before, strict=True):
+        assert not np.shares_memory(d.contact.dist, dist)
+        assert not np.shares_memory(d.efc_J_rownnz, rownnz)
+    data.contact.dist[1, 49] = 0.5
+    assert data.world(1).contact.dist[49] == 0.5

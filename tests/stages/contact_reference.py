@@ -177,7 +177,7 @@ class Scene:
     def contact(self) -> str:
         random, text = self.random, ""
         for _ in range(random.integers(6)):
-            first, second = random.choice(self.geoms[1:], 2, replace=False)
+            first, second = random.choice([name for name in self.geoms[1:] if name], 2, replace=False)
             text += f'<pair geom1="{first}" geom2="{second}" friction="{self.numbers(0, 1, 5)}"'
             text += f' margin="{random.uniform(0, 0.1):.4f}" gap="{random.uniform(0, 0.05):.4f}"'
             text += f' condim="{random.choice([1, 3, 4, 6])}" solreffriction="{random.choice(["0 0", "0.05 0.8"])}"/>'
@@ -189,9 +189,13 @@ class Scene:
     def xml(self) -> str:
         world = self.geom(plane=True)
         world += "".join(self.geom() for _ in range(self.random.integers(4)))
+        if self.random.random() < 0.5:
+            world += f'<geom type="hfield" hfield="hills" pos="0 0 -0.3" {self.settings()}/>'
+            self.geoms.append("")
         world += "".join(self.body() for _ in range(self.count))
         return f"""<mujoco>
           <option jacobian="sparse"><flag {self.flags}/></option>
-          <asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .3 0 0 0 .2 .1 .1 .2"/></asset>
+          <asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .3 0 0 0 .2 .1 .1 .2"/>
+            <hfield name="hills" nrow="3" ncol="3" size="1 1 0.2 0.1" elevation="0 1 0 1 0 1 0 1 0"/></asset>
           <worldbody>{world}</worldbody><contact>{self.contact()}</contact>
         </mujoco>"""

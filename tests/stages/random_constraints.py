@@ -11,7 +11,8 @@ from dovetail.contracts.types import Data, Model
 _BODIES = "".join(
     f'<body pos="{i} 0 1"><freejoint/><geom size=".2 .1 .05" type="box" density="400"/>'
     f'<body pos="0 0 .3"><joint name="hip{i}" axis="0 1 0"/><geom type="capsule" size=".05 .1"/>'
-    f'<body pos="0 0 .3"><joint name="knee{i}" axis="1 0 0"/><geom type="capsule" size=".05 .1"/></body></body></body>'
+    f'<body pos="0 0 .3"><joint name="knee{i}" axis="1 0 0"/><geom type="capsule" size=".05 .1"/></body>'
+    "</body></body>"
     for i in range(4)
 )
 _EQUALITIES = "".join(f'<joint joint1="hip{i}" joint2="knee{i}"/>' for i in range(3))
@@ -82,6 +83,7 @@ def _fill_contacts(rng: np.random.Generator, data: Data, dims: list[int], imprat
     data.contact.dim[:count] = dims
     data.contact.friction[:count] = rng.uniform(0.1, 1.5, (count, 5))
     data.contact.mu[:count] = data.contact.friction[:count, 0] / np.sqrt(impratio)
+    elliptic = data.efc_type[: data.nefc] == ConstraintType.CONTACT_ELLIPTIC
     for contact, dim in enumerate(dims):
         rows = np.flatnonzero(elliptic & (data.efc_id[: data.nefc] == contact))
         if len(rows):

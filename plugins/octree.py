@@ -1,0 +1,90 @@
+"""The octree of signed distances that is compiled for a mesh: its value and gradient at points in the mesh's frame.
+
+Inside a leaf the values at its eight corners are interpolated; corners and children are numbered x + 2y + 4z.
+Outside the octree's box the distance to the box adds to the value just within it. The gradient inside is that of
+the interpolation with respect to the leaf's own coordinates, which run from 0 to 1: its length is not one, as in
+MuJoCo; outside it is a forward difference. Compare oct_distance and oct_gradient of engine_collision_sdf.c.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.spatial import Array
+
+INSET = 1e-6
+"""How far inside the octree's box MuJoCo moves points that are outside [m]."""
+DIFFERENCE = 1e-8
+"""Step of forward differences [m]."""
+CORNER = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], bool)
+"""Which corners of a cell are on the upper side along each axis."""
+
+
+def octree_distance(model: Any, mesh: int, points: Array) -> Array:
+    """Signed distance (n,) to the mesh."""
+    moved, added = into_box(model, mesh, points)
+    cell, share = leaf(model, mesh, moved)
+    return (weights(share).prod(axis=2) * model.oct_coeff[cell]).sum(axis=1) + added
+
+
+def octree_gradient(model: Any, mesh: int, points: Array) -> Array:
+    """Gradient (n, 3) of the distance, in the coordinates of the leaf where the point is inside the box."""
+    _, added = into_box(model, mesh, points)
+    outside = added > 0
+    result = np.empty_like(points)
+    result[~outside] = inner_gradient(model, mesh, points[~outside])
+    result[outside] = forward_difference(lambda p: octree_distance(model, mesh, p), points[outside])
+    return result
+
+
+def forward_difference(distance: Any, points: Array) -> Array:
+    """Gradient (n, 3) of a function of points by forward differences."""
+    ahead = points[:, None, :] + DIFFERENCE * np.eye(3)
+    values = distance(ahead.reshape(-1, 3)).reshape(-1, 3)
+    result: Array = (values - distance(points)[:, None]) / DIFFERENCE
+    return result
+
+
+def into_box(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
+    """Points moved just within the octree's box, and how far they were outside it."""
+    root = int(model.mesh_octadr[mesh])
+    offset = points - model.oct_aabb[root, :3]
+    beyond = np.abs(offset) - model.oct_aabb[root, 3:]
+    out = (beyond > 0).any(axis=1, keepdims=True) & (beyond >= 0)
+    shift = np.where(offset > 0, beyond + INSET, -(beyond + INSET))
+    return np.where(out, points - shift, points), np.sqrt(np.square(np.where(out, beyond, 0.0)).sum(axis=1))
+
+
+def leaf(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
+    """The leaf (n,) that each point is in, and its coordinates (n, 3) there, from 0 to 1."""
+    root = int(model.mesh_octadr[mesh])
+    cell = np.full(len(points), root)
+    while True:
+        centre, half = model.oct_aabb[cell, :3], model.oct_aabb[cell, 3:]
+        low, high = centre - half, centre + half
+        share = (points - low) / (high - low)
+        inner = np.flatnonzero((model.oct_child[cell] != -1).any(axis=1))
+        if not len(inner):
+            return cell, share
+        slot = (share[inner] >= 0.5) @ (1, 2, 4)
+        cell[inner] = root + model.oct_child[cell[inner], slot]
+
+
+def weights(share: Array) -> Array:
+    """Weight (n, 8, 3) of each corner along each axis."""
+    return np.where(CORNER, share[:, None, :], 1.0 - share[:, None, :])
+
+
+def inner_gradient(model: Any, mesh: int, points: Array) -> Array:
+    """Derivative (n, 3) of the interpolation with respect to the leaf's coordinates."""
+    cell, share = leaf(model, mesh, points)
+    along = weights(share)
+    sign = np.where(CORNER, 1.0, -1.0)
+    columns = []
+    for axis in range(3):
+        slope = along.copy()
+        slope[:, :, axis] = sign[:, axis]
+        columns.append((slope.prod(axis=2) * model.oct_coeff[cell]).sum(axis=1))
+    return np.stack(columns, axis=1)
