@@ -62,6 +62,9 @@ class UnknownImplementationError(SelectionError):
 class UnsuitableImplementationError(SelectionError):
     """The chosen implementation does not handle something this model uses."""
 
+    asked_by_model = False
+    """Whether nobody chose it: it is the default, and nothing else would do either."""
+
 
 class MissingDependencyError(SelectionError):
     """The chosen implementation needs a package that is not installed."""

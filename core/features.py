@@ -38,9 +38,21 @@ def features(model: Model) -> frozenset[str]:
         found |= {f"{group}.{GROUPS[group](v).name.lower()}" for v in np.unique(values)}
     if model.nmocap:
         found.add("body.mocap")
+    found.add(f"flex.{_flex_feature(model)}")
     found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
     found |= {f"actuator_plugin.{name}" for name in _actuator_plugins(model)}
     return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
+
+
+FLEX_FEATURES = ("none", "untouchable", "colliding")
+
+
+def _flex_feature(model: Model) -> str:
+    """Whether there are deformable objects, and whether any of them can touch something."""
+    if not model.nflex:
+        return "none"
+    touchable = (model.flex_contype != 0) | (model.flex_conaffinity != 0)
+    return "colliding" if touchable.any() else "untouchable"
 
 
 ACTUATOR_FEATURES = ("native", "plugin", "gravcomp")
@@ -94,7 +106,8 @@ def known_features() -> set[str]:
     """Every feature a record's `supports` may name."""
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
     actuators = {f"actuator.{kind}" for kind in ACTUATOR_FEATURES}
-    return members | actuators | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
+    flexes = {f"flex.{kind}" for kind in FLEX_FEATURES}
+    return members | actuators | flexes | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
 
 
 def _values(model: Model) -> Mapping[str, Array]:

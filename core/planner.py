@@ -12,7 +12,13 @@ from dovetail.backend import Parts, Slot, Wrapper, group_slots, live_in
 from dovetail.config import Config
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
-from dovetail.errors import DataFlowError, PlanError, UnknownImplementationError, listing
+from dovetail.errors import (
+    DataFlowError,
+    PlanError,
+    UnknownImplementationError,
+    UnsuitableImplementationError,
+    listing,
+)
 from dovetail.features import NEEDS, features, geom_pairs, need
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
@@ -44,6 +50,8 @@ def structure_key(model: Model) -> tuple[object, ...]:
         opt.viscosity > 0,
         model.geom_contype.tobytes(),
         model.geom_conaffinity.tobytes(),
+        model.flex_contype.tobytes(),
+        model.flex_conaffinity.tobytes(),
         model.jnt_limited.tobytes(),
         model.tendon_limited.tobytes(),
         (model.dof_frictionloss > 0).tobytes(),
@@ -187,6 +195,11 @@ class _Planner:
             if not error.asked_by_model:
                 raise
             self.missing.append(Missing(label, reason, str(error)))
+            return []
+        except UnsuitableImplementationError as error:
+            if not error.asked_by_model:
+                raise
+            self.missing.append(Missing(label, f"{reason}; {error}", str(error)))
             return []
         choice = self.selector.settle(label, choice, self._part_labels(stage))
         self.choices[label] = choice

@@ -241,10 +241,15 @@ class Selector:
         why = self._unsuitable(choice.record)
         if why:
             others = [r.label for r in self.registry.of(choice.record.slot) if not self._unsuitable(r)]
-            raise UnsuitableImplementationError(
-                f"{choice.record.slot}: {why}, which this model uses (asked for by {choice.origin}). "
+            slot = choice.record.slot
+            error = UnsuitableImplementationError(
+                f"{slot}: {why}, which this model uses (asked for by {choice.origin}). "
                 f"Suitable: {listing(others)}"
             )
+            error.asked_by_model = not others and self.config.requests.keys().isdisjoint(
+                {slot, slot.partition(":")[0]}
+            )
+            raise error
 
 
 def _importable(module: str) -> bool:

@@ -50,7 +50,7 @@ def norm(rows: Array) -> Array:
 def unit(rows: Array) -> Array:
     """Rows of length one; the x-axis for rows without a direction (mju_normalize3)."""
     length = norm(rows)[:, None]
-    return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows / np.maximum(length, MINVAL))
+    return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows * (1.0 / np.maximum(length, MINVAL)))
 
 
 def direction(rows: Array) -> Array:
@@ -77,7 +77,9 @@ def to_sphere(point: Array, size: Array) -> Array:
 
 
 def from_sphere(point: Array, size: Array) -> Array:
-    return direction(point)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Array = point * (1.0 / norm(point))[:, None]
+    return result
 
 
 def to_capsule(point: Array, size: Array) -> Array:
@@ -107,10 +109,11 @@ def from_ellipsoid(point: Array, size: Array) -> Array:
     outward = point / size / size
     level, steepness = norm(point / size)[:, None], norm(outward)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        by_level = (2.0 * level - 1.0) / steepness
-        by_steepness = level * (level - 1.0) / steepness**2
-        slope = outward / level * by_level - outward / steepness / size**2 * by_steepness
-        return unit(slope)
+        by_level = (2.0 * level - 1.0) * (1.0 / steepness)
+        by_steepness = level * (level - 1.0) * (1.0 / steepness) * (1.0 / steepness)
+        level_slope = outward * (1.0 / level)
+        steepness_slope = outward * (1.0 / steepness) / (size * size)
+        return unit(level_slope * by_level - steepness_slope * by_steepness)
 
 
 # ---- cylinder ---------------------------------------------------------------------------------------------
@@ -134,9 +137,10 @@ def from_cylinder(point: Array, size: Array) -> Array:
     side = beyond[:, 0] > beyond[:, 1]
     inside = beyond.max(axis=1) < 0
     positive = np.maximum(beyond, 0.0)
-    outer = positive / np.maximum(norm(positive), 1.0 / FAR)[:, None]
-    weight = np.where(inside[:, None], np.stack([side, ~side], axis=1), outer)
-    return np.concatenate([radial * weight[:, :1], (axial * weight[:, 1])[:, None]], axis=1)
+    weight = np.where(inside[:, None], np.stack([side, ~side], axis=1), positive)
+    length = np.where(inside, 1.0, np.maximum(norm(positive), 1.0 / FAR))
+    slope = np.concatenate([radial * weight[:, :1], (axial * weight[:, 1])[:, None]], axis=1)
+    return slope / length[:, None]
 
 
 # ---- box --------------------------------------------------------------------------------------------------
@@ -147,7 +151,8 @@ def to_box(point: Array, size: Array) -> Array:
     outside = (beyond >= 0).any(axis=1)
     distance = norm(np.maximum(beyond, 0.0))
     depth = beyond[~outside]
-    distance[~outside] = (depth / towards_face(depth, size)).max(axis=1)
+    towards = towards_face(depth, size)
+    distance[~outside] = (depth / towards).max(axis=1) * norm(towards)
     return distance
 
 

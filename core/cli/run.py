@@ -12,6 +12,7 @@ import click
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import Said, cli_command, load_model, model_argument, selection_options
 from dovetail.cli._output import Progress, emit, pairs, quantity, say, table, title, waiting
+from dovetail.errors import BadStateError
 
 if TYPE_CHECKING:
     from dovetail.cli._recording import Quantity, Recorder
@@ -46,6 +47,13 @@ REFRESH = 0.1
     show_default=True,
     help="What to do about stages that nothing implements: stop, or run without them.",
 )
+@click.option(
+    "--on-nan",
+    type=click.Choice(["raise", "reset", "freeze"]),
+    default="raise",
+    show_default=True,
+    help="What to do when a state goes bad: stop, reset that world as MuJoCo does, or hold it.",
+)
 @click.option("--profile", is_flag=True, help="Time every stage by itself (fused kernels come apart).")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Trajectory file, .npz.")
 @click.option(
@@ -62,7 +70,7 @@ REFRESH = 0.1
 def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
     """Simulate a model and sum up what happened.
 
-    MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if NaN or infinity appeared.
+    MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if the state went bad.
     """
     from dovetail.cli import _recording
 
@@ -71,7 +79,7 @@ def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
     _check_output(asked["output"])
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in asked["plots"])
     profiler = _profiler() if asked["profile"] else None
-    sim = _simulation(loaded, said, quantities, profiler, asked["missing"])
+    sim = _simulation(loaded, said, quantities, profiler, missing=asked["missing"], on_nan=asked["on_nan"])
     _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
     recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
     every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
@@ -117,12 +125,16 @@ def _profiler() -> Profiler:
 
 
 def _simulation(
-    model: Model, said: Said, quantities: tuple[Quantity, ...], profiler: Profiler | None, missing: str
+    model: Model,
+    said: Said,
+    quantities: tuple[Quantity, ...],
+    profiler: Profiler | None,
+    **handling: str,
 ) -> Simulation:
     from dovetail.simulation import Simulation
 
     wanted = {**said, "keep": _keep(model, said["keep"], quantities)}
-    sim = Simulation(model, **wanted, wrap=(profiler,) if profiler else (), missing=missing)
+    sim = Simulation(model, **wanted, wrap=(profiler,) if profiler else (), **handling)
     for gap in sim.plan.missing:
         click.echo(f"warning: running without {gap.slot}, needed by {gap.reason}", err=True)
     return sim
@@ -173,6 +185,8 @@ class _Outcome:
     """Of all steps after the first."""
     energy_first: Array | None = None
     energy_last: Array | None = None
+    problem = ""
+    """Why it stopped early."""
 
 
 def _simulate(
@@ -187,18 +201,18 @@ def _simulate(
 ) -> None:
     """Step in portions that end at samples and are short enough for a live progress bar; stop at NaN."""
     recorder.sample(first=True)
-    outcome.first_seconds = _first_step(sim, quiet=quiet)
-    outcome.steps = 1
+    outcome.first_seconds = _first_step(sim, outcome, quiet=quiet)
+    outcome.steps = 0 if outcome.problem else 1
     outcome.energy_first = outcome.energy_last = _energy(sim)
     if profiler is not None:
         profiler.reset()  # the first calls may have compiled something
     portion = 1
     with Progress(total, show=not quiet) as progress:
         _record(recorder, outcome, every, total)
-        while outcome.steps < total and _finite(sim):
+        while outcome.steps < total and not outcome.problem and _finite(sim):
             count = min(portion, every - outcome.steps % every, total - outcome.steps)
-            spent = _timed(sim, count)
-            outcome.steps += count
+            spent = _timed(sim, count, outcome)
+            outcome.steps += 0 if outcome.problem else count
             outcome.seconds += spent
             if spent < REFRESH / 2 and count == portion:
                 portion *= 2
@@ -207,21 +221,25 @@ def _simulate(
     outcome.energy_last = _energy(sim)
 
 
-def _first_step(sim: Simulation, *, quiet: bool) -> float:
+def _first_step(sim: Simulation, outcome: _Outcome, *, quiet: bool) -> float:
     from dovetail.cli.plan import compiled_backends
 
     compiled = compiled_backends(sim.plan)
     text = f"compiling for {', '.join(compiled)} …"
     with waiting(text, show=bool(compiled) and not quiet):
-        seconds = _timed(sim, 1)
+        seconds = _timed(sim, 1, outcome)
     if compiled and not quiet:
         click.echo(f"compiled in {seconds:.1f} s", err=True)
     return seconds
 
 
-def _timed(sim: Simulation, count: int) -> float:
+def _timed(sim: Simulation, count: int, outcome: _Outcome) -> float:
+    """Seconds that steps took; a state that went bad is kept as the outcome's problem."""
     start = time.perf_counter()
-    sim.step(count)
+    try:
+        sim.step(count)
+    except BadStateError as error:
+        outcome.problem = str(error)
     return time.perf_counter() - start
 
 
@@ -271,7 +289,7 @@ def _report(
         "steps_per_second": rate,
         "world_steps_per_second": rate * worlds,
         "realtime_factor": rate * worlds * sim.model.opt.timestep,
-        "problems": _problems(sim),
+        "problems": [outcome.problem] if outcome.problem else _problems(sim),
         "energy": _energy_report(outcome),
         "final": {name: np.asarray(sim.data.world(0).field(name)) for name in ("time", "qpos", "qvel")},
         "output": None if output is None else str(output),

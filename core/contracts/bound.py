@@ -28,6 +28,8 @@ class Bound:
     _world: int = 0
     _numbers: dict[str, Array]
     """Views of scalar fields of one world, by attribute, as far as they were read."""
+    _growing: set[str]
+    """Attributes that hold views of growing fields."""
 
     def _bind(
         self,
@@ -46,13 +48,14 @@ class Bound:
         set_(self, "_nworld", nworld)
         set_(self, "_world", world)
         set_(self, "_numbers", {})
+        set_(self, "_growing", set())
         arena.watchers.add(self)
 
     def _forget_growing(self) -> None:
         """Drop the views of growing fields, whose memory has moved."""
-        for full, place in self._arena.layout.places.items():
-            if place.dtype.endswith(GROWING) and full.startswith(self._prefix):
-                self.__dict__.pop(full.removeprefix(self._prefix), None)
+        for name in self._growing:
+            del self.__dict__[name]
+        self._growing.clear()
 
     def _view(self, place: Place) -> View:
         if self._nworld is None:
@@ -70,6 +73,8 @@ class Bound:
         if not place.shape and self._nworld is None:
             self._numbers[name] = view
             return view.item()
+        if place.dtype.endswith(GROWING):
+            self._growing.add(name)
         self.__dict__[name] = view
         return view
 

@@ -17,6 +17,7 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.broadphase.sweep_numpy:broadphase",
             default=True,
             reads=_READS,
+            supports="flex.none flex.untouchable",
             summary="Sweep along the axis of largest spread, then body filters and bounding spheres",
         ),
         Implementation(
@@ -25,6 +26,7 @@ def dovetail_implementations() -> list[Implementation]:
             backend="numpy",
             target="dovetail.plugins.broadphase.all_pairs_numpy:broadphase",
             reads=_READS,
+            supports="flex.none flex.untouchable",
             summary="Every pair of geoms through the same filters: the check on cleverer searches",
         ),
     ]

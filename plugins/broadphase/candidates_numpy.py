@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
-from dovetail.errors import UnsuitableImplementationError
 from dovetail.plugins.broadphase.pairs_numpy import Pairs, every_pair
 from dovetail.plugins.spatial import Array, apply, dot
 
@@ -48,7 +47,6 @@ def write_candidates(model: Any, data: Any, search: Search) -> None:
     data.ncandidate = 0
     if model.opt.disableflags & (DisableBit.CONSTRAINT | DisableBit.CONTACT):
         return
-    refuse_flexes(model)
     geoms, pair = explicit_candidates(model, data)
     found = [geoms]
     total = len(geoms)
@@ -63,16 +61,6 @@ def write_candidates(model: Any, data: Any, search: Search) -> None:
     data.candidate_geom[:total] = by_type(model, geoms[order])
     data.candidate_pair[:total] = pair[order]
     data.ncandidate = total
-
-
-def refuse_flexes(model: Any) -> None:
-    """These searches know geoms only; a flex that could collide must not be passed over silently."""
-    for flex in range(model.nflex):
-        if model.flex_contype[flex] or model.flex_conaffinity[flex]:
-            raise UnsuitableImplementationError(
-                f"flex {flex} can collide, and this broadphase finds pairs of geoms only. Set its contype and "
-                "conaffinity to 0, or choose a broadphase that handles flexes"
-            )
 
 
 def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:

@@ -1,11 +1,11 @@
 """Contacts between a signed distance field and another geom, by descent from points spread over both boxes.
 
 From each of opt.sdf_initpoints points of a Halton sequence, in the box where the two bounding boxes overlap, a point
-descends in opt.sdf_iterations steps along A + B + |max(A, B)|, where A and B are the distances to the two geoms: its
-lowest values are where both are deepest. One more step descends along max(A, B), the distance to their
-intersection, and where that is not positive there is a contact. The normal is the gradient of A − B: the contact is
-on the surface midway between the two. All points descend at once, as rows; coordinates are those of the second
-geom. The margin plays no part. Compare mjc_SDF.
+descends in opt.sdf_iterations steps along A + B + |max(A, B)|, where A and B are the distances to the two geoms: it
+is lowest where both are deepest. One more step descends along max(A, B), the distance to their intersection, and
+where that is not positive there is a contact. The normal is along the gradient of B − A, so that the contact is on
+the surface midway between the two. All points descend at once, as rows; coordinates are those of the second geom.
+The margin plays no part. Compare mjc_SDF.
 """
 
 from __future__ import annotations
@@ -15,41 +15,199 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.contracts.engine_plugins import plugin_config, plugin_name
-from dovetail.contracts.enums import GeomType
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.distance_fields import FAR, FIELDS, norm, unit
-from dovetail.plugins.octree import CORNER, octree_distance, octree_gradient
-from dovetail.plugins.spatial import MINVAL, Array
-
-Points = Callable[[Array], Array]
+from dovetail.plugins.collide_pair.sdf_fields import CORNERS, Field, field_of, moved, rows_times
+from dovetail.plugins.distance_fields import FAR, norm, unit
+from dovetail.plugins.spatial import MINVAL, Array, quat_conjugate, quat_multiply, quat_normalize, quat_to_matrix
 
 BASES = (2, 3, 5)
 """Of the Halton sequences along x, y and z."""
 SUFFICIENT = 0.1
-"""Share of the decrease a slope promises that a step must bring (the first Wolfe condition)."""
-SHORTEST = 1e-4
-"""Factor of the gradient below which the search along it ends."""
-MOST_CONTACTS = 50
-"""mjMAXCONPAIR."""
+"""Share of the decrease that the slope promises which a step must bring (the first Wolfe condition)."""
+LONGEST, SHORTEST = 2.0, 1e-4
+"""Factors of the gradient between which steps are tried, each half of the one before."""
 
 
-class Field(NamedTuple):
-    """Something with a distance (n,) and a gradient (n, 3) at points (n, 3)."""
+class Pair(NamedTuple):
+    """The fields of both geoms, at points in the second one's frame."""
 
-    distance: Points
-    gradient: Points
+    second: Field
+    first: Field
 
 
-def sdf(model: Any, data: Any, geom1: int, geom2: int, margin: float, parts: Mapping[str, Any]) -> PairContacts:
+def sdf(
+    model: Any, data: Any, geom1: int, geom2: int, margin: float, parts: Mapping[str, Any]
+) -> PairContacts:
     """Contacts of any geom with one of type sdf."""
-    box = common_box(model, data, geom1, geom2)
+    rotation, offset = pose_in(data, geom2, geom1)
+    back_rotation, back_offset = pose_in(data, geom1, geom2)
+    box = common_box(model, geom1, geom2, rotation, offset)
     if box is None:
         return NO_CONTACTS
-    first = moved(field_of(model, data, geom1, parts), *relative(data, geom1, geom2))
-    pair = second, first = field_of(model, data, geom2, parts), first
-    x = starting_points(data, geom1, geom2, box, int(model.opt.sdf_initpoints))
+    first, second = (field_of(model, data, geom, parts) for geom in (geom1, geom2))
+    pair = Pair(second, moved(first, rotation, offset))
+    start = halton_points(*box, int(model.opt.sdf_initpoints))
+    own_rotation, own_offset = pose_in(data, geom1, geom1)
+    x = rows_times(rows_times(start, own_rotation) + own_offset, back_rotation) + back_offset
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        x, _ = descended(shared_depth(*pair), x, int(model.opt.sdf_iterations))
-        x, dist = descended(intersection(*pair), x, 1)
-        return contacts(data, geom2, pair, *distinct(x, dist))
+        x, _ = descended(shared_depth(pair), x, int(model.opt.sdf_iterations))
+        x, dist = descended(intersection(pair), x, 1)
+        chosen = distinct(x, np.flatnonzero(dist <= 0))
+        normal = unit(midsurface_gradient(pair, x[chosen]))
+    return placed(data, geom2, x[chosen], dist[chosen], normal)
+
+
+def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairContacts:
+    """Contacts at points and with normals in a geom's frame, brought to the world and midway between surfaces."""
+    rotation = data.geom_xmat[geom].reshape(3, 3)
+    normal = rows_times(normal, rotation)
+    pos = rows_times(x, rotation) + data.geom_xpos[geom] - normal * (dist / 2)[:, None]
+    return PairContacts.of(dist, pos, normal)
+
+
+# ---- where to start ---------------------------------------------------------------------------------------
+
+
+def pose_in(data: Any, geom: int, base: int) -> tuple[Array, Array]:
+    """Rotation and position of a geom in another one's frame."""
+    back = quat_conjugate(quat_of(data, base))
+    x, y, z = turned(back, data.geom_xpos[base].tolist())
+    offset = np.array(turned(back, data.geom_xpos[geom].tolist())) + (-x, -y, -z)
+    quat = quat_normalize(quat_multiply(back, quat_of(data, geom)))
+    return quat_to_matrix(np.array([quat]))[0], offset
+
+
+def common_box(
+    model: Any, geom1: int, geom2: int, rotation: Array, offset: Array
+) -> tuple[Array, Array] | None:
+    """Lowest and highest corner, in the first geom's frame, of where the bounding boxes overlap."""
+    centre, half = model.geom_aabb[geom2].reshape(2, 3)
+    other = rows_times(centre + CORNERS * half, rotation) + offset
+    centre, half = model.geom_aabb[geom1].reshape(2, 3)
+    low = np.maximum(centre - half, other.min(axis=0))
+    high = np.minimum(centre + half, other.max(axis=0))
+    return None if (high < low).any() else (low, high)
+
+
+def halton_points(low: Array, high: Array, count: int) -> Array:
+    """Points (count, 3) spread over a box."""
+    share = [[halton(index, base) for base in BASES] for index in range(count)]
+    return low + (high - low) * np.array(share).reshape(-1, 3)
+
+
+def halton(index: int, base: int) -> float:
+    """A term of the Halton sequence: the digits of the index, mirrored at the point (mju_Halton)."""
+    value, weight = 0.0, 1.0
+    while index > 0:
+        index, digit = divmod(index, base)
+        weight /= base
+        value += weight * digit
+    return value
+
+
+# ---- what descends ----------------------------------------------------------------------------------------
+
+
+def shared_depth(pair: Pair) -> Field:
+    """A + B + |max(A, B)|."""
+
+    def distance(x: Array) -> Array:
+        a, b = pair.second.distance(x), pair.first.distance(x)
+        total: Array = a + b + np.abs(larger(a, b))
+        return total
+
+    def gradient(x: Array) -> Array:
+        a, b = pair.second.distance(x), pair.first.distance(x)
+        slope_a, slope_b = pair.second.gradient(x), pair.first.gradient(x)
+        steeper = np.where((a > b)[:, None], slope_a, slope_b)
+        total: Array = slope_a + slope_b + steeper * np.where(larger(a, b) > 0, 1.0, -1.0)[:, None]
+        return total
+
+    return Field(distance, gradient)
+
+
+def intersection(pair: Pair) -> Field:
+    """max(A, B)."""
+
+    def distance(x: Array) -> Array:
+        return larger(pair.second.distance(x), pair.first.distance(x))
+
+    def gradient(x: Array) -> Array:
+        farther = pair.second.distance(x) > pair.first.distance(x)
+        return np.where(farther[:, None], pair.second.gradient(x), pair.first.gradient(x))
+
+    return Field(distance, gradient)
+
+
+def midsurface_gradient(pair: Pair, x: Array) -> Array:
+    """Of B − A, from the first geom to the second."""
+    return unit(pair.first.gradient(x)) - unit(pair.second.gradient(x))
+
+
+def larger(a: Array, b: Array) -> Array:
+    return np.where(a > b, a, b)
+
+
+# ---- descent ----------------------------------------------------------------------------------------------
+
+
+def descended(field: Field, x: Array, steps: int) -> tuple[Array, Array]:
+    """Points after descent, and their distances; FAR where the gradient is no number. A point that a step brought
+    no lower stays where the step led."""
+    x, dist = x.copy(), np.full(len(x), FAR)
+    going = np.arange(len(x))
+    for _ in range(steps):
+        slope = field.gradient(x[going])
+        proper = (np.abs(slope) <= FAR).all(axis=1)
+        dist[going[~proper]] = FAR
+        going, slope = going[proper], slope[proper]
+        before = field.distance(x[going])
+        x[going], dist[going] = line_search(field, x[going], before, slope)
+        going = going[~(before < dist[going])]
+    return x, dist
+
+
+def line_search(field: Field, start: Array, before: Array, slope: Array) -> tuple[Array, Array]:
+    """Points down the slope, each as far as brings enough, and their distances."""
+    x, dist = start.copy(), before.copy()
+    length = LONGEST
+    promised = -SUFFICIENT * LONGEST * np.square(slope).sum(axis=1)
+    trying = np.arange(len(start))
+    while len(trying):
+        length *= 0.5
+        promised *= 0.5
+        x[trying] = start[trying] - length * slope[trying]
+        dist[trying] = field.distance(x[trying])
+        if length <= SHORTEST:
+            break
+        trying = trying[dist[trying] - before[trying] > promised[trying]]
+    return x, dist
+
+
+def distinct(x: Array, candidates: Array) -> Array:
+    """Candidates whose points are not those of earlier ones."""
+    chosen: list[int] = []
+    for candidate in candidates.tolist():
+        if not len(chosen) or norm(x[chosen] - x[candidate]).min() >= MINVAL:
+            chosen.append(candidate)
+    return np.array(chosen, int)
+
+
+def quat_of(data,geom):
+    m=data.geom_xmat[geom].reshape(3,3).tolist()
+    t=[m[0][0]+m[1][1]+m[2][2], m[0][0],m[1][1],m[2][2]]
+    from math import sqrt
+    if m[0][0]+m[1][1]+m[2][2]>0:
+        w=.5*sqrt(1+m[0][0]+m[1][1]+m[2][2]); q=[w,.25*(m[2][1]-m[1][2])/w,.25*(m[0][2]-m[2][0])/w,.25*(m[1][0]-m[0][1])/w]
+    elif m[0][0]>m[1][1] and m[0][0]>m[2][2]:
+        x=.5*sqrt(1+m[0][0]-m[1][1]-m[2][2]); q=[.25*(m[2][1]-m[1][2])/x,x,.25*(m[1][0]+m[0][1])/x,.25*(m[2][0]+m[0][2])/x]
+    elif m[1][1]>m[2][2]:
+        x=.5*sqrt(1-m[0][0]+m[1][1]-m[2][2]); q=[.25*(m[0][2]-m[2][0])/x,.25*(m[0][1]+m[1][0])/x,x,.25*(m[2][1]+m[1][2])/x]
+    else:
+        x=.5*sqrt(1-m[0][0]-m[1][1]+m[2][2]); q=[.25*(m[1][0]-m[0][1])/x,.25*(m[0][2]+m[2][0])/x,.25*(m[1][2]+m[2][1])/x,x]
+    return quat_normalize(q)
+
+def turned(q,v):
+    w,x,y,z=q; a,b,c=v
+    t0=w*a+y*c-z*b; t1=w*b+z*a-x*c; t2=w*c+x*b-y*a
+    return (a+2*(y*t2-z*t1), b+2*(z*t0-x*t2), c+2*(x*t1-y*t0))

@@ -101,9 +101,12 @@ def solve_positive(H: Any, x: Array) -> Array:
 
 def solve_deficient(H: Array, x: Array) -> Array:
     """H⁻¹·x by a Cholesky factor whose pivots are raised to MINVAL, for an H that is singular or nearly so."""
+    from scipy.linalg.lapack import dpotrs
+
     L = np.zeros_like(H)
     for k in range(len(H)):
         below = H[k:, k] - L[k:, :k] @ L[k, :k]
         L[k:, k] = below / np.sqrt(max(below[0], MINVAL))
         L[k, k] = np.sqrt(max(below[0], MINVAL))
-    return np.linalg.solve(L.T, np.linalg.solve(L, x))
+    solution: Array = dpotrs(L, x, lower=1)[0]
+    return solution

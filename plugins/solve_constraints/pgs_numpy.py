@@ -2,7 +2,8 @@
 
 A scalar row moves to its own minimum and is clipped to what it can exert. An elliptic contact makes two moves: along
 the ray of its present force (or, if it has none, by its normal alone), then over the friction forces inside the
-ellipse that the normal force allows. Islands are not told apart. Compare mj_solPGS.
+ellipse that the normal force allows. So a contact without force stays without if its normal alone would not gain,
+even where normal and friction together would; MuJoCo's does too. Islands are not told apart. Compare mj_solPGS.
 """
 
 from __future__ import annotations

@@ -51,11 +51,12 @@ def bad_model(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def colliding_model(tmp_path: Path) -> Path:
-    """A valid model that needs stages nothing implements: a ball above a floor."""
-    path = tmp_path / "ball.xml"
+def soft_model(tmp_path: Path) -> Path:
+    """A valid model that needs stages nothing implements: a soft cube."""
+    path = tmp_path / "cube.xml"
     path.write_text(
-        '<mujoco model="ball"><worldbody><geom name="floor" type="plane" size="1 1 1"/>'
-        '<body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body></worldbody></mujoco>'
+        '<mujoco model="cube"><worldbody>'
+        '<flexcomp name="cube" type="grid" count="2 2 2" spacing="1 1 1" mass="1" dim="3">'
+        '<contact contype="0" conaffinity="0"/></flexcomp></worldbody></mujoco>'
     )
     return path

@@ -85,11 +85,11 @@ def test_check_is_content_with_the_built_in_models(run) -> None:
     assert answer.out.splitlines() == ["humanoid: ok", "arm: ok", "pendulum: ok", "tumbler: ok"]
 
 
-def test_check_reports_every_model_not_only_the_first_bad_one(run, bad_model, colliding_model) -> None:
-    answer = run("check", bad_model, colliding_model, "arm", "nowhere.xml")
+def test_check_reports_every_model_not_only_the_first_bad_one(run, bad_model, soft_model) -> None:
+    answer = run("check", bad_model, soft_model, "arm", "nowhere.xml")
     assert answer.code == 1
     assert f"{bad_model}:3: " in answer.out
-    assert f"{colliding_model}: no plugin implements narrowphase" in answer.out
+    assert f"{soft_model}: no plugin implements flex_kinematics" in answer.out
     assert "arm: ok" in answer.out
     assert "3 of 4 models cannot run" in answer.out
 
@@ -160,11 +160,11 @@ def test_plan_counts_what_a_data_of_it_takes(run) -> None:
     assert said["total_bytes"] == data.arena.nbytes
 
 
-def test_plan_with_a_missing_stage_has_code_1_and_names_it(run, colliding_model) -> None:
-    answer = run("plan", colliding_model)
+def test_plan_with_a_missing_stage_has_code_1_and_names_it(run, soft_model) -> None:
+    answer = run("plan", soft_model)
     assert answer.code == 1
-    assert "geoms that can collide" in answer.out
-    assert "narrowphase" in {m["slot"] for m in run("plan", colliding_model, "--json").json["missing"]}
+    assert "1 flex object" in answer.out
+    assert "flex_kinematics" in {m["slot"] for m in run("plan", soft_model, "--json").json["missing"]}
 
 
 # ---- stages, fields, plugins
@@ -240,11 +240,10 @@ def test_conform_compares_with_mujoco(run) -> None:
     assert {row["slot"] for row in report["models"][0]["rows"]} == {"integrate"}
 
 
-def test_conform_has_code_1_when_stages_are_missing(run, colliding_model) -> None:
+def test_conform_has_code_1_when_stages_are_missing(run, soft_model) -> None:
     pytest.importorskip("mujoco")
-    words = ("conform", colliding_model, "--steps", 1, "--states", 1)
+    words = ("conform", soft_model, "--steps", 1, "--states", 1)
     assert run(*words, "--stage", "kinematics").code == 1
-    assert run(*words, "--disable", "constraint").code == 0
 
 
 def test_conform_refuses_an_unknown_flag(run) -> None:

@@ -97,13 +97,13 @@ def test_a_state_that_explodes_is_reported_by_joint(run, tmp_path: Path) -> None
     assert report.json["steps"] < 50  # it stops there
 
 
-def test_missing_stages_stop_a_run_unless_told_otherwise(run, colliding_model: Path) -> None:
-    answer = run("run", colliding_model, "--steps", 2)
+def test_missing_stages_stop_a_run_unless_told_otherwise(run, soft_model: Path) -> None:
+    answer = run("run", soft_model, "--steps", 2)
     assert answer.code == 2
-    assert "narrowphase: needed by geoms that can collide" in answer.err
-    answer = run("run", colliding_model, "--steps", 2, "--missing", "skip")
+    assert "flex_kinematics: needed by 1 flex object" in answer.err
+    answer = run("run", soft_model, "--steps", 2, "--missing", "skip")
     assert answer.code == 0
-    assert "warning: running without narrowphase" in answer.err
+    assert "warning: running without flex_kinematics" in answer.err
 
 
 def test_profile_counts_the_calls_of_each_stage(run) -> None:

@@ -26,15 +26,16 @@ WORKSHOP = """
     <body name="slick" pos="0 -1 .0995"><freejoint/><geom size=".1" condim="1"/></body>
     <body name="brick" pos="0 0 .099"><freejoint/><geom type="box" size=".1 .15 .1" margin=".002" gap=".001"/></body>
     <body name="top" pos=".03 .02 .298"><freejoint/><geom size=".1" condim="4"/></body>
-    <body name="ball" pos="0 1 .0997"><freejoint/><geom size=".1" condim="6" solref=".001 1"/></body>
+    <body name="ball" pos="0 1 .0997"><freejoint/><geom size=".1" condim="6" solref=".001 1"
+      priority="1" friction=".6 .01 .004"/></body>
     <body name="plate" pos="-2 0 .1495"><freejoint/><geom type="box" size=".1 .1 .05" pos=".01 0 0"/></body>
     <body name="can" pos="-2.02 .01 .2985"><freejoint/><geom type="cylinder" size=".06 .1"/></body>
     <body name="rock" pos="-1 1 .02"><freejoint/><geom type="mesh" mesh="wedge"/></body>
     <body name="barbell" pos="-1 -1 .099"><freejoint/>
-      <geom size=".1" pos=".2 0 0"/><geom size=".1" pos="-.2 0 0"/>
+      <geom type="box" size=".1 .1 .1" pos=".2 0 0"/><geom size=".1" pos="-.2 0 0"/>
       <geom type="capsule" size=".03" fromto="-.2 0 0 .2 0 0"/></body>
-    <body name="skittle" pos="-1 -.78 .0995"><freejoint/>
-      <geom type="capsule" size=".1" fromto="-.2 0 0 .1 0 0"/><geom size=".05" pos="0 0 .15"/></body>
+    <body name="skittle" pos="-1 -.803 .0995" euler="0 .3 .6"><freejoint/>
+      <geom type="capsule" size=".1" fromto="-.23 0 0 .23 0 0"/><geom size=".05" pos="0 0 .15"/></body>
     <body name="arm" pos="1.5 0 .6" gravcomp=".6">
       <joint name="shoulder" type="ball" range="0 40" frictionloss=".1" damping=".05" stiffness=".5"/>
       <geom type="capsule" size=".05" fromto="0 0 0 0 .01 -.2"/>
@@ -115,7 +116,7 @@ PILE = """
         <body pos="0 .1 .01"><joint axis="1 0 0" range="-5 60" limited="true"/>
           <geom type="capsule" size=".02" fromto="0 .05 .01 0 .15 .01"/></body></body></body>
     <body name="g" pos="-1 1 .0993" euler=".03 .2 0"><freejoint/><geom type="mesh" mesh="cube"/></body>
-    <body name="h" pos="-.98 1.01 .297" euler=".5 .4 .3"><freejoint/><geom type="mesh" mesh="cube"/></body>
+    <body name="h" pos="-.98 1.01 .2984" euler=".02 .22 .3"><freejoint/><geom type="mesh" mesh="cube"/></body>
   </worldbody>
 </mujoco>
 """

@@ -7,6 +7,7 @@ import numpy as np
 import dovetail
 from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.types import Data, Model
+from dovetail.plugins.solve_constraints.sparse_numpy import inverse_mass, jacobian
 
 _BODIES = "".join(
     f'<body pos="{i} 0 1"><freejoint/><geom size=".2 .1 .05" type="box" density="400"/>'
@@ -22,7 +23,8 @@ MODEL = f"""<mujoco><option><flag contact="disable" equality="disable"/></option
 
 def random_problem(seed: int, *, elliptic: bool, rows: int = 20, softness: float = 1.0) -> tuple[Model, Data]:
     """A Data in a random state with random constraint rows: equalities, friction loss, limits, contacts of every
-    dimension. `softness` multiplies R: the smaller, the stiffer the rows. The last of the four trees is free."""
+    dimension. `softness` is R relative to the inverse inertia that a row feels: the smaller, the stiffer the rows.
+    The last of the four trees is free."""
     rng = np.random.default_rng(seed)
     model = dovetail.loads(MODEL)
     data = dovetail.make_data(model)
@@ -44,7 +46,9 @@ def random_problem(seed: int, *, elliptic: bool, rows: int = 20, softness: float
     data.nefc, data.ncon = nefc, len(dims)
     data.efc_type[:nefc], data.efc_id[:nefc] = kinds, owners
     _fill_jacobian(rng, model, data)
-    data.efc_R[:nefc] = softness * 10.0 ** rng.uniform(-3.0, 0.0, nefc)
+    J = jacobian(model, data)
+    felt = np.einsum("ri,ij,rj->r", J, inverse_mass(model, data), J)
+    data.efc_R[:nefc] = softness * rng.uniform(0.1, 1.0, nefc) * felt
     data.efc_aref[:nefc] = 5.0 * rng.normal(size=nefc)
     data.efc_frictionloss[:nefc] = np.where(data.efc_type[:nefc] == ConstraintType.FRICTION_DOF, 0.5, 0.0)
     _fill_contacts(rng, data, dims, impratio=2.0)

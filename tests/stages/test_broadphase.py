@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.errors import CapacityError, UnsuitableImplementationError
+from dovetail.errors import CapacityError
 from dovetail.plugins.broadphase import all_pairs_numpy, sweep_numpy
 from dovetail.plugins.broadphase.candidates_numpy import bounding_boxes, geom_margins
 from dovetail.plugins.broadphase.pairs_numpy import BLOCK, every_pair, unordered_pairs
@@ -139,8 +139,8 @@ def test_disabled_contacts_give_no_candidates(broadphase: Any, bit: str) -> None
 def test_a_flex_that_can_collide_is_refused_not_ignored(broadphase: Any) -> None:
     xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="p"><flexcomp name="c" type="grid"
       count="3 3 1" spacing="0.1 0.1 0.1" dim="2"><contact {}/></flexcomp></body></worldbody></mujoco>"""
-    with pytest.raises(UnsuitableImplementationError, match="flex 0 can collide"):
-        candidates(dovetail.loads(xml.format('selfcollide="none"')), broadphase)
+    plan = dovetail.compile_plan(dovetail.loads(xml.format('selfcollide="none"')), missing="report")
+    assert "does not handle flex.colliding" in plan.explain()
     quiet = dovetail.loads(xml.format('selfcollide="none" contype="0" conaffinity="0"'))
     assert candidates(quiet, broadphase) == []
 

@@ -1,0 +1,73 @@
+"""The signed distance field of a geom, of whichever kind: primitive, octree of a mesh, or shape of a plugin.
+
+Fields take points as rows (n, 3) in the frame of the geom. Which function serves a shape of one of MuJoCo's engine
+plugins is the table `sdf_shape`. Compare geomDistance and geomGradient of engine_collision_sdf.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.contracts.engine_plugins import plugin_config, plugin_name
+from dovetail.contracts.enums import GeomType
+from dovetail.errors import MissingStageError, listing
+from dovetail.plugins.distance_fields import FIELDS
+from dovetail.plugins.octree import octree_distance, octree_gradient
+from dovetail.plugins.spatial import Array
+
+CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
+"""Corners of a box as signs of its axes."""
+
+
+class Field(NamedTuple):
+    """Distance (n,) and gradient (n, 3) at points (n, 3)."""
+
+    distance: Callable[[Array], Array]
+    gradient: Callable[[Array], Array]
+
+
+def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Field:
+    """The field of a geom."""
+    kind = GeomType(model.geom_type[geom])
+    if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
+        return shape_field(model, int(model.geom_plugin[geom]), parts["sdf_shape"])
+    if kind in (GeomType.SDF, GeomType.MESH):
+        return octree_field(model, 0 if kind==GeomType.MESH else int(model.geom_dataid[geom]))
+    size = model.geom_size[geom]
+    field = FIELDS[kind]
+    return Field(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
+
+
+def octree_field(model: Any, mesh: int) -> Field:
+    """The field of a mesh with octree."""
+    return Field(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
+
+
+def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:
+    """The field of a plugin's shape."""
+    name = plugin_name(model, instance)
+    if name not in shapes:
+        raise MissingStageError(
+            f"a geom has the shape of plugin {name!r}, but sdf_shape has no such row; there are: {listing(shapes)}. "
+            "A plugin can add the row"
+        )
+    shape = shapes[name](plugin_config(model, instance))
+    return Field(shape.distance, shape.gradient)
+
+
+def moved(field: Field, rotation: Array, offset: Array) -> Field:
+    """A field at points of another frame, which has this rotation and offset in the field's own."""
+    return Field(
+        lambda x: field.distance(rows_times(x, rotation) + offset),
+        lambda x: rows_times(field.gradient(rows_times(x, rotation) + offset), rotation.T),
+    )
+
+
+def rows_times(rows: Array, matrix: Array) -> Array:
+    """The matrix times each row, added up from x to z."""
+    x, y, z = rows.T
+    return np.stack([a * x + b * y + c * z for a, b, c in matrix], axis=1)
