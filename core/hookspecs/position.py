@@ -77,7 +77,7 @@ def combine_margin(first: Array, second: Array) -> Array:  # type: ignore[empty-
 
 @stage(
     "position",
-    reads="contact.geom contact.flex contact.dist ncon contact_candidate candidate_pair",
+    reads="contact.geom contact.flex contact.vert contact.dist ncon contact_candidate candidate_pair",
     also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
     "contact.includemargin contact.exclude",
     parts="combine_friction resolve_priority mix_solver combine_margin",

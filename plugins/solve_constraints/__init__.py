@@ -15,7 +15,10 @@ _ISLANDS = (
     "iM_rowadr iM_colind iefc_J iefc_J_rownnz iefc_J_rowadr iefc_J_colind"
 )
 _ANSWER = "qacc qfrc_constraint efc_force efc_state efc_b solver_niter solver_nnz"
-_STATISTICS = "solver.improvement solver.gradient solver.lineslope solver.nactive solver.nchange solver.neval solver.nupdate"
+_STATISTICS = (
+    "solver.improvement solver.gradient solver.lineslope solver.nactive solver.nchange solver.neval "
+    "solver.nupdate"
+)
 _DUAL_MATRIX = "efc_AR efc_AR_rownnz efc_AR_rowadr efc_AR_colind nA"
 _BY_ISLAND = "ifrc_smooth iacc_smooth iacc iefc_aref iefc_state iefc_force ifrc_constraint"
 

@@ -3,11 +3,11 @@
 An alternative to PGS for elliptic contacts. All rows of a contact step to where each would be best alone; then the
 normal force is made non-negative and the friction forces, if too large for it, are shortened in their own direction
 until Σ(f_j/friction_j)² = f₀². That is cheaper than MuJoCo's two moves (`pgs_numpy`) but does not minimise the same
-cost. Contacts that hold get the same forces. One that slips keeps the normal force that it would have without slip, as
-Coulomb's law has it, whereas the minimum raises it; and where the rows of a contact influence each other, friction is
-shortened in the direction it happens to have.
-Scalar rows, frictionless and pyramidal contacts, warm start and scaling are as in PGS. A sweep that changes no force
-by more than the tolerance is the last.
+cost. Contacts that hold get the same forces. One that slips keeps the normal force it would have without slip, as
+Coulomb's law has it, whereas the minimum raises it; and where the rows of a contact influence each other, friction
+is shortened in the direction it happens to have. Scalar rows, frictionless and pyramidal contacts and the warm start
+are as in PGS. A sweep is the last if the largest change of a force, scaled by inertia, is below the tolerance; that
+is also what `data.solver.improvement` holds.
 """
 
 from __future__ import annotations

@@ -72,13 +72,18 @@ def test_a_file_that_is_not_xml_is_one_problem(run, tmp_path: Path) -> None:
     assert [problem["line"] for problem in report["problems"]] == [3]
 
 
-def test_info_lists_masses_features_and_stages(run, colliding_model) -> None:
-    answer = run("info", colliding_model, "--json")
+def test_info_lists_masses_features_and_stages(run, tmp_path: Path) -> None:
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        '<mujoco model="ball"><worldbody><geom name="floor" type="plane" size="1 1 1"/>'
+        '<body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body></worldbody></mujoco>'
+    )
+    answer = run("info", path, "--json")
     assert answer.code == 0
     stages = {stage["slot"]: stage for stage in answer.json["stages"]}
     assert stages["narrowphase"]["reason"] == "geoms that can collide"
     assert any(feature.startswith("geom.") for feature in answer.json["features"])
     assert answer.json["bodies"][1]["subtree_mass"] >= answer.json["bodies"][1]["mass"] > 0
-    text = run("info", colliding_model).out
+    text = run("info", path).out
     assert "principal moments" in text
     assert "features" in text
