@@ -20,6 +20,7 @@ STAGES = (
     "broadphase",
     "narrowphase",
     "collide_pair",
+    "sdf_shape",
     "contact_params",
     "combine_friction",
     "resolve_priority",
@@ -46,6 +47,7 @@ STAGES = (
     "sensor",
     "energy",
     "inverse",
+    "sleep",
     "integrate",
     "derivative",
 )

@@ -40,7 +40,9 @@ def features(model: Model) -> frozenset[str]:
         found.add("body.mocap")
     found.add(f"flex.{_flex_feature(model)}")
     found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
-    found |= {f"actuator_plugin.{name}" for name in _actuator_plugins(model)}
+    found |= {f"actuator_plugin.{name}" for name in _plugin_names(model, model.actuator_plugin)}
+    shapes = model.geom_plugin[model.geom_type == GeomType.SDF]
+    found |= {f"sdf_shape.{name}" for name in _plugin_names(model, shapes)}
     return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
 
 
@@ -70,10 +72,9 @@ def _actuator_features(model: Model) -> list[str]:
     return [kind for kind, has in used.items() if has]
 
 
-def _actuator_plugins(model: Model) -> set[str]:
-    """The engine plugins that drive actuators, as `mujoco.pid`."""
-    instances = model.actuator_plugin[model.actuator_plugin >= 0]
-    return {engine_plugins.plugin_name(model, int(instance)) for instance in instances}
+def _plugin_names(model: Model, instances: Array) -> set[str]:
+    """The engine plugins of instances, as `mujoco.pid`; -1 is no instance."""
+    return {engine_plugins.plugin_name(model, int(instance)) for instance in instances if instance >= 0}
 
 
 TENDON_FEATURES = ("none", "present", "stiffness", "armature", "actfrcrange")

@@ -46,6 +46,11 @@ class Line:
     wrapped_by: tuple[str, ...]
 
 
+def _called_by(stage: pipeline.Stage) -> set[str]:
+    """The stages that run inside a stage: its parts, and theirs."""
+    return set(stage.parts).union(*(_called_by(pipeline.STAGES[part]) for part in stage.parts))
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Plan:
     """Chosen implementations, in order; segments are compiled on first use."""
@@ -214,7 +219,8 @@ class Plan:
         lines = []
         for slot in self._sequence("step"):
             lines.append(self._line(slot.label, slot, tuple(w.name for w in self._wrappers_of(slot))))
-            parts = [c for c, choice in self.choices.items() if choice.record.stage in slot.stage.parts]
+            called = _called_by(slot.stage)
+            parts = [c for c, choice in self.choices.items() if choice.record.stage in called]
             lines += [self._line(label, slot, ()) for label in parts]
         return lines
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -31,6 +33,7 @@ _PART_FEATURES = {
     "actuator_gain": "gain",
     "actuator_bias": "bias",
     "actuator_plugin": "actuator_plugin",
+    "sdf_shape": "sdf_shape",
 }
 """Part tables whose keys are members of a feature group: the model must find a row for each it uses."""
 
@@ -264,14 +267,17 @@ class _Planner:
             label = f"{part.name}:{key}"
             if self.registry.of(label):
                 rows[key] = self._part(part, label, caller, backend)
-            else:
+            elif label not in [missing.slot for missing in self.missing]:
                 self.missing.append(Missing(label, f"{caller.name} of this model", "no implementation"))
         return rows
 
     def _part(self, part: Stage, label: str, caller: Stage, backend: str) -> Callable[..., Any]:
         choice = self.selector.choose_on(label, backend, dispatcher=caller.name)
         self.choices[label] = choice
-        return self._target(part, choice.record)
+        target = self._target(part, choice.record)
+        if part.parts and "parts" in inspect.signature(target).parameters:
+            return partial(target, parts=self._parts(part, backend))
+        return target
 
     # ---- memory
 

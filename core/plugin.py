@@ -18,6 +18,7 @@ from __future__ import annotations
 from dovetail.backend import Backend, Segment, Slot, Wrapper
 from dovetail.contracts.enums import DisableBit, EnableBit, JointType
 from dovetail.contracts.fields import REAL, Array, FieldSpec
+from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import DovetailError
 from dovetail.hookspecs.markers import hookimpl
@@ -35,6 +36,7 @@ __all__ = [
     "Implementation",
     "JointType",
     "Model",
+    "SdfShape",
     "Segment",
     "Slot",
     "Wrapper",

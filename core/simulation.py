@@ -67,7 +67,7 @@ def loads(
 
 def _compile_tables(registry: Registry) -> dict[str, Any]:
     """The table stages that the compiler calls, by name."""
-    stages = ("geom_inertia", "load_mesh", "mesh_inertia", "flex_build", "mjcf_element")
+    stages = ("geom_inertia", "load_mesh", "mesh_inertia", "flex_build", "mjcf_element", "sdf_shape")
     return {stage: _rows(registry, stage) for stage in stages}
 
 

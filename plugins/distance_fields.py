@@ -159,10 +159,13 @@ def to_box(point: Array, size: Array) -> Array:
 def from_box(point: Array, size: Array) -> Array:
     beyond = np.abs(point) - size
     inside = (beyond < 0).all(axis=1)
-    result = np.maximum(beyond, 0.0)
-    result /= np.maximum(norm(result), np.finfo(float).tiny)[:, None]
-    result[inside] = towards_face(beyond[inside], size)
-    return np.where(point < 0, -result, result)
+    outer = np.maximum(beyond, 0.0)
+    outer /= np.maximum(norm(outer), np.finfo(float).tiny)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = np.where(beyond > 0, outer * point / np.abs(point), 0.0)
+    inner = towards_face(beyond[inside], size)
+    result[inside] = np.where(point[inside] < 0, -inner, inner)
+    return result
 
 
 def towards_face(depth: Array, size: Array) -> Array:

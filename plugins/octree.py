@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.sdf_shapes import forward_difference
 from dovetail.plugins.spatial import Array
 
 INSET = 1e-6
 """How far inside the octree's box MuJoCo moves points that are outside [m]."""
-DIFFERENCE = 1e-8
-"""Step of forward differences [m]."""
 CORNER = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], bool)
 """Which corners of a cell are on the upper side along each axis."""
 
@@ -36,14 +35,6 @@ def octree_gradient(model: Any, mesh: int, points: Array) -> Array:
     result = np.empty_like(points)
     result[~outside] = inner_gradient(model, mesh, points[~outside])
     result[outside] = forward_difference(lambda p: octree_distance(model, mesh, p), points[outside])
-    return result
-
-
-def forward_difference(distance: Any, points: Array) -> Array:
-    """Gradient (n, 3) of a function of points by forward differences."""
-    ahead = points[:, None, :] + DIFFERENCE * np.eye(3)
-    values = distance(ahead.reshape(-1, 3)).reshape(-1, 3)
-    result: Array = (values - distance(points)[:, None]) / DIFFERENCE
     return result
 
 

@@ -119,6 +119,7 @@ def build(segment: Segment, data: Data) -> Program:
         store=[name for name in segment.store if name in places],
         sizes=model.sizes,
         features=_features(model),
+        structure=model,
         evaluations=segment.evaluations if segment.whole_step else 1,
         lanes=segment.lanes,
         precision=segment.precision,

@@ -13,7 +13,7 @@ import attrs
 
 from dovetail.backends.taichi.values import CLASSES, LaneError, Value
 
-Item: TypeAlias = "Value | Store | SetVariable | Loop | Branch"
+Item: TypeAlias = "Value | Store | SetVariable | Loop | Branch | Break"
 
 
 class Block:
@@ -70,7 +70,20 @@ class Branch:
     block: Block
 
 
+@attrs.define(eq=False)
+class Break:
+    """Leave the innermost loop if the condition holds."""
+
+    condition: Any
+    loop: Loop
+    block: Block
+
+
 PURE_MEMORY = "model"
+TABLE = "table"
+"""A constant of the plan, in the table of integers."""
+INTEGER_LOAD = "load_integer"
+"""A uniform integer of the slot's scratch."""
 
 
 @attrs.define(eq=False)

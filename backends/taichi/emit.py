@@ -14,9 +14,12 @@ from typing import Any
 import attrs
 
 from dovetail.backends.taichi.blocks import (
+    INTEGER_LOAD,
     PURE_MEMORY,
+    TABLE,
     Block,
     Branch,
+    Break,
     Item,
     Loop,
     SetVariable,
@@ -54,8 +57,11 @@ _CALL = ("min", "max", "sqrt", "floor", "exp")
 OPERATIONS = frozenset({*_INFIX, *_CALL, "select", "real", "any", "not"})
 """Everything a stage can compute with; each is tried in a process of its own by the tests."""
 
-_ARGUMENT = {"slot": "b", "evaluation": "e"}
-"""Arguments of a stage function: the first row of the slot's scratch tile, the evaluation."""
+_ARGUMENT = {"slot": "b", "integer_slot": "c", "evaluation": "e"}
+"""Arguments of a stage function: the first row of the slot's scratch tile, of its integers, the evaluation."""
+
+BUFFERS = ("S", "SI", "TI", "MR", "MI", "MB")
+"""What every stage function gets: scratch of numbers and of integers, the table, the Model's buffers."""
 
 _BUFFER = {"float64": "MR", "int32": "MI", "uint8": "MB"}
 """Kernel argument of each Model buffer."""
@@ -83,6 +89,7 @@ class _Marker:
         self.pending: list[Any] = []
         self.effects: dict[Any, list[tuple[str, Item]]] = defaultdict(list)
         self.holder: dict[int, tuple[str, Item]] = {}
+        self.breaks: dict[int, list[tuple[str, Item]]] = defaultdict(list)
         for stage, trace in stages:
             for item in walk(trace.root):
                 self._register(stage, item)
@@ -92,6 +99,8 @@ class _Marker:
             self.effects[item.memory].append((stage, item))
         elif isinstance(item, SetVariable):
             self.effects[stage, item.variable].append((stage, item))
+        elif isinstance(item, Break):
+            self.breaks[id(item.loop)].append((stage, item))
         elif isinstance(item, Loop):
             self.holder[id(item.body)] = (stage, item)
         elif isinstance(item, Branch):
@@ -114,7 +123,10 @@ class _Marker:
                 self._need(stage, item)
 
     def _need(self, stage: str, item: Any) -> None:
-        if isinstance(item, Value | Store | SetVariable | Loop | Branch) and id(item) not in self.items:
+        if (
+            isinstance(item, Value | Store | SetVariable | Loop | Branch | Break)
+            and id(item) not in self.items
+        ):
             self.items.add(id(item))
             self.pending.append((stage, item))
 
@@ -123,7 +135,9 @@ class _Marker:
             self._need(*self.holder[id(item.block)])
         for argument in arguments(item):
             self._need(stage, argument)
-        if isinstance(item, Value) and item.op == "load":
+        for leaving in self.breaks[id(item)] if isinstance(item, Loop) else ():
+            self._need(*leaving)
+        if isinstance(item, Value) and item.op in ("load", INTEGER_LOAD):
             self._need_target(item.args[0])
         elif isinstance(item, Value) and item.op == "read":
             self._need_target((stage, item.args[0]))
@@ -188,6 +202,8 @@ class StagePrinter:
                 self._set(item)
             elif isinstance(item, Loop):
                 self._loop(item)
+            elif isinstance(item, Break):
+                self._break(item)
             else:
                 self._branch(item)
         self._release(lambda _text: True)
@@ -228,7 +244,9 @@ class StagePrinter:
         op = value.op
         if op == PURE_MEMORY:
             return self._model(value)
-        if op == "load":
+        if op == TABLE:
+            return self._table(value)
+        if op in ("load", INTEGER_LOAD):
             name, base, literal = value.args
             inner = self._argument(base)
             return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads | {name})
@@ -249,6 +267,11 @@ class StagePrinter:
         if dtype == "uint8":
             code = f"ti.cast({code}, ti.i32)"
         return Text(code, inner.size + 1, inner.reads)
+
+    def _table(self, value: Value) -> Text:
+        name, base, literal = value.args
+        inner = self._argument(base) if base is not None else Text("")
+        return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads)
 
     # effects
 
@@ -290,6 +313,12 @@ class StagePrinter:
         if item.otherwise is not None and any(id(i) in self.live.items for i in item.otherwise.items):
             self._line("else:")
             self._nested(item.otherwise)
+
+    def _break(self, item: Break) -> None:
+        condition = self._argument(item.condition).code
+        self._release(lambda _text: True)
+        self._line(f"if {condition}:")
+        self._line("    break")
 
     def _nested(self, body: Block, first: str = "") -> None:
         self.indent += 1
@@ -339,7 +368,7 @@ def any_lane(lanes: int) -> list[str]:
 
 
 def stage_source(name: str, trace: Trace, live: Live, address: Callable[[str, str, int], str]) -> list[str]:
-    """A stage as a `ti.func` over the buffers, the slot's base row `b` and the evaluation `e`."""
+    """A stage as a `ti.func` over the buffers, the slot's base rows `b` and `c` and the evaluation `e`."""
     body = StagePrinter(live, address).print(trace)
-    buffers = ", ".join(f"{a}: ti.template()" for a in ("S", "MR", "MI", "MB"))
-    return ["@ti.func", f"def {name}(b: ti.i32, e: ti.i32, {buffers}):", *(body or ["    pass"])]
+    buffers = ", ".join(f"{a}: ti.template()" for a in BUFFERS)
+    return ["@ti.func", f"def {name}(b: ti.i32, c: ti.i32, e: ti.i32, {buffers}):", *(body or ["    pass"])]

@@ -25,7 +25,18 @@ import attrs
 import numpy as np
 
 from dovetail.backends.taichi import values
-from dovetail.backends.taichi.blocks import PURE_MEMORY, Block, Branch, Loop, SetVariable, Store, Trace
+from dovetail.backends.taichi.blocks import (
+    INTEGER_LOAD,
+    PURE_MEMORY,
+    TABLE,
+    Block,
+    Branch,
+    Break,
+    Loop,
+    SetVariable,
+    Store,
+    Trace,
+)
 from dovetail.backends.taichi.values import (
     COND,
     INT,
@@ -49,6 +60,12 @@ __all__ = ["Cond", "Field", "Int", "Kernel", "LaneError", "Mask", "Num", "Real",
 
 PRIVATE = "/"
 """Between a stage and the name of its scratch memory."""
+
+SHARED = "shared"
+"""Instead of a stage's name, for scratch memory that several stages use."""
+
+INTEGERS = "#"
+"""Ends the name of scratch memory that holds uniform integers."""
 
 EXPANDED_LIMIT = 64
 """Most numbers one indexing may give: beyond it a loop was forgotten."""
@@ -75,6 +92,8 @@ class Layout:
     sizes: Mapping[str, int] = attrs.field(factory=dict)
     features: Mapping[str, Container[str]] = attrs.field(factory=dict)
     """Members by group, as {"joint": {"hinge", "free"}}; a group left out may have any."""
+    structure: Any = None
+    """The Model that the plan is for."""
 
 
 @attrs.define(eq=False)
@@ -89,7 +108,11 @@ class Kernel:
     reads: set[str] = attrs.field(factory=set)
     writes: set[str] = attrs.field(factory=set)
     private: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+    """Shapes of scratch memory, by its full name."""
+    tables: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Constant integers, by name; shared by all stages of a program."""
     _variables: int = 0
+    _loops: list[Loop] = attrs.field(factory=list)
 
     @property
     def model(self) -> ModelFields:
@@ -98,6 +121,12 @@ class Kernel:
     @property
     def data(self) -> DataFields:
         return DataFields(self)
+
+    @property
+    def structure(self) -> Any:
+        """The Model itself, for working out tables while the stage is built: sizes, ids and types only, which the
+        plan's key watches. Values that users may edit (sizes of geoms, masses, gains) are read through `k.model`."""
+        return self.layout.structure
 
     def needed(self, name: str) -> bool:
         """Whether a Data field is kept or read by another stage (unread results are dropped in any case)."""
@@ -111,12 +140,37 @@ class Kernel:
 
     def scratch(self, name: str, *shape: int) -> Field:
         """Memory of this stage's own, per world, kept from step to step of one launch."""
-        known = self.private.setdefault(name, shape)
+        return Field(self, self._memory(self.stage, name, shape), shape)
+
+    def shared(self, name: str, *shape: int) -> Field:
+        """Memory per world that several stages of the program use under the same name; in no arena, so that a stage
+        which reads it needs the one that writes it in the same kernel."""
+        return Field(self, self._memory(SHARED, name, shape), shape)
+
+    def integers(self, name: str, *shape: int) -> IntegerField:
+        """Uniform integers of this stage's own, one set for the whole tile: lists of what is active in any world."""
+        return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape), shape)
+
+    def shared_integers(self, name: str, *shape: int) -> IntegerField:
+        """Uniform integers that several stages use under the same name."""
+        return IntegerField(self, self._memory(SHARED, name + INTEGERS, shape), shape)
+
+    def _memory(self, owner: str, name: str, shape: tuple[int, ...]) -> str:
+        full = f"{owner}{PRIVATE}{name}"
+        known = self.private.setdefault(full, shape)
         if known != shape:
             raise LaneError(
                 f"{self.stage}: scratch {name!r} asked for with shape {shape}, before with {known}"
             )
-        return Field(self, f"{self.stage}{PRIVATE}{name}", shape)
+        return full
+
+    def table(self, name: str, numbers: Any) -> Table:
+        """Constant integers that the plan worked out from the model's structure, as an array to index."""
+        array = np.ascontiguousarray(numbers, dtype=np.int32)
+        known = self.tables.setdefault(name, array)
+        if not np.array_equal(known, array):
+            raise LaneError(f"{self.stage}: table {name!r} has other numbers than before")
+        return Table(self, name, array.shape)
 
     def disabled(self, bit: int) -> Any:
         """Whether `opt.disableflags` switches a feature off: read at run time, so that flags may change."""
@@ -146,8 +200,18 @@ class Kernel:
         index = self.trace.node("index", INT, (), share=False)
         item.index = index
         assert isinstance(index, Int)
+        self._loops.append(item)
         yield index
+        self._loops.pop()
         self.trace.leave(body)
+
+    def leave_when(self, condition: Any) -> None:
+        """End the innermost loop here if the uniform condition holds."""
+        if not self._loops:
+            raise LaneError(f"{self.stage}: k.leave_when outside of a loop")
+        if kind_of(condition) != COND:
+            raise LaneError(f"{self.stage}: k.leave_when needs a uniform condition, not {kind_of(condition)}")
+        self.trace.effect(Break(condition, self._loops[-1], self.trace.block))
 
     @contextmanager
     def when(self, condition: Any) -> Iterator[None]:
@@ -451,6 +515,37 @@ class Field(_Indexed):
     def _note(self, names: set[str]) -> None:
         if PRIVATE not in self.name:
             names.add(self.name)
+
+
+class IntegerField(_Indexed):
+    """Uniform integers in scratch: loads give Ints, assignment stores them."""
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        args = (self.name, *self._cell(index))
+        return self.kernel.trace.node(INTEGER_LOAD, INT, args, depends=self.name)
+
+    def _cell(self, index: tuple[Any, ...]) -> tuple[Value, int]:
+        base, literal = self.address(index)
+        slot = self.kernel._root_symbol("integer_slot")
+        return (slot if base is None else slot + base), literal
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        cells = self._cells(index)
+        if not isinstance(cells, tuple):
+            raise LaneError(f"{self.kernel.stage}: {self.name}: integers are stored one by one")
+        if kind_of(value) != INT:
+            raise LaneError(f"{self.kernel.stage}: {self.name}[…] = {kind_of(value)}: an Int is needed")
+        trace = self.kernel.trace
+        if isinstance(value, Value):
+            trace.check_scope(value)
+        trace.effect(Store(self.name, self._cell(cells), value, trace.block), changes=self.name)
+
+
+class Table(_Indexed):
+    """Constant integers."""
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        return self.kernel.trace.node(TABLE, INT, (self.name, *self.address(index)))
 
 
 class Variable:

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.blocks import Trace
-from dovetail.backends.taichi.emit import Live, any_lane, find_live, stage_source
-from dovetail.backends.taichi.lanes import PRIVATE, FieldPlace, Kernel, LaneError, Layout
+from dovetail.backends.taichi.emit import BUFFERS, Live, any_lane, find_live, stage_source
+from dovetail.backends.taichi.lanes import INTEGERS, PRIVATE, FieldPlace, Kernel, LaneError, Layout
 from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
 
 __all__ = ["FieldPlace", "LaneStage", "Program", "clear_stage", "compile_program"]
@@ -102,13 +102,14 @@ def trace_stages(
     kept = set(store)
     read_by = {name: {n for n, s in enumerate(stages) if name in s.reads} for s in stages for name in s.reads}
     traced = []
+    tables: dict[str, NDArray[Any]] = {}
     for n, stage in enumerate(stages):
 
         def needed(name: str, n: int = n) -> bool:
             return name in kept or bool(read_by.get(name, set()) - {n})
 
         function = f"s{n:02d}_{stage.label}"
-        kernel = Kernel(layout, function, needed, precision)
+        kernel = Kernel(layout, function, needed, precision, tables=tables)
         _build(stage, kernel)
         _check_declared(stage, kernel)
         traced.append(_Traced(stage, function, kernel))
@@ -183,14 +184,24 @@ def copy_runs(
     return runs
 
 
-_BUFFERS = "S, MR, MI, MB"
+def table_places(traced: Sequence[_Traced]) -> tuple[dict[str, int], NDArray[Any]]:
+    """Where each table begins in one array of all their integers."""
+    offsets: dict[str, int] = {}
+    parts: list[NDArray[Any]] = []
+    total = 0
+    for name, numbers in (traced[0].kernel.tables if traced else {}).items():
+        offsets[name] = total
+        parts.append(numbers.reshape(-1))
+        total += numbers.size
+    return offsets, np.concatenate([*parts, np.zeros(1, np.int32)])
 
 
 def program_source(
     traced: Sequence[_Traced],
     live: Live,
     places: Mapping[str, FieldPlace],
-    rows: int,
+    rows: tuple[int, int],
+    tables: Mapping[str, int],
     load: list[tuple[int, int, int]],
     store: list[tuple[int, int, int]],
     *,
@@ -199,11 +210,15 @@ def program_source(
     precision: str,
     runtime: str,
 ) -> str:
-    """The module's text."""
+    """The module's text; `rows`: of a slot's scratch tile, and of its integers."""
 
     def address(name: str, base: str, literal: int) -> str:
-        row = places[name].offset + literal
-        return f"S[{base} + {row}]" if row else f"S[{base}]"
+        if name in tables:
+            buffer, row = "TI", tables[name] + literal
+        else:
+            buffer, row = ("SI" if name.endswith(INTEGERS) else "S"), places[name].offset + literal
+        index = " + ".join(filter(None, (base, str(row) if row or not base else "")))
+        return f"{buffer}[{index}]"
 
     lines = [
         f"import {runtime} as ti",
@@ -219,7 +234,7 @@ def program_source(
 
 def _kernel_source(
     traced: Sequence[_Traced],
-    rows: int,
+    rows: tuple[int, int],
     load: list[tuple[int, int, int]],
     store: list[tuple[int, int, int]],
     evaluations: int,
@@ -228,6 +243,8 @@ def _kernel_source(
     arguments = [
         f"D: {numbers}",
         f"S: {numbers}",
+        "SI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
+        "TI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "MR: ti.types.ndarray(dtype=fp, ndim=1)",
         "MI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "MB: ti.types.ndarray(dtype=ti.u8, ndim=1)",
@@ -240,7 +257,8 @@ def _kernel_source(
         f"    for spread in range(nslot * {SPREAD}):",
         f"        if spread % {SPREAD} == 0:",
         f"            slot = spread // {SPREAD}",
-        f"            b = slot * {rows}",
+        f"            b = slot * {rows[0]}",
+        f"            c = slot * {rows[1]}",
         "            tile = ti.atomic_add(taken[0], 1)",
         "            while tile < ntile:",
         "                a = tile * stride",
@@ -250,7 +268,7 @@ def _kernel_source(
         lines += [f"{pad}for l{n} in range({count}):", f"{pad}    S[b + {row} + l{n}] = D[a + {far} + l{n}]"]
     lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range(first, first + {evaluations}):"]
     for t in traced:
-        call = f"{t.function}(b, e, {_BUFFERS})"
+        call = f"{t.function}(b, c, e, {', '.join(BUFFERS)})"
         if t.stage.first_only:
             lines += [f"{pad}        if e == 0:", f"{pad}            {call}"]
         else:
@@ -303,6 +321,10 @@ class Program:
     """Scratch rows per slot."""
     kernel: Callable[..., None]
     scratch: NDArray[Any]
+    integers: NDArray[Any]
+    """Uniform integers of all slots."""
+    table: NDArray[Any]
+    """Constant integers of all stages."""
     live: frozenset[str]
     """Data fields the kernel touches after unneeded results were dropped."""
     compile_seconds: float = 0.0
@@ -328,6 +350,8 @@ class Program:
         self.kernel(
             self._numbers(buffer),
             self._numbers(self.scratch),
+            self.integers,
+            self.table,
             self._reals(_flat(model, "float64")),
             _flat(model, "int32"),
             _flat(model, "uint8"),
@@ -388,6 +412,7 @@ def compile_program(
     store: Sequence[str],
     sizes: Mapping[str, int],
     features: Mapping[str, Container[str]] | None = None,
+    structure: Any = None,
     evaluations: int = 1,
     lanes: int = 8,
     precision: str = "f64",
@@ -401,19 +426,23 @@ def compile_program(
         )
     _check_placed(data_places, load, store)
     name = runtimes.choose_runtime(runtime)
-    layout = Layout(model_places, data_shapes, sizes, features or {})
+    layout = Layout(model_places, data_shapes, sizes, features or {}, structure)
     traced = trace_stages(stages, layout, store, precision)
     _check_loaded(traced, load)
     live = find_live([(t.function, t.trace) for t in traced], store)
     shapes = dict(data_shapes)
     for t in traced:
-        shapes.update({f"{t.function}{PRIVATE}{n}": shape for n, shape in t.kernel.private.items()})
-    places, rows = assign_places(live.memories, shapes, data_places)
+        _add_shapes(shapes, t.kernel.private)
+    whole = {name for name in live.memories if name.endswith(INTEGERS)}
+    places, rows = assign_places(live.memories - whole, shapes, data_places)
+    integer_places, integer_rows = assign_places(whole, shapes, {})
+    offsets, table = table_places(traced)
     source = program_source(
         traced,
         live,
-        places,
-        rows,
+        {**places, **integer_places},
+        (rows, integer_rows),
+        offsets,
         copy_runs(load, places, data_places),
         copy_runs(store, places, data_places),
         evaluations=evaluations,
@@ -433,10 +462,19 @@ def compile_program(
         rows=rows,
         kernel=load_module(path).run,
         scratch=_scratch(places, rows, initial, lanes, precision, threads),
+        integers=np.zeros(threads * integer_rows + 1, np.int32),
+        table=table,
         live=frozenset(n for n in live.memories if PRIVATE not in n),
     )
     program.compile()
     return program
+
+
+def _add_shapes(known: dict[str, tuple[int, ...]], more: Mapping[str, tuple[int, ...]]) -> None:
+    """Take over the shapes of scratch memory; stages that share some must agree."""
+    for name, shape in more.items():
+        if known.setdefault(name, shape) != shape:
+            raise LaneError(f"{name} is used with shape {shape} and with {known[name]}")
 
 
 def _check_placed(places: Mapping[str, FieldPlace], *lists: Sequence[str]) -> None:

@@ -32,14 +32,11 @@ class PairContacts(NamedTuple):
     ) -> PairContacts:
         """Contacts from sequences; one `normal` may serve all."""
         dist = np.asarray(dist, float).reshape(-1)
-        rows = (len(dist), 3)
-        chosen = np.zeros(3) if tangent is None else np.asarray(tangent, float)
-        return cls(
-            dist,
-            np.asarray(pos, float).reshape(rows),
-            np.broadcast_to(np.asarray(normal, float), rows),
-            np.broadcast_to(chosen, rows),
-        )
+        normals, tangents = np.empty((len(dist), 3)), np.zeros((len(dist), 3))
+        normals[:] = normal
+        if tangent is not None:
+            tangents[:] = tangent
+        return cls(dist, np.asarray(pos, float).reshape(normals.shape), normals, tangents)
 
 
 NO_CONTACTS = PairContacts(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))

@@ -44,7 +44,12 @@ def energy(model: Model, data: Data) -> None:
     """Potential and kinetic energy (mj_energyPos, mj_energyVel); runs when the enable flag asks for it."""
 
 
-@stage("observe", reads="tree_asleep qvel", also_writes="qvel")
+@stage(
+    "observe",
+    reads="tree_asleep time qpos qvel xfrc_applied qfrc_applied eq_active ten_length ncon contact.geom contact.flex "
+    "contact.elem contact.vert nefc nisland tree_island",
+    also_writes="qvel qacc qfrc_smooth qfrc_constraint",
+)
 def sleep(model: Model, data: Data) -> None:
     """Decide which trees sleep or wake, and which bodies and dofs are awake (mj_sleep)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.fields import Array
@@ -9,6 +10,7 @@ from dovetail.hookspecs.markers import stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.pairs import PairContacts
+    from dovetail.contracts.sdf_shapes import SdfShape
     from dovetail.contracts.types import Data, Model
 
 
@@ -61,12 +63,20 @@ def narrowphase(model: Model, data: Data, parts: Any) -> None:
     """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
 
 
-@stage("position", "table", reads="geom_xpos geom_xmat", part_of="narrowphase")
+@stage("position", "table", reads="geom_xpos geom_xmat", parts="sdf_shape", part_of="narrowphase")
 def collide_pair(  # type: ignore[empty-body]
-    model: Model, data: Data, geom1: int, geom2: int, margin: float
+    model: Model, data: Data, geom1: int, geom2: int, margin: float, parts: Any
 ) -> PairContacts:
     """Contacts of one geom pair no farther apart than `margin`, the normal from the first to the second. Key: the
-    two type names in MuJoCo's order of types, as `sphere-box`."""
+    two type names in MuJoCo's order of types, as `sphere-box`. A row that takes `parts` is given its tables when the
+    plan is made; the narrowphase calls every row with the first five arguments."""
+
+
+@stage("position", "table", part_of="collide_pair")
+def sdf_shape(config: Mapping[str, str]) -> SdfShape:  # type: ignore[empty-body]
+    """The signed distance of a shape that one of MuJoCo's engine plugins gives to geoms of type sdf, in the geom's
+    frame. `config` holds the texts of its attributes, empty where none was written. Key: the plugin, as
+    `mujoco.sdf.torus`."""
 
 
 @stage("position", part_of="contact_params")

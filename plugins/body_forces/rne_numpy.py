@@ -70,6 +70,8 @@ def add_contacts(model: Any, data: Any, force: Array) -> None:
 def add_equalities(model: Any, data: Any, force: Array) -> None:
     """Add the forces of connect and weld constraints: on the first body, and back on the second."""
     count = int(data.ne)
+    if not count:
+        return
     equality, row = np.unique(data.efc_id[:count], return_index=True)
     for kind, rows in ((EqType.CONNECT, 3), (EqType.WELD, 6)):
         ours = model.eq_type[equality] == kind

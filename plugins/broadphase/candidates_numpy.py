@@ -65,6 +65,8 @@ def write_candidates(model: Any, data: Any, search: Search) -> None:
 
 def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:
     """Geoms and ids of the explicit pairs that are close enough."""
+    if not model.npair:
+        return np.zeros((0, 2), int), np.zeros(0, int)
     geoms = np.stack([model.pair_geom1, model.pair_geom2], axis=1).astype(int).reshape(-1, 2)
     finite = finite_geoms(data)
     pair = np.flatnonzero(finite[geoms].all(axis=1))

@@ -9,45 +9,29 @@ With the flag multiccd, boxes and meshes without margin get the corners of the p
 (up to four); other pairs, except with spheres and ellipsoids, are turned a little four ways about the contact and
 each new contact place found is added, with the first one's distance.
 
-World frame. See mjc_Convex, mjc_ccd in MuJoCo 3.4. MuJoCo's older method (flag nativeccd off, libccd's portal
-refinement) is not provided: the flag is accepted and the method here used, which is the more precise one.
+World frame. See mjc_Convex, mjc_ccd in MuJoCo 3.4. With the flag nativeccd off portal refinement takes the place of
+all this, see `portal_pairs_numpy`.
 """
 
 from __future__ import annotations
 
-from math import cos, inf, sin
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dovetail.contracts.enums import EnableBit
+from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.epa_numpy import Penetration, around, penetration
 from dovetail.plugins.collide_pair.gjk_numpy import closest_points
 from dovetail.plugins.collide_pair.multicontact_numpy import contact_patch, polyhedron
-from dovetail.plugins.collide_pair.support_numpy import BOX, ELLIPSOID, MESH, SPHERE, Shape, geom_shape
-from dovetail.plugins.collide_pair.vectors import (
-    Matrix,
-    Vector,
-    along,
-    cross,
-    dot,
-    middle,
-    norm,
-    sub,
-    to_world,
-    unit,
-)
+from dovetail.plugins.collide_pair.portal_pairs_numpy import portal_convex
+from dovetail.plugins.collide_pair.support_numpy import BOX, MESH, Shape, geom_shape
+from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
+from dovetail.plugins.collide_pair.vectors import Vector, along, middle, sub, unit
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
-
-TURN_ANGLE = 1e-3
-"""How far geoms are turned in search of more contacts [rad] (MuJoCo 3.4)."""
-
-DISTINCT = 1e-3
-"""Contacts nearer than this part of the smaller bounding radius are the same (MuJoCo 3.4)."""
-
 
 PATCH_CONTACTS = 4
 """Contacts of two polyhedra at most, if one is a mesh (MuJoCo 3.4)."""
@@ -129,51 +113,19 @@ def convex_witness(first: Shape, second: Shape, query: Query, patch: Patch | Non
 # ---- several contacts by turning ----------------------------------------------------------------------------
 
 
-def _turn_matrix(axis: Vector, angle: float) -> Matrix:
-    """Rotation matrix about a unit axis."""
-    s = sin(0.5 * angle)
-    w, x, y, z = cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s
-    return (
-        *(w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        *(2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)),
-        *(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z),
-    )
-
-
-def _turned_about(shape: Shape, pivot: Vector, turn: Matrix) -> Shape:
-    """A shape rotated about a point."""
-    columns = [to_world(turn, (shape.matrix[i], shape.matrix[3 + i], shape.matrix[6 + i])) for i in range(3)]
-    matrix = [columns[j][i] for i in range(3) for j in range(3)]
-    arm = sub(pivot, shape.position)
-    return shape.moved(sub(shape.position, sub(to_world(turn, arm), arm)), matrix)
-
-
-def _tangents(normal: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors across a normal, as mju_makeFrame chooses them."""
-    normal = unit(normal)
-    guess = (0.0, 1.0, 0.0) if -0.5 < normal[1] < 0.5 else (0.0, 0.0, 1.0)
-    first = unit(along(guess, -dot(normal, guess), normal))
-    return first, cross(normal, first)
-
-
 def _turned_contacts(
     first: Shape, second: Shape, query: Query, place: Vector, normal: Vector, spacing: float
 ) -> list[tuple[Vector, Vector]]:
     """Witness points of contacts that appear when the shapes turn against each other about the contact."""
     places, found = [place], []
-    for axis in _tangents(normal):
-        for angle in (-TURN_ANGLE, TURN_ANGLE):
-            turn = _turn_matrix(axis, angle)
-            back = [turn[3 * j + i] for i in range(3) for j in range(3)]
-            witness = convex_witness(
-                _turned_about(first, place, turn), _turned_about(second, place, back), query
-            )
-            if not witness.distance < 0.0 or not witness.points:
-                continue
-            candidate = middle(*witness.points[0])
-            if all(norm(sub(candidate, other)) > spacing for other in places):
-                places.append(candidate)
-                found += witness.points
+    for one, two in turned(first, second, place, normal):
+        witness = convex_witness(one, two, query)
+        if not witness.distance < 0.0 or not witness.points:
+            continue
+        candidate = middle(*witness.points[0])
+        if distinct(candidate, places, spacing):
+            places.append(candidate)
+            found += witness.points
     return found
 
 
@@ -182,6 +134,8 @@ def _turned_contacts(
 
 def convex(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Contacts of two convex geoms."""
+    if int(model.opt.disableflags) & int(DisableBit.NATIVECCD):
+        return portal_convex(model, data, geom1, geom2, margin)
     first, second = geom_shape(model, data, geom1, margin), geom_shape(model, data, geom2, margin)
     query = Query.of(model)
     multiple = bool(int(model.opt.enableflags) & int(EnableBit.MULTICCD))
@@ -191,8 +145,7 @@ def convex(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> P
     if not witness.distance < 0.0 or not witness.points:
         return NO_CONTACTS
     points = witness.points
-    round_kinds = (SPHERE, ELLIPSOID)
-    if multiple and not flat and first.kind not in round_kinds and second.kind not in round_kinds:
+    if multiple and not flat and first.kind not in ROUND and second.kind not in ROUND:
         spacing = DISTINCT * min(float(model.geom_rbound[geom1]), float(model.geom_rbound[geom2]))
         normal = unit(sub(*points[0]))
         points = points + _turned_contacts(first, second, query, middle(*points[0]), normal, spacing)

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.convex_numpy import Query, convex_witness
 from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
+from dovetail.plugins.collide_pair.portal_pairs_numpy import Touch, portal_shape, portal_touch
 from dovetail.plugins.collide_pair.support_numpy import Prism, Shape, geom_shape
 from dovetail.plugins.collide_pair.vectors import Vector, add, middle, sub, to_frame, to_world, unit
 
@@ -60,9 +62,8 @@ def grid_of(model: Model, geom: int) -> Grid:
     return Grid(heights, *model.hfield_size[field].tolist())
 
 
-def relative_shape(model: Model, data: Data, field: int, geom: int) -> Shape:
-    """The geom in the height field's frame, without margin."""
-    shape = geom_shape(model, data, geom, 0.0)
+def relative_shape(data: Data, field: int, shape: Shape) -> Shape:
+    """A shape in the height field's frame."""
     field_matrix = data.geom_xmat[field].ravel().tolist()
     columns = [
         to_frame(field_matrix, (shape.matrix[i], shape.matrix[3 + i], shape.matrix[6 + i])) for i in range(3)
@@ -139,30 +140,46 @@ def _in_reach(corners: list[Vector], center: Vector, reach: float) -> bool:
     return square <= reach * reach
 
 
+def touch_prism(model: Model, prism: Prism, shape: Shape, geoms: tuple[int, int]) -> Touch | None:
+    """The contact of one prism, by the method that the flag nativeccd says."""
+    if int(model.opt.disableflags) & int(DisableBit.NATIVECCD):
+        return portal_touch(model, (prism, shape), geoms)
+    witness = convex_witness(prism, shape, Query.of(model))
+    if not witness.distance < 0.0 or not witness.points:
+        return None
+    a, b = witness.points[0]
+    return Touch(witness.distance, middle(a, b), unit(sub(a, b)))
+
+
+def relative_shape_of(model: Model, data: Data, field: int, geom: int) -> Shape:
+    """The geom as the chosen method sees it."""
+    portal = int(model.opt.disableflags) & int(DisableBit.NATIVECCD)
+    shape = (portal_shape if portal else geom_shape)(model, data, geom, 0.0)
+    return relative_shape(data, field, shape)
+
+
 def height_field(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Contacts of a height field with a convex geom."""
     grid = grid_of(model, geom1)
-    shape = relative_shape(model, data, geom1, geom2)
+    shape = relative_shape_of(model, data, geom1, geom2)
     radius = float(model.geom_rbound[geom2])
     cells = cells_under(grid, shape, radius, margin)
     if cells is None:
         return NO_CONTACTS
-    query = Query.of(model)
     shape.margin = margin
     # Prisms farther than the geom's bounding sphere, with some slack, cannot touch it: no need to ask.
-    reach = radius + margin + 10.0 * query.tolerance if radius > 0.0 else inf
+    reach = radius + margin + 10.0 * float(model.opt.ccd_tolerance) if radius > 0.0 else inf
     matrix, origin = data.geom_xmat[geom1].ravel().tolist(), tuple(data.geom_xpos[geom1].tolist())
     dist, pos, normal = [], [], []
     for corners in prisms(grid, cells, margin):
         if not _in_reach(corners, shape.position, reach):
             continue
-        witness = convex_witness(Prism(corners), shape, query)
-        if not witness.distance < 0.0 or not witness.points:
+        touch = touch_prism(model, Prism(corners), shape, (geom1, geom2))
+        if touch is None:
             continue
-        a, b = witness.points[0]
-        dist.append(witness.distance)
-        pos.append(add(to_world(matrix, middle(a, b)), origin))
-        normal.append(to_world(matrix, unit(sub(a, b))))
+        dist.append(touch.distance)
+        pos.append(add(to_world(matrix, touch.place), origin))
+        normal.append(to_world(matrix, touch.normal))
         if len(dist) == MAX_CONTACTS:
             break
     return PairContacts.of(dist, np.array(pos), np.array(normal)) if dist else NO_CONTACTS

@@ -10,17 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dovetail.contracts.engine_plugins import plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
 from dovetail.errors import MissingStageError, listing
+from dovetail.plugins.collide_pair.sdf_frames import Frame, carried, turned_rows
 from dovetail.plugins.distance_fields import FIELDS
 from dovetail.plugins.octree import octree_distance, octree_gradient
 from dovetail.plugins.spatial import Array
-
-CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-"""Corners of a box as signs of its axes."""
 
 
 class Field(NamedTuple):
@@ -36,7 +32,7 @@ def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Fiel
     if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
         return shape_field(model, int(model.geom_plugin[geom]), parts["sdf_shape"])
     if kind in (GeomType.SDF, GeomType.MESH):
-        return octree_field(model, 0 if kind==GeomType.MESH else int(model.geom_dataid[geom]))
+        return octree_field(model, 0 if kind == GeomType.MESH else int(model.geom_dataid[geom]))
     size = model.geom_size[geom]
     field = FIELDS[kind]
     return Field(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
@@ -59,15 +55,9 @@ def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:
     return Field(shape.distance, shape.gradient)
 
 
-def moved(field: Field, rotation: Array, offset: Array) -> Field:
-    """A field at points of another frame, which has this rotation and offset in the field's own."""
+def moved(field: Field, frame: Frame) -> Field:
+    """A field at points of another frame, given by where that is in the field's own."""
     return Field(
-        lambda x: field.distance(rows_times(x, rotation) + offset),
-        lambda x: rows_times(field.gradient(rows_times(x, rotation) + offset), rotation.T),
+        lambda x: field.distance(carried(x, frame)),
+        lambda x: turned_rows(field.gradient(carried(x, frame)), frame.rotation.T),
     )
-
-
-def rows_times(rows: Array, matrix: Array) -> Array:
-    """The matrix times each row, added up from x to z."""
-    x, y, z = rows.T
-    return np.stack([a * x + b * y + c * z for a, b, c in matrix], axis=1)

@@ -10,15 +10,18 @@ The margin plays no part. Compare mjc_SDF.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.sdf_fields import CORNERS, Field, field_of, moved, rows_times
+from dovetail.plugins.collide_pair.sdf_fields import Field, field_of, moved
+from dovetail.plugins.collide_pair.sdf_frames import Frame, carried, pose_in, turned_rows
+from dovetail.plugins.collide_pair.shapes import BOX_CORNERS
 from dovetail.plugins.distance_fields import FAR, norm, unit
-from dovetail.plugins.spatial import MINVAL, Array, quat_conjugate, quat_multiply, quat_normalize, quat_to_matrix
+from dovetail.plugins.spatial import MINVAL, Array
 
 BASES = (2, 3, 5)
 """Of the Halton sequences along x, y and z."""
@@ -39,16 +42,14 @@ def sdf(
     model: Any, data: Any, geom1: int, geom2: int, margin: float, parts: Mapping[str, Any]
 ) -> PairContacts:
     """Contacts of any geom with one of type sdf."""
-    rotation, offset = pose_in(data, geom2, geom1)
-    back_rotation, back_offset = pose_in(data, geom1, geom2)
-    box = common_box(model, geom1, geom2, rotation, offset)
+    second_in_first = pose_in(data, geom2, geom1)
+    box = common_box(model, geom1, geom2, second_in_first)
     if box is None:
         return NO_CONTACTS
     first, second = (field_of(model, data, geom, parts) for geom in (geom1, geom2))
-    pair = Pair(second, moved(first, rotation, offset))
+    pair = Pair(second, moved(first, second_in_first))
     start = halton_points(*box, int(model.opt.sdf_initpoints))
-    own_rotation, own_offset = pose_in(data, geom1, geom1)
-    x = rows_times(rows_times(start, own_rotation) + own_offset, back_rotation) + back_offset
+    x = carried(carried(start, pose_in(data, geom1, geom1)), pose_in(data, geom1, geom2))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         x, _ = descended(shared_depth(pair), x, int(model.opt.sdf_iterations))
         x, dist = descended(intersection(pair), x, 1)
@@ -59,30 +60,19 @@ def sdf(
 
 def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairContacts:
     """Contacts at points and with normals in a geom's frame, brought to the world and midway between surfaces."""
-    rotation = data.geom_xmat[geom].reshape(3, 3)
-    normal = rows_times(normal, rotation)
-    pos = rows_times(x, rotation) + data.geom_xpos[geom] - normal * (dist / 2)[:, None]
+    world = Frame(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
+    normal = turned_rows(normal, world.rotation)
+    pos = carried(x, world) - normal * (dist / 2)[:, None]
     return PairContacts.of(dist, pos, normal)
 
 
 # ---- where to start ---------------------------------------------------------------------------------------
 
 
-def pose_in(data: Any, geom: int, base: int) -> tuple[Array, Array]:
-    """Rotation and position of a geom in another one's frame."""
-    back = quat_conjugate(quat_of(data, base))
-    x, y, z = turned(back, data.geom_xpos[base].tolist())
-    offset = np.array(turned(back, data.geom_xpos[geom].tolist())) + (-x, -y, -z)
-    quat = quat_normalize(quat_multiply(back, quat_of(data, geom)))
-    return quat_to_matrix(np.array([quat]))[0], offset
-
-
-def common_box(
-    model: Any, geom1: int, geom2: int, rotation: Array, offset: Array
-) -> tuple[Array, Array] | None:
+def common_box(model: Any, geom1: int, geom2: int, second_in_first: Frame) -> tuple[Array, Array] | None:
     """Lowest and highest corner, in the first geom's frame, of where the bounding boxes overlap."""
     centre, half = model.geom_aabb[geom2].reshape(2, 3)
-    other = rows_times(centre + CORNERS * half, rotation) + offset
+    other = carried(centre + BOX_CORNERS * half, second_in_first)
     centre, half = model.geom_aabb[geom1].reshape(2, 3)
     low = np.maximum(centre - half, other.min(axis=0))
     high = np.minimum(centre + half, other.max(axis=0))
@@ -193,21 +183,10 @@ def distinct(x: Array, candidates: Array) -> Array:
     return np.array(chosen, int)
 
 
-def quat_of(data,geom):
-    m=data.geom_xmat[geom].reshape(3,3).tolist()
-    t=[m[0][0]+m[1][1]+m[2][2], m[0][0],m[1][1],m[2][2]]
-    from math import sqrt
-    if m[0][0]+m[1][1]+m[2][2]>0:
-        w=.5*sqrt(1+m[0][0]+m[1][1]+m[2][2]); q=[w,.25*(m[2][1]-m[1][2])/w,.25*(m[0][2]-m[2][0])/w,.25*(m[1][0]-m[0][1])/w]
-    elif m[0][0]>m[1][1] and m[0][0]>m[2][2]:
-        x=.5*sqrt(1+m[0][0]-m[1][1]-m[2][2]); q=[.25*(m[2][1]-m[1][2])/x,x,.25*(m[1][0]+m[0][1])/x,.25*(m[2][0]+m[0][2])/x]
-    elif m[1][1]>m[2][2]:
-        x=.5*sqrt(1-m[0][0]+m[1][1]-m[2][2]); q=[.25*(m[0][2]-m[2][0])/x,.25*(m[0][1]+m[1][0])/x,x,.25*(m[2][1]+m[1][2])/x]
-    else:
-        x=.5*sqrt(1-m[0][0]-m[1][1]+m[2][2]); q=[.25*(m[1][0]-m[0][1])/x,.25*(m[0][2]+m[2][0])/x,.25*(m[1][2]+m[2][1])/x,x]
-    return quat_normalize(q)
+# ---- height fields ----------------------------------------------------------------------------------------
 
-def turned(q,v):
-    w,x,y,z=q; a,b,c=v
-    t0=w*a+y*c-z*b; t1=w*b+z*a-x*c; t2=w*c+x*b-y*a
-    return (a+2*(y*t2-z*t1), b+2*(z*t0-x*t2), c+2*(x*t1-y*t0))
+
+def hfield_sdf(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+    """No contacts: MuJoCo 3.4 has no function for this pair either, and says so."""
+    warnings.warn("height fields and signed distance fields do not collide", RuntimeWarning, stacklevel=2)
+    return NO_CONTACTS

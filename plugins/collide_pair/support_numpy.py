@@ -301,11 +301,15 @@ class HullClimb:
             yield end
             at += 1
 
+    def start(self, dx: float, dy: float, dz: float) -> float:
+        """What the ascent has to exceed: the vertex it starts from counts only once it is seen from a neighbour,
+        as in MuJoCo."""
+        return LOWEST
+
     def _climb(self, dx: float, dy: float, dz: float) -> int:
         """The end of the ascent."""
         best, before = self.last, NO_VERTEX
-        # The vertex it starts from counts only once it is seen from a neighbour, as in MuJoCo.
-        most = LOWEST
+        most = self.start(dx, dy, dz)
         while best != before:
             before = best
             for end in self.neighbours(best):

@@ -13,6 +13,7 @@ pair) where the Jacobian is dense; here that contact has no rows, as in the spar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,23 +191,29 @@ def softness(model: Any, data: Any, contacts: Array, shape: RowShape, violation:
     owner = shape.owner
     solimp = safe_solimp(data.contact.solimp[contacts])
     solref = safe_solref(model, data.contact.solref[contacts], describe)
-    reffriction = safe_solref(
-        model, data.contact.solreffriction[contacts], describe, name="solreffriction", default=(0.0, 0.0)
-    )
     value, slope = impedance(solimp, violation)
     stiffness, damping = stiffness_damping(solref, solimp[:, 1])
-    _, other_damping = stiffness_damping(reffriction, solimp[:, 1])
-    given = (reffriction[:, 0] != 0.0) | (reffriction[:, 1] != 0.0)
-    uses_other = shape.is_friction & given[owner]
+    reffriction = data.contact.solreffriction[contacts]
+    other_damping = friction_damping(model, reffriction, solimp[:, 1], damping, describe)
     return np.stack(
         [
             np.where(shape.is_friction, 0.0, stiffness[owner]),
-            np.where(uses_other, other_damping[owner], damping[owner]),
+            np.where(shape.is_friction, other_damping[owner], damping[owner]),
             value[owner],
             slope[owner],
         ],
         axis=1,
     )
+
+
+def friction_damping(
+    model: Any, reffriction: Array, dmax: Array, damping: Array, describe: Callable[[int], str]
+) -> Array:
+    """Damping (n) of contacts' friction rows: that of solreffriction (n, 2) where it is given, else the normal's."""
+    if not reffriction.any():
+        return damping
+    solref = safe_solref(model, reffriction, describe, name="solreffriction", default=(0.0, 0.0))
+    return np.where(solref.any(axis=1), stiffness_damping(solref, dmax)[1], damping)
 
 
 def description(model: Any, data: Any, contact_id: int) -> str:

@@ -61,6 +61,7 @@ class Sides:
 
     def __init__(self, model: Any, geom: Array, flex: Array, vert: Array) -> None:
         self.model, self.geom, self.flex, self.vert = model, geom, flex, vert
+        self.has_flexes = bool((geom < 0).any())
 
     def __len__(self) -> int:
         return len(self.geom)
@@ -68,6 +69,8 @@ class Sides:
     def get(self, name: str) -> Array:
         """A parameter of both sides (n, 2, …), `geom_<name>` or `flex_<name>`."""
         of_geom, of_flex = getattr(self.model, f"geom_{name}"), getattr(self.model, f"flex_{name}")
+        if not self.has_flexes:
+            return of_geom[self.geom]
         values = np.zeros((*self.geom.shape, *of_geom.shape[1:]), of_geom.dtype)
         is_geom, is_flex = self.geom >= 0, self.flex >= 0
         values[is_geom] = of_geom[self.geom[is_geom]]
@@ -164,6 +167,5 @@ def include_margin(model: Any, sides: Sides, pair: Array, parts: Parts) -> Array
 
 def exclusion(dist: Array, includemargin: Array, sides: Sides) -> Array:
     """Whether and why each contact makes no rows."""
-    return np.select(
-        [sides.passive(), dist >= includemargin, sides.fixed()], [PASSIVE, IN_GAP, NO_DOFS], INCLUDED
-    )
+    by_place = np.where(dist >= includemargin, IN_GAP, np.where(sides.fixed(), NO_DOFS, INCLUDED))
+    return np.where(sides.passive(), PASSIVE, by_place)

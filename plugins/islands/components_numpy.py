@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
+from dovetail.plugins.constraint_rows.sparse_rows import supernodes
 from dovetail.plugins.solve_constraints.sparse_numpy import entries, uses_sparse_jacobian
 from dovetail.plugins.spatial import Array
 
+CONNECT, WELD = int(EqType.CONNECT), int(EqType.WELD)
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(
     int,
     (
@@ -72,7 +74,7 @@ def scanned(model: Any, data: Any) -> Array:
     """Rows whose trees MuJoCo reads from the Jacobian: all but those on one joint or between two bodies."""
     kind, owner = data.efc_type[: data.nefc], data.efc_id[: data.nefc]
     equality = kind == EQUALITY
-    bodies = np.isin(model.eq_type, (EqType.CONNECT, EqType.WELD))
+    bodies = (model.eq_type == CONNECT) | (model.eq_type == WELD)
     any_number = (kind == FRICTION_TENDON) | (kind == LIMIT_TENDON)
     any_number[equality] = ~bodies[owner[equality]]
     contact = kind >= FRICTIONLESS
@@ -83,20 +85,21 @@ def scanned(model: Any, data: Any) -> Array:
 def components(count: int, first: Array, second: Array) -> Array:
     """Number of the connected component of each of `count` nodes, given edges; -1 for nodes without any edge.
     Components are numbered in the order of their smallest node."""
+    first, second = np.divmod(np.unique(first * count + second), count)
     label = np.arange(count)
-    pairs = np.unique(np.stack([first, second]), axis=1)
     while True:
-        smaller = np.minimum(label[pairs[0]], label[pairs[1]])
+        smaller = np.minimum(label[first], label[second])
         new = label.copy()
-        np.minimum.at(new, pairs.ravel(), np.tile(smaller, 2))
+        np.minimum.at(new, first, smaller)
+        np.minimum.at(new, second, smaller)
         new = new[new]
         if np.array_equal(new, label):
             break
         label = new
-    found = np.full(count, -1)
-    used = np.unique(pairs)
-    found[used] = np.unique(label[used], return_inverse=True)[1]
-    return found
+    used = np.zeros(count, bool)
+    used[first] = used[second] = True
+    number = np.cumsum(used & (label == np.arange(count))) - 1
+    return np.where(used, number[label], -1)
 
 
 # ---- sorting by island
@@ -187,10 +190,5 @@ def sort_jacobian(data: Any) -> None:
 
 def following_rows_alike(count: Array, column: Array, island: Array) -> Array:
     """How many rows after each, in the same island, have the same columns."""
-    ends = np.cumsum(count)
-    names = [column[end - n : end].tobytes() for end, n in zip(ends.tolist(), count.tolist(), strict=True)]
-    alike = np.zeros(len(names), int)
-    for row in range(len(names) - 2, -1, -1):
-        if names[row] == names[row + 1] and island[row] == island[row + 1]:
-            alike[row] = alike[row + 1] + 1
-    return alike
+    last = np.searchsorted(island, island, side="right") - 1
+    return np.minimum(supernodes(count, column), last - np.arange(len(island)))

@@ -14,17 +14,22 @@ import numpy as np
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.body_forces.contact_forces import contact_forces
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.sensor.zones import meets_site
+from dovetail.plugins.sensor.zones import meets_sites
 from dovetail.plugins.spatial import Array
 
 
 def touch(model: Any, data: Any) -> None:
     """Sum of normal forces."""
     sensors = sensors_of(model, SensorType.TOUCH)
-    normal_force = contact_forces(model, data)[:, 0]
-    body = contact_bodies(model, data)
-    readings = [felt(model, data, site, body, normal_force) for site in model.sensor_objid[sensors]]
-    write(model, data, sensors, readings)
+    site = model.sensor_objid[sensors]
+    force = contact_forces(model, data)[:, 0]
+    own = contact_bodies(model, data) == model.site_bodyid[site][:, None, None]
+    sensor, contact = np.nonzero(own.any(axis=2) & (force > 0))
+    into = np.where(own[sensor, contact, 1], -1.0, 1.0)[:, None]
+    hit = meets_sites(
+        model, data, site[sensor], data.contact.pos[contact], into * data.contact.frame[contact, :3]
+    )
+    write(model, data, sensors, np.bincount(sensor[hit], force[contact[hit]], minlength=len(sensors)))
 
 
 def contact_bodies(model: Any, data: Any) -> Array:
@@ -33,13 +38,3 @@ def contact_bodies(model: Any, data: Any) -> Array:
     if not model.ngeom:
         return np.full(geom.shape, -1)
     return np.where(geom >= 0, model.geom_bodyid[geom], -1)
-
-
-def felt(model: Any, data: Any, site: int, body: Array, normal_force: Array) -> float:
-    """The force that one site feels."""
-    own = body == model.site_bodyid[site]
-    pressed = np.flatnonzero(own.any(axis=1) & (normal_force > 0))
-    into = np.where(own[pressed, 1], -1.0, 1.0)
-    normal = into[:, None] * data.contact.frame[pressed, :3]
-    hit = meets_site(model, data, site, data.contact.pos[pressed], normal)
-    return float(normal_force[pressed[hit]].sum())

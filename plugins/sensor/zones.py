@@ -1,18 +1,19 @@
 """The volumes of sites: whether points are inside, and whether rays meet them.
 
-Points and directions are rows (n, 3) in the site's frame. A point on the surface is outside. A ray meets a volume
+Points and directions are rows (n, 3) in the site's frame; for rays so are sizes. A point on the surface is outside. A ray meets a volume
 if it starts inside or enters later. Compare mju_insideGeom and mju_rayGeom.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.spatial import Array, dot
+from dovetail.plugins.spatial import Array, apply, dot
 
 
 def inside_site(model: Any, data: Any, site: int, points: Array) -> Array:
@@ -20,10 +21,16 @@ def inside_site(model: Any, data: Any, site: int, points: Array) -> Array:
     return INSIDE[GeomType(model.site_type[site])](in_site(data, site, points), model.site_size[site])
 
 
-def meets_site(model: Any, data: Any, site: int, points: Array, directions: Array) -> Array:
-    """Which rays of the world meet a site's volume."""
-    along = directions @ data.site_xmat[site].reshape(3, 3)
-    return MEETS[GeomType(model.site_type[site])](in_site(data, site, points), along, model.site_size[site])
+def meets_sites(model: Any, data: Any, sites: Array, points: Array, directions: Array) -> Array:
+    """Whether each ray of the world meets the volume of the site (n,) given with it."""
+    to_site = data.site_xmat[sites].reshape(-1, 3, 3).transpose(0, 2, 1)
+    point, along = apply(to_site, points - data.site_xpos[sites]), apply(to_site, directions)
+    kinds, size = model.site_type[sites], model.site_size[sites]
+    meets = np.zeros(len(sites), bool)
+    for kind in np.unique(kinds).tolist():
+        here = kinds == kind
+        meets[here] = MEETS[GeomType(kind)](point[here], along[here], size[here])
+    return meets
 
 
 def in_site(data: Any, site: int, points: Array) -> Array:
@@ -62,18 +69,18 @@ def inside_box(point: Array, size: Array) -> Array:
 Stretch = tuple[Array, Array]
 
 
-def across_ball(point: Array, direction: Array, radius: float) -> Stretch:
+def across_ball(point: Array, direction: Array, radius: Array) -> Stretch:
     """Where lines enter and leave a ball, or an infinite cylinder if two coordinates are given."""
-    speed, closing = dot(direction, direction), dot(point, direction)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = -closing / speed
-        half = np.sqrt(closing**2 - speed * (dot(point, point) - radius**2)) / speed
-    always = (speed == 0) & (dot(point, point) <= radius**2)
-    enter, leave = np.where(always, -np.inf, centre - half), np.where(always, np.inf, centre + half)
-    return np.nan_to_num(enter, nan=np.inf, neginf=-np.inf), np.nan_to_num(leave, nan=-np.inf, posinf=np.inf)
+    speed, closing, outside = dot(direction, direction), dot(point, direction), dot(point, point) - radius**2
+    moves, discriminant = speed > 0, closing**2 - speed * outside
+    speed, half = np.where(moves, speed, 1.0), np.sqrt(np.maximum(discriminant, 0.0))
+    stays = np.where(~moves & (outside <= 0), np.inf, -np.inf)
+    crosses = moves & (discriminant >= 0)
+    enter = np.where(crosses, (-closing - half) / speed, -stays)
+    return enter, np.where(crosses, (-closing + half) / speed, stays)
 
 
-def across_slab(point: Array, direction: Array, half: float) -> Stretch:
+def across_slab(point: Array, direction: Array, half: Array) -> Stretch:
     """Where lines (one coordinate) enter and leave the slab between ±half."""
     with np.errstate(invalid="ignore", divide="ignore"):
         first, second = (-half - point) / direction, (half - point) / direction
@@ -85,34 +92,34 @@ def across_slab(point: Array, direction: Array, half: float) -> Stretch:
 
 def ahead(*stretches: Stretch) -> Array:
     """Whether the common part of stretches exists and reaches past the ray's start."""
-    enter = np.max([s[0] for s in stretches], axis=0)
-    leave = np.min([s[1] for s in stretches], axis=0)
+    enter = reduce(np.maximum, (s[0] for s in stretches))
+    leave = reduce(np.minimum, (s[1] for s in stretches))
     return (enter <= leave) & (leave >= 0)
 
 
 def meets_sphere(point: Array, direction: Array, size: Array) -> Array:
-    return ahead(across_ball(point, direction, size[0]))
+    return ahead(across_ball(point, direction, size[:, 0]))
 
 
 def meets_ellipsoid(point: Array, direction: Array, size: Array) -> Array:
-    return ahead(across_ball(point / size, direction / size, 1.0))
+    return ahead(across_ball(point / size, direction / size, np.ones(len(size))))
 
 
 def meets_cylinder(point: Array, direction: Array, size: Array) -> Array:
     return ahead(
-        across_ball(point[:, :2], direction[:, :2], size[0]),
-        across_slab(point[:, 2], direction[:, 2], size[1]),
+        across_ball(point[:, :2], direction[:, :2], size[:, 0]),
+        across_slab(point[:, 2], direction[:, 2], size[:, 1]),
     )
 
 
 def meets_capsule(point: Array, direction: Array, size: Array) -> Array:
-    end = np.array([0.0, 0.0, size[1]])
+    end = size[:, 1, None] * [0.0, 0.0, 1.0]
     ends = meets_sphere(point - end, direction, size) | meets_sphere(point + end, direction, size)
     return ends | meets_cylinder(point, direction, size)
 
 
 def meets_box(point: Array, direction: Array, size: Array) -> Array:
-    return ahead(*(across_slab(point[:, i], direction[:, i], size[i]) for i in range(3)))
+    return ahead(*(across_slab(point[:, i], direction[:, i], size[:, i]) for i in range(3)))
 
 
 INSIDE: Mapping[GeomType, Callable[[Array, Array], Array]] = {

@@ -200,6 +200,8 @@ def _elliptic(cones: Cones, jar: Array, force: Array, state: Array) -> float:
 def cone_hessians(cones: Cones, jar: Array) -> tuple[Array, Array]:
     """Which cones are in their middle zone (indices, m), and the second derivatives of their cost with respect to
     jar (m, 6, 6); rows and columns beyond a contact's dimension are zero."""
+    if not len(cones):
+        return np.zeros(0, int), np.zeros((0, LARGEST_DIM, LARGEST_DIM))
     zone = zones(cones, jar)
     chosen = np.flatnonzero(zone.middle)
     U, T, gap, mu = zone.U[chosen], zone.T[chosen], zone.gap[chosen], cones.mu[chosen]

@@ -20,6 +20,7 @@ from dovetail.plugins.solve_constraints.problem_numpy import (
     Point,
     Problem,
     island_problem,
+    only_island,
     point_at,
     starting_acceleration,
     whole_problem,
@@ -86,6 +87,8 @@ def problems(model: Any, data: Any, whole: Problem) -> Iterator[Problem]:
     """One problem per island, or the whole."""
     if not data.nisland or model.opt.noslip_iterations > 0:
         yield whole
+    elif data.nisland == 1 and data.nidof == model.nv:
+        yield only_island(data, whole)
     else:
         yield from (island_problem(model, data, island) for island in range(data.nisland))
 

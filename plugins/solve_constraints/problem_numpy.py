@@ -93,7 +93,6 @@ def island_problem(model: Any, data: Any, island: int) -> Problem:
     dofs, efc = data.map_idof2dof[dof], data.map_iefc2efc[row]
     M = Pattern(data.iM_rownnz[dof], data.iM_rowadr[dof], data.iM_colind)
     J = Pattern(data.iefc_J_rownnz[row], data.iefc_J_rowadr[row], data.iefc_J_colind)
-    inertia = data.iM[M.rowadr + M.rownnz - 1]
     return Problem(
         M=symmetric(M.rownnz, M.rowadr, M.colind, data.iM),
         J=matrix(J.rownnz, J.rowadr, J.colind, data.iefc_J, nv),
@@ -101,13 +100,23 @@ def island_problem(model: Any, data: Any, island: int) -> Problem:
         aref=data.efc_aref[efc],
         qfrc_smooth=data.qfrc_smooth[dofs],
         qacc_smooth=data.qacc_smooth[dofs],
-        scale=1.0 / float(inertia.sum()),
+        scale=island_scale(M, data.iM),
         island=island,
         dofs=dofs,
         efc=efc,
         M_pattern=M,
         J_pattern=J,
     )
+
+
+def only_island(data: Any, whole: Problem) -> Problem:
+    """The whole problem as that of the one island which has every dof; sorting changes no order there."""
+    return attrs.evolve(whole, island=0, scale=island_scale(whole.M_pattern, data.M))
+
+
+def island_scale(pattern: Pattern, M: Array) -> float:
+    """One over the sum of the diagonal of an island's mass matrix."""
+    return 1.0 / float(M[pattern.rowadr + pattern.rownnz - 1].sum())
 
 
 def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:

@@ -22,6 +22,11 @@ TWO_BODIES = """
 </worldbody><contact>{contact}</contact></mujoco>"""
 
 
+@pytest.fixture(autouse=True)
+def few_geoms_are_swept_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_numpy, "FEW", 0)
+
+
 @pytest.fixture(params=sorted(IMPLEMENTATIONS))
 def broadphase(request: pytest.FixtureRequest) -> Any:
     return IMPLEMENTATIONS[request.param]

@@ -89,7 +89,7 @@ def test_rays_meet_volumes_as_in_mujoco(shape: str) -> None:
     direction[60:120, 2] = 0.0
     point[:40, :2] *= 0.2
     with np.errstate(all="raise"):
-        ours = MEETS[kind](point, direction, size)
+        ours = MEETS[kind](point, direction, np.tile(size, (400, 1)))
     theirs = [
         mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), size, p, v, int(kind)) >= 0
         for p, v in zip(point, direction, strict=True)

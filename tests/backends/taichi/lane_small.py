@@ -65,7 +65,11 @@ def apply(
     builder: Callable[[Kernel], None], x: np.ndarray, nstep: int = 1, **settings: Any
 ) -> dict[str, np.ndarray]:
     """Run a stage on x (worlds, N); what it left in y, z and time."""
-    program = compile_small(stage(builder), **settings)
+    return run(compile_small(stage(builder), **settings), x, nstep)
+
+
+def run(program: Program, x: np.ndarray, nstep: int = 1) -> dict[str, np.ndarray]:
+    """Run a program on x (worlds, N); what it left in each field."""
     lanes = program.lanes
     tiles = -(-len(x) // lanes)
     buffer = aligned_zeros((tiles, ROWS, lanes), FLOAT[program.precision])

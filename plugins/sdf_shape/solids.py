@@ -1,0 +1,49 @@
+"""Putting solids together from signed distances, and the numbers of a shape's configuration.
+
+Distances are arrays; the combined ones are exact on the surface and estimates elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dovetail.contracts.engine_plugins import leading_number
+from dovetail.plugins.spatial import Array
+
+
+def numbers(config: Mapping[str, str], defaults: Mapping[str, float]) -> list[float]:
+    """The values of a configuration, in the order of the defaults; an empty or absent text means the default."""
+    written = {key: leading_number(config.get(key, "")) for key in defaults}
+    return [defaults[key] if value is None else value for key, value in written.items()]
+
+
+def without(solid: Array, hole: Array) -> Array:
+    """A solid minus another one."""
+    return np.maximum(solid, -hole)
+
+
+def joined_smoothly(a: Array, b: Array, width: float) -> Array:
+    """The union of two solids with a fillet: where distances differ by less than `width` they blend."""
+    share = np.clip(0.5 + 0.5 * (b - a) / width, 0.0, 1.0)
+    blend: Array = b * (1.0 - share) + a * share - width * share * (1.0 - share)
+    return blend
+
+
+def common_smoothly(a: Array, b: Array, width: float) -> Array:
+    """The intersection of two solids with a rounded edge."""
+    return without(np.maximum(a, b), joined_smoothly(without(a, b), without(b, a), width))
+
+
+def extruded(points: Array, section: Array, half_height: float) -> Array:
+    """The prism over a plane figure, from the distance to that figure."""
+    beyond = np.stack([section, np.abs(points[:, 2]) - half_height], axis=1)
+    outside = np.maximum(beyond, 0.0)
+    return np.minimum(beyond.max(axis=1), 0.0) + np.sqrt(np.square(outside).sum(axis=1))
+
+
+def from_axis(points: Array) -> Array:
+    """Distance to the z-axis."""
+    length: Array = np.sqrt(np.square(points[:, :2]).sum(axis=1))
+    return length

@@ -1,0 +1,170 @@
+"""Trees fall asleep and wake when MuJoCo's do, and move as MuJoCo's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+
+import dovetail  # noqa: E402
+from dovetail.contracts.types import Data, Model  # noqa: E402
+from dovetail.errors import PlanError  # noqa: E402
+
+BOX = '<geom type="box" size=".1 .1 .1"/>'
+
+
+def scene(bodies: str, rest: str = "", option: str = "") -> str:
+    return f"""<mujoco><option {option}><flag sleep="enable"/></option><worldbody>
+    <geom type="plane" size="5 5 .1"/>{bodies}</worldbody>{rest}</mujoco>"""
+
+
+STACK = scene(
+    f"""<body pos="0 0 .1"><freejoint/>{BOX}</body><body pos="0 0 .3"><freejoint/>{BOX}</body>
+    <body pos="1 0 .1"><freejoint/>{BOX}</body><body pos="1 0 1"><freejoint/><geom size=".1"/></body>
+    <body pos="2 0 1"><joint axis="0 1 0"/><geom size=".1"/></body>"""
+)
+"""Two boxes on each other, one that a ball will fall on, and a hinge with nothing to turn it."""
+
+INIT = scene(
+    f"""<body pos="0 0 .099" sleep="init"><freejoint/>{BOX}</body>
+    <body pos="0 0 .297" sleep="init"><freejoint/>{BOX}</body>
+    <body pos="1 0 .099" sleep="init"><freejoint/>{BOX}</body>
+    <body pos="2 0 .3" sleep="never"><freejoint/>{BOX}</body><body pos="3 0 .099"><freejoint/>{BOX}</body>"""
+)
+
+TIED = scene(
+    f"""<body name="a" pos="0 0 .099"><freejoint/>{BOX}</body><body name="b" pos="1 0 .099"><freejoint/>{BOX}</body>
+    <body pos="3 0 .7"><joint name="slide" type="slide" damping="1"/>{BOX}<site name="s"/></body>
+    <body name="d" pos="3.5 0 .099"><freejoint/>{BOX}<site name="t"/></body>""",
+    """<equality><connect name="rod" body1="a" body2="b" anchor=".5 0 0" active="false"/></equality>
+    <tendon><spatial limited="true" range="0 .9"><site site="s"/><site site="t"/></spatial></tendon>""",
+)
+
+LISTS = {
+    "body_awake_ind": "nbody_awake",
+    "parent_awake_ind": "nparent_awake",
+    "dof_awake_ind": "nv_awake",
+}
+
+
+class Pair:
+    """The same scene here and in MuJoCo."""
+
+    def __init__(self, xml: str, integrator: str = "Euler") -> None:
+        xml = xml.replace("<option ", f'<option integrator="{integrator}" ', 1)
+        self.mj_model = mujoco.MjModel.from_xml_string(xml)
+        self.mj_data = mujoco.MjData(self.mj_model)
+        self.model: Model = dovetail.loads(xml)
+        self.data: Data = dovetail.make_data(self.model)
+
+    def both(self) -> tuple[Any, Any]:
+        return self.data, self.mj_data
+
+    def run(self, steps: int) -> None:
+        """Step both, and compare after each."""
+        for step in range(steps):
+            mujoco.mj_step(self.mj_model, self.mj_data)
+            dovetail.step(self.model, self.data)
+            np.testing.assert_array_equal(self.data.tree_asleep, self.mj_data.tree_asleep, f"step {step}")
+        np.testing.assert_allclose(self.data.qpos, self.mj_data.qpos, atol=1e-8)
+        np.testing.assert_allclose(self.data.qvel, self.mj_data.qvel, atol=1e-7)
+        self.compare_lists()
+
+    def compare_lists(self) -> None:
+        for name in ("tree_awake", "body_awake"):
+            np.testing.assert_array_equal(getattr(self.data, name), getattr(self.mj_data, name), name)
+        assert self.data.ntree_awake == self.mj_data.ntree_awake
+        for name, size in LISTS.items():
+            count = getattr(self.mj_data, size)
+            assert getattr(self.data, size) == count, size
+            np.testing.assert_array_equal(
+                getattr(self.data, name)[:count], getattr(self.mj_data, name)[:count]
+            )
+
+    def sleepers(self) -> int:
+        return int((np.asarray(self.data.tree_asleep) >= 0).sum())
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
+def test_falling_asleep_and_being_woken_by_a_contact(integrator: str) -> None:
+    pair = Pair(STACK, integrator)
+    pair.run(100)
+    assert pair.sleepers() == 4
+    pair.run(120)  # the ball lands on the third box
+    assert pair.sleepers() == 3
+
+
+@pytest.mark.parametrize("how", ["qvel", "qpos", "xfrc_applied", "qfrc_applied"])
+def test_being_woken_by_the_user(how: str) -> None:
+    pair = Pair(STACK)
+    pair.run(90)
+    for data in pair.both():
+        if how == "xfrc_applied":
+            data.xfrc_applied[1, 2] = 1e-9
+        else:
+            getattr(data, how)[2] += 1e-9
+    pair.run(1)
+    assert pair.data.tree_asleep[0] < 0
+    assert pair.data.tree_asleep[1] < 0  # the box on top is of the same ring
+    assert pair.data.tree_asleep[2] >= 0
+
+
+def test_policies_at_reset() -> None:
+    pair = Pair(INIT)
+    pair.run(1)
+    assert pair.sleepers() == 3
+    start = pair.model.qpos0[:21]
+    pair.run(300)
+    np.testing.assert_array_equal(pair.data.qpos[:21], start)
+    assert pair.data.tree_asleep[3] == -11  # may never sleep
+    assert pair.sleepers() == 4
+
+
+def test_a_sleeper_moved_before_the_first_step_is_awake() -> None:
+    pair = Pair(INIT)
+    for data in pair.both():
+        data.qpos[14] += 0.01  # the third box, which stands alone
+    pair.run(3)
+    assert pair.sleepers() == 2
+
+
+def test_being_woken_by_an_equality() -> None:
+    pair = Pair(TIED)
+    pair.run(150)
+    assert pair.sleepers() >= 2
+    for data in pair.both():
+        data.eq_active[0] = 1
+    pair.run(20)
+    assert (np.asarray(pair.data.tree_asleep[:2]) < 0).all()
+
+
+def test_a_damped_sleeper_stays_where_it_is() -> None:
+    """Where damping is integrated implicitly, forces and not accelerations decide."""
+    pair = Pair(scene(f'<body pos="0 0 .099"><joint type="slide" damping="3"/>{BOX}</body>'))
+    pair.run(150)
+    assert pair.sleepers() == 1
+    before = pair.data.qpos.copy()
+    pair.run(50)
+    np.testing.assert_array_equal(pair.data.qpos, before)
+
+
+def test_a_saved_sleep_is_resumed(tmp_path: Any) -> None:
+    pair = Pair(STACK)
+    pair.run(90)
+    pair.data.save(tmp_path / "asleep.npz")
+    fresh = dovetail.make_data(pair.model)
+    fresh.load(tmp_path / "asleep.npz")
+    for _ in range(20):
+        dovetail.step(pair.model, fresh)
+        dovetail.step(pair.model, pair.data)
+    np.testing.assert_array_equal(fresh.tree_asleep, pair.data.tree_asleep)
+    np.testing.assert_array_equal(fresh.qpos, pair.data.qpos)
+
+
+def test_rk4_is_refused() -> None:
+    model = dovetail.loads(STACK.replace("<option ", '<option integrator="RK4" ', 1))
+    with pytest.raises(PlanError, match=r"sleep.*RK4"):
+        dovetail.step(model, dovetail.make_data(model))
