@@ -55,6 +55,9 @@ class Implementation:
     structure: str = ""
     """`module:function` of the model that returns integer Data fields which do not depend on the state, for
     backends whose kernels hold only reals."""
+    chain: str = ""
+    """Implementations of neighbouring stages that hand each other memory which is no Data field name the same
+    chain; a plan takes all of them or none."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -113,8 +113,7 @@ class _Planner:
         )
 
     def plan(self) -> Plan:
-        names = ("step_begin", *pipeline.STEP, "step_end")
-        slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
+        slots = self._chosen_slots()
         if self.missing and self.on_missing == "error":
             raise missing_error(self.model, self.missing)
         check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
@@ -140,6 +139,50 @@ class _Planner:
             options={name: setting.value for name, setting in self.config.settings.items()},
             key=structure_key(self.model),
         )
+
+    def _chosen_slots(self) -> list[Slot]:
+        """Choose for every stage; a chain that cannot be whole is given up, and all is chosen again without it."""
+        names = ("step_begin", *pipeline.STEP, "step_end")
+        while True:
+            for found in (self.choices, self.skipped, self.missing):
+                found.clear()
+            slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
+            broken = dict(self._broken_chains(slots))
+            if not broken:
+                return slots
+            self.selector.given_up.update(broken)
+
+    def _broken_chains(self, slots: Sequence[Slot]) -> Iterator[tuple[str, str]]:
+        """Chains in use that cannot run in one piece, or whose inner results somebody else wants; and why."""
+        for chain in sorted({slot.record.chain for slot in slots if slot.record.chain}):
+            reasons = [*self._gaps(chain, slots), *self._hidden_wishes(chain, slots)]
+            if reasons:
+                yield chain, reasons[0]
+
+    def _gaps(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
+        """Slots that keep a chain from running in one piece: a stage of its own done otherwise, one in between on
+        another backend, or one that a wrapper sets apart."""
+        stages = {r.stage for r in self.registry.implementations if r.chain == chain}
+        places = [n for n, slot in enumerate(slots) if slot.record.chain == chain]
+        backend = slots[places[0]].record.backend
+        for n, slot in enumerate(slots):
+            within = places[0] <= n <= places[-1]
+            if slot.stage.name in stages and slot.record.chain != chain:
+                yield f"{slot.label} runs as {slot.record.label}"
+            elif within and slot.record.backend != backend:
+                yield f"{slot.label}, between them, runs as {slot.record.label}"
+            elif within and any(wrapper.wants(slot.label) for wrapper in self.wrappers):
+                yield f"a wrapper sets {slot.label} apart"
+
+    def _hidden_wishes(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
+        """Fields that a chain does not fill and that another slot reads or the user wants kept."""
+        hidden = hidden_fields(slot for slot in slots if slot.record.chain == chain)
+        wish = self.config.setting("keep", None).value
+        named = {wish} if isinstance(wish, str) else set(wish or ())
+        for slot in slots:
+            if slot.record.chain != chain and hidden & slot.reads:
+                yield f"{slot.label} reads {min(hidden & slot.reads)}"
+        yield from (f"{field} is to be kept" for field in sorted(named & hidden))
 
     def _check_wrappers(self, slots: Sequence[Slot]) -> None:
         """A wrapper that wraps nothing is a mistyped pattern."""
@@ -178,8 +221,10 @@ class _Planner:
         if not written:
             labels.insert(0, stage.name)
         rows = [slot for label in labels for slot in self._fill(stage, label)]
-        if rows and stage.accumulates:
-            rows[0] = attrs.evolve(rows[0], zero=stage.accumulates)
+        written_fields = frozenset().union(*(row.writes for row in rows))
+        zero = tuple(field for field in stage.accumulates if field in written_fields)
+        if rows and zero:
+            rows[0] = attrs.evolve(rows[0], zero=zero)
         return rows
 
     def _reason(self, stage: Stage, label: str) -> str:
@@ -289,14 +334,14 @@ class _Planner:
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
     def _kept(self, slots: Sequence[Slot]) -> frozenset[str]:
-        """What the user asks to keep, or else what the backends usually do."""
+        """What the user asks to keep, or else what the backends usually do; never what a chain keeps to itself."""
         own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
         specs = {**DATA_SPECS, **own}
         wish = self.config.setting("keep", None).value
-        if wish is not None:
-            return kept_fields(wish, specs)
-        habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
-        return kept_fields("state" if "state" in habits else "all", specs)
+        if wish is None:
+            habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
+            wish = "state" if "state" in habits else "all"
+        return kept_fields(wish, specs) - hidden_fields([slot for slot in slots if slot.record.chain])
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state)."""
@@ -304,7 +349,12 @@ class _Planner:
         def works(slot: Slot) -> bool:
             wanted = kept.union(STATE, *(other.reads for other in slots if other is not slot))
             wrapped = any(wrapper.wants(slot.label) for wrapper in self.wrappers)
-            return wrapped or slot.stage.kind == "all" or not slot.leaves.isdisjoint(wanted)
+            return (
+                wrapped
+                or bool(slot.record.chain)
+                or slot.stage.kind == "all"
+                or not slot.leaves.isdisjoint(wanted)
+            )
 
         idle: list[str] = []
         while not all(map(works, slots)):
@@ -318,6 +368,14 @@ class _Planner:
         crossing = frozenset().union(*map(live_in, groups)) if len(groups) > 1 else frozenset[str]()
         in_place = [s for s in slots if self.registry.backend(s.record.backend).in_place]
         return crossing.union(*(slot.reads | slot.writes for slot in in_place))
+
+
+def hidden_fields(chain: Iterable[Slot]) -> frozenset[str]:
+    """Data fields that the stages of a chain stand for but its implementations do not fill."""
+    slots = list(chain)
+    return frozenset[str]().union(*(slot.stage.writes for slot in slots)) - frozenset[str]().union(
+        *(slot.writes for slot in slots)
+    )
 
 
 def _unwritten(writer: str | None, ran: dict[str, str]) -> str:

@@ -72,6 +72,8 @@ class Selector:
     model: Model
     unconstrained: bool = False
     """Do without constraints if the model's solver is not installed (the caller knows)."""
+    given_up: dict[str, str] = attrs.field(factory=dict)
+    """Chains that this plan cannot use, and why."""
     _requests: dict[str, list[Request]] = attrs.field(init=False)
     _features: frozenset[str] = attrs.field(init=False)
 
@@ -112,7 +114,15 @@ class Selector:
             choice = self._by_default_backend(slot, name, name_origin, records)
         self._check_installed(choice)
         self._check_suitable(choice)
+        why = self._unchained(choice.record)
+        if why:
+            raise SelectionError(f"{slot}: {choice.record.label}, asked for by {choice.origin}: {why}")
         return choice
+
+    def _unchained(self, record: Implementation) -> str:
+        """Why an implementation that works only together with others cannot be used here."""
+        reason = self.given_up.get(record.chain) if record.chain else None
+        return f"it works only as one of a chain of stages in one kernel, and {reason}" if reason else ""
 
     def settle(self, slot: str, choice: Choice, parts: Iterable[str]) -> Choice:
         """The choice, or the reference where a backend wished for everywhere lacks a part that the stage calls."""
@@ -194,7 +204,7 @@ class Selector:
         by_backend = {r.backend: r for r in records if r.name == name}
         wanted = by_backend.get(wish.value)
         if wanted is not None:
-            why = self._unsuitable(wanted)
+            why = self._unsuitable(wanted) or self._unchained(wanted)
             if not why:
                 origin = name_origin if wish.origin == "default" else f"backend by {wish.origin}"
                 return Choice(wanted, origin)

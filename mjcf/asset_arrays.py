@@ -34,6 +34,7 @@ _LENGTHS = {
     "nskinbone": "skin_bonebodyid",
     "nskinbonevert": "skin_bonevertid",
     "npaths": "paths",
+    "noct": "oct_depth",
 }
 """Sizes, and the array of which each is the length."""
 
@@ -69,8 +70,6 @@ def _meshes(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         "mesh_texcoordadr": starts((len(s.texcoord) for s in surfaces), absent=True),
         "mesh_texcoordnum": np.array([len(s.texcoord) for s in surfaces], _INT),
         "mesh_graphadr": starts((len(graph) for graph in graphs), absent=True),
-        "mesh_octadr": np.full(len(meshes), -1, _INT),
-        "mesh_octnum": np.zeros(len(meshes), _INT),
         "mesh_vert": _stacked([s.vertex for s in surfaces], (3,), np.float32),
         "mesh_normal": _stacked([s.normal for s in surfaces], (3,), np.float32),
         "mesh_texcoord": _stacked([s.texcoord for s in surfaces], (2,), np.float32),
@@ -83,6 +82,7 @@ def _meshes(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         "mesh_quat": np.array([mesh.quat for mesh in meshes], np.float64).reshape(-1, 4),
         **_polygons(meshes),
         **_volumes(meshes, values),
+        **_octrees(meshes),
     }
 
 
@@ -130,6 +130,23 @@ def _volumes(meshes: list[Mesh], values: dict[str, Any]) -> dict[str, Any]:
         "mesh_bvhnum": np.array(lengths, _INT),
         **joined,
     }
+
+
+_OCTREE = {
+    "oct_depth": ((), _INT),
+    "oct_child": ((8,), _INT),
+    "oct_aabb": ((6,), float),
+    "oct_coeff": ((8,), float),
+}
+"""Fields of octrees: shape and type of a row."""
+
+
+def _octrees(meshes: list[Mesh]) -> dict[str, Any]:
+    """Octrees of meshes that are signed distance fields."""
+    lengths = [len(mesh.octree.get("oct_depth", ())) for mesh in meshes]
+    made = [mesh.octree for mesh in meshes if mesh.octree]
+    rows = {name: _stacked([tree[name] for tree in made], *kind) for name, kind in _OCTREE.items()}
+    return {"mesh_octadr": starts(lengths, absent=True), "mesh_octnum": np.array(lengths, _INT), **rows}
 
 
 def _hfields(context: Context) -> dict[str, Any]:

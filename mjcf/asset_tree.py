@@ -80,6 +80,11 @@ class Mesh(Item):
     """Corners of the bounding box in the mesh frame."""
     tree: dict[str, np.ndarray] = attrs.field(factory=dict)
     """Bounding volumes of the faces."""
+    plugin: int = -1
+    """Engine plugin instance whose shape the mesh has."""
+    needs_octree: bool = False
+    octree: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Samples of the signed distance, if a geom of type sdf uses the mesh."""
 
 
 @attrs.define(eq=False, kw_only=True)

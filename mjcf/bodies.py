@@ -18,7 +18,7 @@ from .context import Context
 from .elements.body import resolve_quat
 from .elements.hfield import hfield_box, hfield_radius, set_hfield_size
 from .elements.looks import DEFAULT_ZNEAR, compile_lens
-from .elements.mesh import mesh_box, mesh_moments, place_mesh_geom
+from .elements.mesh import MESH_TYPES, mesh_box, mesh_moments, place_mesh_geom
 from .inertia import combine
 from .kinds import Vec
 from .rotation import EPS, ORIGIN
@@ -106,15 +106,13 @@ def _compile_geom(context: Context, body: Body, geom: Geom) -> None:
 
 def _check_geom(body: Body, geom: Geom) -> None:
     node = geom.place
-    if geom.type == GeomType.SDF:
-        raise node.unsupported('type="sdf"', "type")
     if (geom.type == GeomType.HFIELD) != bool(geom.hfield):
         raise node.error(
             'type="hfield" and hfield="…" belong together; write both, or none',
             "hfield" if geom.hfield else "type",
         )
-    if geom.type == GeomType.MESH and not geom.mesh:
-        raise node.error('a geom of type mesh needs a mesh; add mesh="…"', "type")
+    if geom.type in MESH_TYPES and not geom.mesh:
+        raise node.error(f'a geom of type {GeomType(geom.type).keyword} needs a mesh; add mesh="…"', "type")
     if geom.condim not in _CONDIMS:
         raise node.error(f"condim {geom.condim} does not exist; it is 1, 3, 4 or 6", "condim")
     if geom.type == GeomType.PLANE and body.weldid != 0:
@@ -161,7 +159,7 @@ def _check_size(item: Geom | Site) -> None:
 def _bounding_box(context: Context, geom: Geom) -> Vec:
     """Centre and half-sizes of the axis-aligned box in the geom's frame."""
     a, b, c = geom.size
-    if geom.type == GeomType.MESH:
+    if geom.type in MESH_TYPES:
         return mesh_box(context.objects["mesh"][geom.dataid])
     if geom.type == GeomType.HFIELD:
         return hfield_box(context.objects["hfield"][geom.dataid])
@@ -189,6 +187,7 @@ _BOUNDING_RADIUS: dict[GeomType, Callable[[Vec], float]] = {
     GeomType.ELLIPSOID: max,
     GeomType.BOX: rotation.norm,
     GeomType.MESH: rotation.norm,
+    GeomType.SDF: rotation.norm,
 }
 
 
@@ -211,13 +210,13 @@ def _set_geom_inertia(context: Context, geom: Geom) -> None:
     if density:
         geom.computed_mass = density * measure if geom.mass is None else geom.mass
         geom.inertia = tuple(float(density * moment) for moment in moments)
-        if geom.type == GeomType.MESH:
+        if geom.type in MESH_TYPES:
             geom.inertia = mesh_moments(context.objects["mesh"][geom.dataid], geom.computed_mass)
 
 
 def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:
     """Volume or area of a geom, and its principal moments for unit density."""
-    if geom.type == GeomType.MESH:
+    if geom.type in MESH_TYPES:
         mesh = context.objects["mesh"][geom.dataid]
         return mesh.measure, np.array(mesh.moments)
     kind = GeomType.BOX if geom.type == GeomType.HFIELD else GeomType(geom.type)

@@ -20,7 +20,7 @@ from . import arrays
 from .afterwards import afterwards
 from .asset_arrays import asset_sizes
 from .bodies import compile_bodies, number_mocap
-from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader
+from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader, ShapeRow
 from .dialects import FLAT_MESHES_ARE_BOXES, rewrites
 from .discard import discard_visual
 from .elements.actuator import compile_actuators, read_actuators
@@ -86,12 +86,13 @@ def compile_file(
     mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
     flex_build: Mapping[str, FlexRow] | None = None,
     mjcf_element: Mapping[str, ElementRow] | None = None,
+    sdf_shape: Mapping[str, Any] | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
     main = Path(path)
     loader = Loader(main.parent, asset_root=Path(asset_root) if asset_root is not None else None)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {})
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {}, sdf_shape)
     return _compile(loader.read_main(main), str(main), loader, tables, dialect)
 
 
@@ -106,12 +107,13 @@ def compile_text(
     mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
     flex_build: Mapping[str, FlexRow] | None = None,
     mjcf_element: Mapping[str, ElementRow] | None = None,
+    sdf_shape: Mapping[str, Any] | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model given as text. Included files come from `assets` first, then from the disk."""
     root = Path(asset_root) if asset_root is not None else None
     loader = Loader(Path(filename).parent, assets=dict(assets or {}), asset_root=root)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {})
+    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {}, sdf_shape)
     return _compile(loader.check_text(xml, filename), filename, loader, tables, dialect)
 
 
@@ -124,6 +126,7 @@ class _Tables:
     mesh_inertia: Mapping[str, MeshInertiaRow] | None
     flex_build: Mapping[str, FlexRow] | None
     mjcf_element: Mapping[str, ElementRow]
+    sdf_shape: Mapping[str, ShapeRow] | None
 
     def context(self) -> Context:
         """A new compilation that uses them."""
@@ -132,6 +135,7 @@ class _Tables:
             load_mesh=_builtin_readers() if self.load_mesh is None else self.load_mesh,
             mesh_inertia=_builtin_mesh_inertia() if self.mesh_inertia is None else self.mesh_inertia,
             flex_build=_builtin_flex_shapes() if self.flex_build is None else self.flex_build,
+            sdf_shape=_builtin_sdf_shapes() if self.sdf_shape is None else self.sdf_shape,
         )
 
 
@@ -201,6 +205,12 @@ def _builtin_mesh_inertia() -> Mapping[str, MeshInertiaRow]:
 
 def _builtin_flex_shapes() -> Mapping[str, FlexRow]:
     from dovetail.plugins.flex_build import dovetail_implementations
+
+    return {record.key: record.load() for record in dovetail_implementations() if record.key}
+
+
+def _builtin_sdf_shapes() -> Mapping[str, ShapeRow]:
+    from dovetail.plugins.sdf_shape import dovetail_implementations
 
     return {record.key: record.load() for record in dovetail_implementations() if record.key}
 
@@ -280,10 +290,7 @@ def _count(context: Context) -> None:
     fill_keys(context, {**lengths, "mpos": 3 * sizes["nmocap"], "mquat": 4 * sizes["nmocap"]})
 
 
-_ABSENT = [
-    "noct",
-    "npluginstate",
-]
+_ABSENT = ["npluginstate"]
 """Sizes of what is not supported yet."""
 _COUNTED = {
     "body": "nbody",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.contracts.enums import AutoBool
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
+from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.errors import listing, nearest
 
 from .defaults import Defaults
@@ -27,6 +28,9 @@ MeshInertiaRow = Callable[[Any, Any], tuple[float, Any, Any]]
 
 FlexRow = Callable[[FlexRecipe], FlexShape]
 """What a flexcomp asks for → its points and elements."""
+
+ShapeRow = Callable[[Mapping[str, str]], SdfShape]
+"""The configuration of an engine plugin → the shape."""
 
 T = TypeVar("T", bound=Item)
 
@@ -102,6 +106,8 @@ class Context:
     """How to integrate a mesh in each inertia mode."""
     flex_build: Mapping[str, FlexRow] = attrs.field(factory=dict)
     """How to make a flexcomp of each type."""
+    sdf_shape: Mapping[str, ShapeRow] = attrs.field(factory=dict)
+    """The shape that each engine plugin gives to meshes."""
     loaders: list[Loader] = attrs.field(factory=list)
     """What reads the files of each document."""
     modelname: str = "MuJoCo Model"

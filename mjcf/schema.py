@@ -493,7 +493,7 @@ _ASSET = _element(
                 "refquat": Floats(4),
                 "smoothnormal": BOOL,
             },
-            [_plugin()],
+            [_plugin(later=False)],
         ),
         _element(
             "hfield",

@@ -19,8 +19,9 @@ from .bvh import build_tree
 from .hull import Hull, HullError, convex_hull
 from .inertia import diagonalize, rotation_matrix
 from .kinds import Vec
+from .octree import octree_fields
 from .polygons import polygons, unit_normals
-from .rotation import EPS, conjugate, normalized
+from .rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
 
 if TYPE_CHECKING:
     from .context import MeshInertiaRow
@@ -51,6 +52,8 @@ def process(mesh: Mesh, row: MeshInertiaRow) -> None:
     _set_polygon_normals(mesh)
     _set_volumes(mesh)
     mesh.graph = graph
+    if mesh.needs_octree and mesh.plugin < 0:
+        mesh.octree = octree_fields(surface.vertex, surface.face)
 
 
 def _check_orientation(mesh: Mesh) -> None:
@@ -184,6 +187,9 @@ def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
     mesh.pos = tuple(float(x) for x in centre)
     _check_moments(mesh)
     mesh.box = _equivalent_box(mesh.moments, mesh.measure)
+    if mesh.plugin >= 0:
+        # the plugin's distances are in the frame of its shape, so the mesh stays there, whatever its inertia
+        mesh.pos, mesh.quat, centre = ORIGIN, IDENTITY, np.zeros(3)
     turn = np.array(rotation_matrix(conjugate(mesh.quat)))
     surface.vertex = _turned(surface.vertex - centre, turn)
     surface.normal = _turned(surface.normal.astype(np.float64), turn).astype(np.float32)

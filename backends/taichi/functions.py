@@ -1,8 +1,8 @@
-"""Functions of lanes the runtimes lack: sine, cosine, arc tangent; polynomials, good to a few last places."""
+"""Functions of lanes the runtimes lack: sine, cosine and their inverses; polynomials, good to a few last places."""
 
 from __future__ import annotations
 
-from math import pi
+from math import factorial, log, pi
 from typing import Any
 
 from dovetail.backends.taichi.lanes import Kernel
@@ -92,3 +92,64 @@ def atan_half_plane(k: Kernel, y: Any, x: Any) -> Any:
     angle = k.select(folded, angle + 0.25 * pi, angle)
     angle = k.select(y > size, 0.5 * pi - angle, angle)
     return k.select(x < 0.0, pi - angle, angle)
+
+
+def atan2(k: Kernel, y: Any, x: Any) -> Any:
+    """The angle of the point (x, y), between -π and π; 0 where both vanish."""
+    angle = atan_half_plane(k, k.abs(y), x)
+    return k.select(y < 0.0, -angle, angle)
+
+
+def acos(k: Kernel, x: Any) -> Any:
+    """Arc cosine, between 0 and π; beyond ±1 it is that of ±1."""
+    return atan_half_plane(k, _other_leg(k, x), x)
+
+
+def asin(k: Kernel, x: Any) -> Any:
+    """Arc sine, between -π/2 and π/2; beyond ±1 it is that of ±1."""
+    angle = atan_half_plane(k, k.abs(x), _other_leg(k, x))
+    return k.select(x < 0.0, -angle, angle)
+
+
+def _other_leg(k: Kernel, x: Any) -> Any:
+    """√(1 − x²); the factors keep what is left of it near ±1."""
+    return k.sqrt(k.max((1.0 - x) * (1.0 + x), 0.0))
+
+
+_DOUBLINGS = {"f64": (512, 256, 128, 64, 32, 16, 8, 4, 2, 1), "f32": (64, 32, 16, 8, 4, 2, 1)}
+"""Powers of two that together reach every exponent."""
+_TINY = {"f64": 2.0**-1022, "f32": 2.0**-126}
+_LN2_PARTS = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+"""ln 2 in two parts, the first short (fdlibm, e_exp.c)."""
+_ATANH = tuple(1.0 / n for n in range(21, 0, -2))
+"""artanh(t)/t as a polynomial of t², |t| ≤ 0.172."""
+_EXP = tuple(1.0 / factorial(n) for n in range(13, -1, -1))
+"""On |x| ≤ ½ ln 2."""
+
+
+def power(k: Kernel, x: Any, p: Any) -> Any:
+    """x to the power p for 0 ≤ x ≤ 1 and p ≥ 0; 0 where x vanishes (also for p = 0)."""
+    mantissa = k.max(x, _TINY[k.precision])
+    exponent: Any = 0.0
+    for n in _DOUBLINGS[k.precision]:
+        small = mantissa <= 2.0**-n
+        mantissa = k.select(small, mantissa * 2.0**n, mantissa)
+        exponent = exponent - k.select(small, float(n), 0.0)
+    low = mantissa < 0.5**0.5
+    mantissa = k.select(low, mantissa * 2.0, mantissa)
+    exponent = exponent - k.select(low, 1.0, 0.0)
+    t = (mantissa - 1.0) / (mantissa + 1.0)
+    logarithm = exponent * log(2.0) + 2.0 * t * polynomial(t * t, _ATANH)
+    return k.select(x > 0.0, _exp_negative(k, p * logarithm), 0.0)
+
+
+def _exp_negative(k: Kernel, x: Any) -> Any:
+    """exp(x) for x ≤ 0."""
+    halvings = k.min(k.floor(0.5 - x * (1.0 / log(2.0))), float(sum(_DOUBLINGS[k.precision])))
+    r = x + halvings * _LN2_PARTS[0] + halvings * _LN2_PARTS[1]
+    scale: Any = 1.0
+    for n in _DOUBLINGS[k.precision]:
+        more = halvings >= float(n)
+        scale = k.select(more, scale * 2.0**-n, scale)
+        halvings = k.select(more, halvings - float(n), halvings)
+    return scale * polynomial(r, _EXP)

@@ -19,9 +19,11 @@ from ..asset_tree import Mesh, Surface
 from ..builtin_meshes import ShapeError, make_builtin
 from ..flat_meshes import boxed
 from ..kinds import Vec, shorten
+from ..marching_cubes import shape_mesh
 from ..source import Node
 from ..surfaces import process
 from ..tree import Geom, overlay
+from .plugins import instance_of
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -45,6 +47,8 @@ def read_mesh(context: Context, node: Node) -> None:
         raise node.error("a mesh needs a name; add name=…, or file=…, which gives it one")
     if "builtin" in node.values:
         _check_builtin(mesh)
+    for child in node.children:
+        context.plugin_users.append((child, mesh, "signed distance"))
     for name, width in _WIDTHS.items():
         values = getattr(mesh, name)
         if values and len(values) % width:
@@ -80,6 +84,8 @@ def compile_meshes(context: Context) -> None:
             touches = geom.contype or geom.conaffinity or geom.name in paired
             if touches and geom.type in MESH_TYPES:
                 mesh.needs_hull = True
+            if geom.type == GeomType.SDF:
+                mesh.needs_octree = True
     for mesh in meshes:
         mesh.surface = _surface(context, mesh)
         _check_surface(mesh)
@@ -96,11 +102,31 @@ def _surface(context: Context, mesh: Mesh) -> Surface:
         name: np.array(values, np.int32 if name == "face" else np.float32).reshape(-1, _WIDTHS[name])
         for name, values in given.items()
     }
-    if mesh.file:
+    if mesh.plugin >= 0:
+        parts = _shaped(context, mesh)
+    elif mesh.file:
         parts = _combined(mesh, _from_file(context, mesh), parts)
     elif mesh.builtin != MeshBuiltin.NONE:
         parts = {**parts, **_built(mesh)}
     return _typed(parts)
+
+
+def _shaped(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
+    """The surface of a plugin's shape, whatever vertices the mesh has of its own."""
+    node = mesh.place
+    if mesh.file:
+        raise node.error("file and plugin both give the surface; write one", "file")
+    if mesh.scale != (1.0, 1.0, 1.0):
+        raise node.error("a plugin's shape cannot be scaled; change its configuration instead", "scale")
+    name, config = instance_of(context, mesh.plugin)
+    if name not in context.sdf_shape:
+        raise node.error(
+            f"no plugin tells the shape of {name}; known: {', '.join(sorted(context.sdf_shape))}"
+        )
+    shape = context.sdf_shape[name](config)
+    if not (np.isfinite(shape.box).all() and min(shape.box[3:]) > 0):
+        raise node.error(f"the shape of {name} has no extent; check its configuration")
+    return shape_mesh(shape.distance, shape.box)
 
 
 def _combined(

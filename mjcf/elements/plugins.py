@@ -16,6 +16,7 @@ import numpy as np
 from dovetail.contracts.engine_plugins import ATTRIBUTES
 from dovetail.errors import listing, nearest
 
+from ..asset_tree import Mesh
 from ..links import Sensor
 from ..source import Node
 from ..tree import Actuator, Item
@@ -132,7 +133,7 @@ def use_plugin(context: Context, node: Node, ability: str) -> int:
 
 
 def resolve_plugins(context: Context) -> None:
-    """Number the instances in the order in which MuJoCo reads their users: actuators, sensors, the tree."""
+    """Number the instances in the order in which MuJoCo reads their users: meshes, actuators, sensors, the tree."""
     for node, item, ability in sorted(context.plugin_users, key=_reading_order):
         item.plugin = use_plugin(context, node, ability)
     driving = {actuator.plugin for actuator in context.actuators}
@@ -141,7 +142,7 @@ def resolve_plugins(context: Context) -> None:
 
 
 def _reading_order(user: tuple[Node, Any, str]) -> int:
-    return {Actuator: 0, Sensor: 1}.get(type(user[1]), 2)
+    return {Mesh: 0, Actuator: 1, Sensor: 2}.get(type(user[1]), 3)
 
 
 def _check(instance: PluginInstance, drives: bool) -> None:
@@ -153,6 +154,13 @@ def _check(instance: PluginInstance, drives: bool) -> None:
         raise place.error(f"plugin {instance.plugin}: {what}", "value" if place.tag == "config" else None)
     if row.ability == "actuation" and not drives:
         raise instance.place.error("no actuator uses this instance; use it or remove it")
+
+
+def instance_of(context: Context, number: int) -> tuple[str, Config]:
+    """Plugin and configuration of an instance; attributes that were not given are empty texts."""
+    instance: PluginInstance = context.objects["plugin"][number]
+    given = dict.fromkeys(ENGINE_PLUGINS[instance.plugin].attributes, "")
+    return instance.plugin, {**given, **instance.config}
 
 
 def plugin_activations(context: Context, actuator: Actuator) -> int:

@@ -20,6 +20,7 @@ TABLES = (
         "geom_inertia",
         "flex_build",
         "collide_pair",
+        "sdf_shape",
         "constraint_rows",
         "passive_force",
     ),

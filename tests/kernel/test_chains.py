@@ -1,0 +1,73 @@
+"""Implementations that hand each other memory of their own: a plan takes all of a chain or none of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dovetail import Model, compile_plan
+from dovetail.config import Config
+from dovetail.errors import SelectionError
+from dovetail.plan import Plan
+from dovetail.registry import Registry
+from dovetail.wrappers import Profiler
+
+
+@pytest.fixture
+def chained(registry: Registry, toy_backend: Any, record: Any) -> Registry:
+    """com_velocity and bias_force in one chain on the toy backend; the first does not fill cdof_dot."""
+    record("com_velocity", name="tree", backend="toy", chain="motion", reads="qvel cdof", writes="cvel")
+    record("bias_force", name="rne", backend="toy", chain="motion", reads="cvel", writes="qfrc_bias")
+    for stage, name in (("passive_force", "joint"),):
+        for key in ("spring", "damper"):
+            record(stage, key=key, name=name, backend="toy", reads="qvel", writes="qfrc_passive")
+    return registry
+
+
+def plan(model: Model, registry: Registry, stages: dict[str, str] | None = None, **more: Any) -> Plan:
+    wrappers = more.pop("wrappers", ())
+    config = Config.of_call(stages, backend="toy", **more)
+    return compile_plan(model, config, registry=registry, wrappers=wrappers)
+
+
+def chosen(plan: Plan, slot: str) -> str:
+    return plan.choices[slot].record.label
+
+
+def test_a_whole_chain_is_taken(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained)
+    assert (chosen(found, "com_velocity"), chosen(found, "bias_force")) == ("tree@toy", "rne@toy")
+
+
+def test_what_a_chain_keeps_to_itself_is_not_kept(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained, keep="all")
+    assert "cvel" in found.keep
+    assert "cdof_dot" not in found.keep
+
+
+def test_a_link_done_otherwise_grounds_the_chain(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained, {"bias_force": "@numpy"})
+    assert chosen(found, "com_velocity") == "tree@numpy"
+    assert "bias_force runs as rne@numpy" in found.choices["com_velocity"].fallback
+
+
+def test_a_stage_between_them_on_another_backend_grounds_it(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained, {"passive_force:damper": "@numpy"})
+    assert "passive_force:damper, between them" in found.choices["bias_force"].fallback
+
+
+def test_a_wrapper_within_grounds_it(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained, wrappers=(Profiler(stages="bias_force"),))
+    assert "a wrapper sets bias_force apart" in found.choices["com_velocity"].fallback
+
+
+def test_a_field_that_must_be_kept_grounds_it(pendulum: Model, chained: Registry) -> None:
+    found = plan(pendulum, chained, keep=("cdof_dot",))
+    assert "cdof_dot is to be kept" in found.choices["bias_force"].fallback
+    assert "cdof_dot" in found.keep
+
+
+def test_a_named_link_of_a_grounded_chain_is_an_error(pendulum: Model, chained: Registry) -> None:
+    with pytest.raises(SelectionError, match=r"one of a chain of stages.*bias_force runs as rne@numpy"):
+        plan(pendulum, chained, {"com_velocity": "tree@toy", "bias_force": "@numpy"})
