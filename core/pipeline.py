@@ -1,7 +1,8 @@
 """The ordered table of stages, derived from the hookspecs and the field declarations.
 
 `STAGES` maps a stage's name to its row; `FORWARD` is the order in which a forward evaluation runs them, `STEP`
-adds the integrator. A stage writes the fields whose declaration names it as writer, plus what its hookspec adds.
+adds sleeping and the integrator. A stage writes the fields whose declaration names it as writer, plus what its
+hookspec adds.
 """
 
 from __future__ import annotations
@@ -126,9 +127,8 @@ FORWARD: tuple[str, ...] = (
     "sensor",
     "energy",
     "inverse",
-    "sleep",
 )
-STEP: tuple[str, ...] = (*FORWARD, "integrate")
+STEP: tuple[str, ...] = (*FORWARD, "sleep", "integrate")
 
 
 def stage(name: str) -> Stage:

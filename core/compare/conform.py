@@ -174,12 +174,13 @@ def conform(
 
     `stages`: slots or stages to report (default all; `compile` is the Model itself, `integrate` the state after
     a step). `steps`, `states`: length of the trajectory, number of random states, for each of `nworld` worlds.
-    `disable`, `enable`: option flags set in both engines. `compiled_by="mujoco"` takes MuJoCo's compiled model,
+    `disable`, `enable`: option flags set in both engines (autoreset is always disabled: a random state may be
+    beyond what the integrator bears, and both shall go on). `compiled_by="mujoco"` takes MuJoCo's compiled model,
     to check stages on what dovetail's compiler does not read. `solver_tolerance`: how far both engines solve the
     constraints, so that the answers are compared and not where each stopped; None leaves the model's own.
     """
     ours, theirs = load_both(model, compiled_by)
-    _set_flags(ours, theirs, disable, enable)
+    _set_flags(ours, theirs, ("autoreset", *disable), enable)
     _prepare_solvers(ours, theirs, solver_tolerance)
     said = Config.of_call(backend=backend, precision=precision, keep="all")
     merged = Config.merge([said, Config.discover() if config is None else config])

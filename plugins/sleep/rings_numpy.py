@@ -9,7 +9,8 @@ a tendon's limit or an equality ties them to one.
 It runs between the forces of a step and its integration, where mj_step does the same. The other stages compute
 sleeping trees as well; they stay where they are because their velocity, acceleration and forces are then set to zero.
 So trajectories are MuJoCo's, but no time is saved, and contacts and constraint rows of sleeping trees, which MuJoCo
-leaves out, are still there. Not for RK4, whose evaluations do not tell where a step begins. Compare mj_wake,
+leaves out, are still there (so that a tree woken by an equality rests on its contacts in that step, where MuJoCo 3.4
+lets it fall). Not for RK4, whose evaluations do not tell where a step begins. Compare mj_wake,
 mj_wakeCollision, mj_wakeTendon, mj_wakeEquality, mj_sleep and mj_updateSleep.
 """
 

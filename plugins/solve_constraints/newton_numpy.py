@@ -1,8 +1,8 @@
 """Newton's method: go where the quadratic model of the cost at the current point has its minimum.
 
 The Hessian is M + Jᵀ·W·J with W = D on rows in their quadratic piece and the cone's own Hessian on elliptic contacts
-between their zones. It is formed anew and factored in each iteration, which for a humanoid takes 10 µs (LAPACK), while
-a rank-one update of the factor in NumPy takes 140 µs: what MuJoCo saves by updating would be a loss here. (`nupdate`
+between their zones. It is formed anew and factored in each iteration: for a humanoid that takes 10 µs (LAPACK), a
+rank-one update of the factor in NumPy 140 µs, so that what MuJoCo saves by updating would be a loss here. (`nupdate`
 counts the rows it would have had to update.) Compare mj_solNewton.
 """
 

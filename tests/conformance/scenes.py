@@ -131,9 +131,11 @@ WALKER = """
     <body pos="0 0 .425"><freejoint/><geom type="box" size=".2 .1 .05"/>
       <site name="imu"/>
       <body pos=".15 .1 0"><joint name="h1" axis="0 1 0"/><geom fromto="0 .05 -.06 0 .05 -.2"/>
-        <body pos="0 .03 -.22"><joint name="k1" axis="0 1 0" range="-90 5"/><geom fromto="0 0 0 .05 0 -.2"/></body></body>
+        <body pos="0 .03 -.22"><joint name="k1" axis="0 1 0" range="-90 5"/><geom fromto="0 0 0 .05 0 -.2"/>
+        </body></body>
       <body pos=".14 -.13 0"><joint name="h2" axis="0 1 0"/><geom fromto="0 .05 -.06 0 .05 -.2"/>
-        <body pos="0 .03 -.22"><joint name="k2" axis="0 1 0" range="-90 5"/><geom fromto="0 0 0 .05 0 -.2"/></body></body>
+        <body pos="0 .03 -.22"><joint name="k2" axis="0 1 0" range="-90 5"/><geom fromto="0 0 0 .05 0 -.2"/>
+        </body></body>
       <body pos="-.15 .01 0"><joint name="h3" axis="0 1 0"/><geom fromto="0 .05 -.06 0 .05 -.2" size=".05"/>
         <body pos="0 .03 -.22"><joint name="k3" axis="0 1 0" frictionloss=".1"/>
           <geom fromto="0 0 0 .05 0 -.19" size=".05" condim="6"/></body></body>

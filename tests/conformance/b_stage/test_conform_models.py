@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import robots
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import random_tree, tree_models
@@ -20,11 +21,6 @@ REFERENCE = 1e-10
 FAST = 1e-9
 """The same for Taichi in double precision."""
 
-GYMNASIUM = (
-    "ant half_cheetah hopper humanoid humanoidstandup inverted_double_pendulum inverted_pendulum point pusher "
-    "pusher_v5 reacher walker2d walker2d_v5"
-)
-"""Every model of gymnasium's but the swimmer, which swims in a fluid (no stage for that yet)."""
 BUILT_IN = ("arm", "humanoid", "pendulum", "tumbler")
 
 trees = settings(max_examples=25, deadline=None, derandomize=True)
@@ -52,9 +48,17 @@ def test_built_in_model(conform_model: Conform, name: str) -> None:
     assert report.worst() <= REFERENCE, report.table()
 
 
-@pytest.mark.parametrize("name", GYMNASIUM.split())
-def test_gymnasium_model(conform_model: Conform, name: str) -> None:
-    report = conform_any(conform_model, gymnasium_path(name), steps=3, states=3)
+@pytest.mark.parametrize("name", robots.FILES)
+def test_smooth_dynamics_of_a_collection(conform_model: Conform, name: str) -> None:
+    report = conform_model(
+        robots.FILES[name],
+        compiled_by="mujoco",
+        disable=("constraint",),
+        enable=("energy",),
+        steps=3,
+        states=3,
+    )
+    assert report.complete
     assert report.worst() <= REFERENCE, report.table()
 
 

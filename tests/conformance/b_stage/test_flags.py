@@ -32,7 +32,9 @@ COMPARED = (
 DISABLED, ENABLED = [bit.keyword for bit in DisableBit], [bit.keyword for bit in EnableBit]
 AWAKE = [word for word in (*DISABLED, *ENABLED) if word != "sleep"]
 MISSING = pytest.mark.xfail(
-    not default_registry().of("sleep"), raises=MissingStageError, reason="no plugin implements the stage sleep"
+    not default_registry().of("sleep"),
+    raises=MissingStageError,
+    reason="no plugin implements the stage sleep",
 )
 FLAGS = [*AWAKE, pytest.param("sleep", marks=MISSING)]
 
@@ -156,8 +158,8 @@ def test_autoreset_of_a_bad_state(automatic: bool) -> None:
 
 @pytest.mark.parametrize("name", ["workshop", "walker"])
 def test_fwdinv_with_a_discrete_inverse(name: str) -> None:
-    """Forward dynamics compared with an inverse that takes qacc for the change of velocity: the difference, not small,
-    is MuJoCo's."""
+    """Forward dynamics compared with an inverse that takes qacc for the change of velocity: not a small difference,
+    and MuJoCo's."""
     both = run(name, "fwdinv", "invdiscrete")
     np.testing.assert_allclose(both.data.solver_fwdinv, both.oracle.solver_fwdinv, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(

@@ -1,0 +1,513 @@
+"""Newton's method in lanes: go where the quadratic model of the cost has its minimum, with an exact line search.
+
+With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being
+the cost of the constraint rows (`cost_taichi`). All rows of a world are one problem. Products with J are passes over
+the bodies: accelerations down the tree, wrenches up (`constraint_lanes`). The worlds of a tile iterate together; one
+that has converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from dovetail.backends.taichi.algebra import dot
+from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.bias_force.rne_taichi import add_to_parents
+from dovetail.plugins.constraint_lanes import LARGEST_DIM, DofRows, Form, Links
+from dovetail.plugins.solve_constraints.cost_taichi import (
+    DofCost,
+    equality_cost,
+    friction_cost,
+    limit_cost,
+    link_cost,
+    link_force,
+    link_weight,
+)
+from dovetail.plugins.solve_constraints.hessian_taichi import Hessian, apart, can_couple
+
+FARTHEST = 1e20
+"""Upper end of the line search before a point with rising cost is known."""
+
+SMALLEST_STEP = {"f64": 1e-14, "f32": 1e-6}
+"""Relative change of the distance along the line at which rounding decides."""
+
+NOW, RATE = 0, 1
+"""Index of `z`: the rows' values at the current point; how they change along the search direction."""
+
+
+def solve_constraints(k: Kernel) -> None:
+    """Write qacc and qfrc_constraint."""
+    if k.model.nv:
+        Newton(k, Links(k), DofRows(k)).run()
+
+
+@attrs.define(eq=False)
+class Newton:
+    """One tile's problem."""
+
+    k: Kernel
+    links: Links
+    rows: DofRows
+
+    # ---- memory
+
+    def _vector(self, name: str) -> Field:
+        return self.k.scratch(name, self.k.model.nv)
+
+    @property
+    def Ma(self) -> Field:
+        """M·qacc."""
+        return self._vector("Ma")
+
+    @property
+    def gradient(self) -> Field:
+        return self._vector("gradient")
+
+    @property
+    def direction(self) -> Field:
+        return self._vector("direction")
+
+    @property
+    def Mv(self) -> Field:
+        """M·direction."""
+        return self._vector("Mv")
+
+    @property
+    def link_z(self) -> Field:
+        return self.k.scratch("link_z", 2, self.links.capacity, LARGEST_DIM)
+
+    @property
+    def row_z(self) -> Field:
+        return self.k.scratch("row_z", 2, max(1, self.rows.count))
+
+    @property
+    def link_list(self) -> IntegerField:
+        """Links that a world of the tile which has not converged has."""
+        return self.k.integers("link_list", self.links.capacity)
+
+    @property
+    def row_list(self) -> IntegerField:
+        return self.k.integers("row_list", max(1, self.rows.count))
+
+    @property
+    def listed(self) -> IntegerField:
+        """Lengths of the two lists, and whether there is fill."""
+        return self.k.integers("listed", 3)
+
+    @property
+    def body_motion(self) -> Field:
+        return self.k.scratch("body_motion", self.k.model.nbody, 6)
+
+    @property
+    def body_force(self) -> Field:
+        return self.k.scratch("body_force", self.k.model.nbody, 6)
+
+    @property
+    def hessian(self) -> Hessian:
+        couples = bool(self.links.forms) and can_couple(self.k, self.links)
+        return Hessian(self.k, couples, couples or self.rows.fills)
+
+    # ---- the method
+
+    def run(self) -> None:
+        k, d = self.k, self.k.data
+        has_rows = self.list_rows()
+        with k.when(self.listed[0] + self.listed[1] == 0):
+            with k.loop(0, k.model.nv) as dof:
+                d.qacc[dof] = d.qacc_smooth[dof]
+                d.qfrc_constraint[dof] = 0.0
+        with k.otherwise():
+            self.find_pattern()
+            self.start(has_rows)
+            self.iterate(has_rows)
+
+    def iterate(self, has_rows: Any) -> None:
+        """Descend until no world gains."""
+        k, m = self.k, self.k.model
+        scale = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+        live = k.local(has_rows)
+        moved = k.local(1.0 + 0.0 * has_rows)
+        with k.loop(0, m.opt.iterations + 1) as turn:
+            steepness = self.find_gradient(moved.value)
+            flat = scale * k.sqrt(steepness) < m.opt.tolerance
+            going = k.select(flat, 0.0, live.value)
+            live.set(k.select(turn == 0, live.value, going))
+            live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
+            k.leave_when(~k.any(live.value > 0.0))
+            self.keep_listed(live.value)
+            self.find_direction(live.value)
+            distance, gain = self.search(live.value, scale)
+            self.move(distance)
+            moved.set(live.value)
+            live.set(k.select(scale * gain < m.opt.tolerance, 0.0, live.value))
+
+    # ---- lists
+
+    def list_rows(self) -> Any:
+        """List the rows that any world has; returns 1 in the worlds that have one."""
+        k = self.k
+        has_rows = k.local(0.0)
+        for place, (items, count, weight) in enumerate(self._row_kinds()):
+            found = k.local(0)
+            with k.loop(0, count) as item:
+                D = weight(item)
+                with k.when(k.any(D > 0.0)):
+                    items[found.value] = item
+                    found += 1
+                    has_rows.set(k.max(has_rows.value, k.select(D > 0.0, 1.0, 0.0)))
+            self.listed[place] = found.value
+        return has_rows.value
+
+    def _row_kinds(self) -> list[tuple[IntegerField, Any, Callable[[Any], Any]]]:
+        """Lists of links and of dof rows, how many there are at most, and the weight of one."""
+        return [
+            (self.link_list, self.links.count if self.links.forms else 0, lambda n: self.links.D[n, 0]),
+            (self.row_list, self.rows.count, lambda n: self.rows.D[n]),
+        ]
+
+    def keep_listed(self, live: Any) -> None:
+        """Drop rows that only worlds which have converged have."""
+        k = self.k
+        for place, (items, _, weight) in enumerate(self._row_kinds()):
+            kept = k.local(0)
+            with k.loop(0, self.listed[place]) as n:
+                item = items[n]
+                with k.when(k.any(weight(item) * live > 0.0)):
+                    items[kept.value] = item
+                    kept += 1
+            self.listed[place] = kept.value
+
+    def each_link(self) -> Iterator[tuple[Any, Form]]:
+        """`for link, form in …:` runs its body for every listed link, at run time."""
+        if self.links.forms:
+            with self.k.loop(0, self.listed[0]) as n:
+                link = self.link_list[n]
+                for form in self.links.by_form(link):
+                    yield link, form
+
+    def each_row(self) -> Iterator[tuple[Any, Callable[..., DofCost], Any]]:
+        """`for row, cost, loss in …:` runs its body for every listed dof row; `loss` is its friction loss."""
+        rows, m = self.rows, self.k.model
+        bounds = (0, rows.first_friction, rows.first_limit, rows.count)
+        kinds = [
+            (cost, bounds[n], bounds[n + 1])
+            for n, cost in enumerate((equality_cost, friction_cost, limit_cost))
+            if bounds[n + 1] > bounds[n]
+        ]
+        if not kinds:
+            return
+        with self.k.loop(0, self.listed[1]) as n:
+            row = self.row_list[n]
+            for cost, first, end in kinds:
+                loss = 0.0
+                if len(kinds) == 1:
+                    yield row, cost, m.dof_frictionloss[rows.column("ids", row)] if cost is friction_cost else loss
+                else:
+                    with self.k.when((row >= first) & (row < end)):
+                        if cost is friction_cost:
+                            loss = m.dof_frictionloss[rows.column("ids", row)]
+                        yield row, cost, loss
+
+    # ---- pattern
+
+    def find_pattern(self) -> None:
+        """Where the tile's Hessian has entries."""
+        k, H, links, rows = self.k, self.hessian, self.links, self.rows
+        self.listed[2] = 0
+        if not H.fills:
+            return
+        H.clear_connections()
+        if H.couples:
+            with k.loop(0, self.listed[0]) as n:
+                link = self.link_list[n]
+                with k.when(links.far[link] > 0):
+                    self._connect_link(H, links.near[link], links.far[link])
+        if rows.fills:
+            with k.loop(0, self.listed[1]) as n:
+                row = self.row_list[n]
+                with k.when(rows.column("fills", row) > 0):
+                    self.listed[2] = 1
+                    with k.loop(1, rows.column("nnz", row)) as place:
+                        H.connect(rows.dof(row, 0), rows.dof(row, place))
+        with k.when(self.listed[2] > 0):
+            H.eliminate()
+        with k.otherwise():
+            H.tree_pattern()
+
+    def _connect_link(self, H: Hessian, near: Any, far: Any) -> None:
+        """Connect the last dof with all others that the link's bodies do not share."""
+        k = self.k
+        top, sides = k.local(-1), k.local(0)
+
+        def visit(dof: Any, side: int) -> None:
+            with k.when(top.value < 0):
+                top.set(dof)
+            with k.otherwise():
+                H.connect(top.value, dof)
+            for other in (1, 2):
+                if other != side:
+                    with k.when(sides.value == other):
+                        self.listed[2] = 1
+            sides.set(side)
+
+        apart(k, near, far, lambda dof: visit(dof, 1), lambda dof: visit(dof, 2))
+
+    # ---- products
+
+    def mass_times(self, x: Any, result: Field) -> None:
+        """result = M·x; x(dof) gives the numbers of the vector."""
+        k, m, M = self.k, self.k.model, self.k.data.M
+        with k.loop(0, m.nv) as row:
+            first = m.M_rowadr[row]
+            diagonal = first + m.M_rownnz[row] - 1
+            own = x(row)
+            total = k.local(M[diagonal] * own)
+            with k.loop(first, diagonal) as at:
+                column = m.M_colind[at]
+                total += M[at] * x(column)
+                result[column] += M[at] * own
+            result[row] = total.value
+
+    def move_bodies(self, x: Any) -> None:
+        """Spatial acceleration of every body if x were that of the dofs."""
+        k, m, motion = self.k, self.k.model, self.body_motion
+        motion[0] = 0.0
+        with k.loop(1, m.nbody) as body:
+            total = k.local(motion[m.body_parentid[body]])
+            first = m.body_dofadr[body]
+            with k.loop(first, first + m.body_dofnum[body]) as dof:
+                total += k.data.cdof[dof] * x(dof)
+            motion[body] = total.value
+
+    def link_product(self, link: Any, row: int) -> Any:
+        """A link's base row times the accelerations that `move_bodies` was given."""
+        k, links = self.k, self.links
+        total = k.local(dot(links.near_wrench[link, row], self.body_motion[links.near[link]]))
+        if self.hessian.couples:
+            with k.when(links.far[link] > 0):
+                total += dot(links.far_wrench[link, row], self.body_motion[links.far[link]])
+        return total.value
+
+    def row_product(self, row: Any, x: Any) -> Any:
+        """A dof row times a vector."""
+        rows = self.rows
+        total = self.k.local(rows.coefficient[row, 0] * x(rows.dof(row, 0)))
+        if rows.width > 1:
+            with self.k.loop(1, rows.column("nnz", row)) as n:
+                total += rows.coefficient[row, n] * x(rows.dof(row, n))
+        return total.value
+
+    def rows_times(self, x: Any, into: Any, *, offset: bool) -> None:
+        """z[into] = J·x, minus aref if `offset`."""
+        self.move_bodies(x)
+        for link, form in self.each_link():
+            for row in range(form.dim):
+                start = self.links.offset[link, row] if offset else 0.0
+                self.link_z[into, link, row] = start + self.link_product(link, row)
+        for row, _, _ in self.each_row():
+            start = self.rows.offset[row] if offset else 0.0
+            self.row_z[into, row] = start + self.row_product(row, x)
+
+    # ---- the start
+
+    def start(self, has_rows: Any) -> None:
+        """Last step's acceleration or the smooth one, whichever costs less; the smooth one without rows."""
+        k, d, nv = self.k, self.k.data, self.k.model.nv
+        trial, product = k.scratch("trial", 2, nv), k.scratch("trial_product", 2, nv)
+        cost = k.scratch("trial_cost", 2)
+        with k.loop(0, nv) as dof:
+            trial[0, dof] = d.qacc_smooth[dof]
+            trial[1, dof] = d.qacc_warmstart[dof]
+        with k.loop(0, 2) as n:
+            self.mass_times(lambda dof: trial[n, dof], _Row(product, n))
+            self.rows_times(lambda dof: trial[n, dof], n, offset=True)
+            cost[n] = self.constraint_cost(n)
+            gauss = k.local(0.0)
+            with k.loop(0, nv) as dof:
+                gauss += (product[n, dof] - d.qfrc_smooth[dof]) * (trial[n, dof] - d.qacc_smooth[dof])
+            cost[n] += 0.5 * gauss.value
+        off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
+        warm = k.select(cost[1] <= cost[0], off, 0.0) > 0.0
+        with k.loop(0, nv) as dof:
+            d.qacc[dof] = k.select(warm, trial[1, dof], trial[0, dof])
+            self.Ma[dof] = k.select(warm, product[1, dof], product[0, dof])
+            d.qfrc_constraint[dof] = 0.0
+        for link, form in self.each_link():
+            for row in range(form.dim):
+                now, other = self.link_z[NOW, link, row], self.link_z[RATE, link, row]
+                self.link_z[NOW, link, row] = k.select(warm, other, now)
+        for item, _, _ in self.each_row():
+            self.row_z[NOW, item] = k.select(warm, self.row_z[RATE, item], self.row_z[NOW, item])
+
+    def constraint_cost(self, at: Any) -> Any:
+        """Cost of all rows at z[at]."""
+        total = self.k.local(0.0)
+        for link, form in self.each_link():
+            z, D = self.link_z[at, link][: form.dim], self.links.D[link]
+            total += link_cost(self.k, form, z, D)
+        for row, cost, loss in self.each_row():
+            total += cost(self.k, self.row_z[at, row], self.rows.D[row], loss).cost
+        return total.value
+
+    # ---- gradient
+
+    def find_gradient(self, moved: Any) -> Any:
+        """Write gradient and, in worlds that have moved, qfrc_constraint; returns the square of its length."""
+        k, m, d = self.k, self.k.model, self.k.data
+        if self.links.forms:
+            self.pull_bodies()
+        force = self._vector("force")
+        with k.loop(0, m.nv) as dof:
+            force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.links.forms else 0.0
+        for row, cost, loss in self.each_row():
+            push = cost(k, self.row_z[NOW, row], self.rows.D[row], loss).force
+            with k.loop(0, self.rows.column("nnz", row)) as n:
+                force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
+        steepness = k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            d.qfrc_constraint[dof] = k.select(moved > 0.0, force[dof], d.qfrc_constraint[dof])
+            slope = self.Ma[dof] - d.qfrc_smooth[dof] - d.qfrc_constraint[dof]
+            self.gradient[dof] = slope
+            steepness += slope * slope
+        return steepness.value
+
+    def pull_bodies(self) -> None:
+        """Wrench of the links on every body, and on all it carries."""
+        k, links, pull = self.k, self.links, self.body_force
+        with k.loop(0, k.model.nbody) as body:
+            pull[body] = 0.0
+        for link, form in self.each_link():
+            force = link_force(k, form, self.link_z[NOW, link][: form.dim], links.D[link])
+            pull[links.near[link]] += sum(force[r] * links.near_wrench[link, r] for r in range(form.dim))
+            if self.hessian.couples:
+                with k.when(links.far[link] > 0):
+                    pull[links.far[link]] += sum(
+                        force[r] * links.far_wrench[link, r] for r in range(form.dim)
+                    )
+        add_to_parents(k, pull)
+
+    # ---- direction
+
+    def find_direction(self, live: Any) -> None:
+        """direction = −H⁻¹·gradient; 0 in worlds that have converged."""
+        k, H = self.k, self.hessian
+        self.assemble()
+        H.factor()
+        with k.loop(0, k.model.nv) as dof:
+            self.direction[dof] = -self.gradient[dof]
+        H.solve(self.direction)
+        with k.loop(0, k.model.nv) as dof:
+            self.direction[dof] = k.select(live > 0.0, self.direction[dof], 0.0)
+
+    def assemble(self) -> None:
+        k, H, links, rows = self.k, self.hessian, self.links, self.rows
+        H.clear()
+        for link, form in self.each_link():
+            if H.couples:
+                with k.when(links.far[link] == 0):
+                    self._add_grounded(H, link, form)
+            else:
+                self._add_grounded(H, link, form)
+        H.assemble_tree(self.listed[2] > 0)
+        if H.couples:
+            for link, form in self.each_link():
+                with k.when(links.far[link] > 0):
+                    H.add_coupling(links, link, form, self._weight(link, form))
+        for row, cost, loss in self.each_row():
+            weight = cost(k, self.row_z[NOW, row], rows.D[row], loss).weight
+            with k.loop(0, rows.column("nnz", row)) as a:
+                own = weight * rows.coefficient[row, a]
+                with k.loop(a, rows.column("nnz", row)) as b:
+                    H.entries[rows.dof(row, a), rows.dof(row, b)] += own * rows.coefficient[row, b]
+
+    def _add_grounded(self, H: Hessian, link: Any, form: Form) -> None:
+        wrenches = [self.links.near_wrench[link, r] for r in range(form.dim)]
+        H.add_grounded(self.links.near[link], wrenches, self._weight(link, form))
+
+    def _weight(self, link: Any, form: Form) -> Any:
+        return link_weight(self.k, form, self.link_z[NOW, link][: form.dim], self.links.D[link])
+
+    # ---- line search
+
+    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
+        """How far to go in the direction, 0 in worlds that have converged; and about how much cost that saves.
+
+        The slope along the line rises steadily; Newton steps on it, kept between points where it is known to be
+        negative and positive."""
+        k, m, d = self.k, self.k.model, self.k.data
+        self.mass_times(lambda dof: self.direction[dof], self.Mv)
+        self.rows_times(lambda dof: self.direction[dof], RATE, offset=False)
+        linear, square, descent, length = (k.local(0.0) for _ in range(4))
+        with k.loop(0, m.nv) as dof:
+            v = self.direction[dof]
+            linear += v * (self.Ma[dof] - d.qfrc_smooth[dof])
+            square += v * self.Mv[dof]
+            descent -= v * self.gradient[dof]
+            length += v * v
+        tolerance = m.opt.tolerance * m.opt.ls_tolerance * k.sqrt(length.value) / scale
+        at, low, high = k.local(1.0 + 0.0 * live), k.local(0.0), k.local(FARTHEST)
+        searching = k.local(live)
+        with k.loop(0, m.opt.ls_iterations):
+            slope, curvature = self.slope_at(at.value, linear.value, square.value)
+            searching.set(k.select(k.abs(slope) < tolerance, 0.0, searching.value))
+            k.leave_when(~k.any(searching.value > 0.0))
+            low.set(k.select(slope < 0.0, at.value, low.value))
+            high.set(k.select(slope > 0.0, at.value, high.value))
+            newton = at.value - slope / curvature
+            inside = (newton > low.value) & (newton < high.value)
+            target = k.select(inside, newton, 0.5 * (low.value + high.value))
+            target = k.select(searching.value > 0.0, target, at.value)
+            near = k.abs(target - at.value) <= SMALLEST_STEP[k.precision] * at.value
+            at.set(target)
+            searching.set(k.select(near, 0.0, searching.value))
+        distance = k.select(live > 0.0, at.value, 0.0)
+        return distance, 0.5 * distance * descent.value
+
+    def slope_at(self, at: Any, linear: Any, square: Any) -> tuple[Any, Any]:
+        """First and second derivative of the cost along the direction, at a distance."""
+        k = self.k
+        slope, curvature = k.local(linear + at * square), k.local(square)
+        for link, form in self.each_link():
+            rate = self.link_z[RATE, link][: form.dim]
+            z = self.link_z[NOW, link][: form.dim] + at * rate
+            D = self.links.D[link]
+            slope -= dot(link_force(k, form, z, D), rate)
+            W = link_weight(k, form, z, D)
+            curvature += dot(rate, W @ rate)
+        for row, cost, loss in self.each_row():
+            rate = self.row_z[RATE, row]
+            here = cost(k, self.row_z[NOW, row] + at * rate, self.rows.D[row], loss)
+            slope -= here.force * rate
+            curvature += here.weight * rate * rate
+        return slope.value, curvature.value
+
+    def move(self, distance: Any) -> None:
+        """Go along the direction."""
+        k, d = self.k, self.k.data
+        with k.loop(0, k.model.nv) as dof:
+            d.qacc[dof] += distance * self.direction[dof]
+            self.Ma[dof] += distance * self.Mv[dof]
+        for link, form in self.each_link():
+            for row in range(form.dim):
+                self.link_z[NOW, link, row] += distance * self.link_z[RATE, link, row]
+        for item, _, _ in self.each_row():
+            self.row_z[NOW, item] += distance * self.row_z[RATE, item]
+
+
+class _Row:
+    """One row of a field with two axes, as a vector to write."""
+
+    def __init__(self, field: Field, row: Any) -> None:
+        self.field, self.row = field, row
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.field[self.row, index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.field[self.row, index] = value
+
+
