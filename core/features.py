@@ -39,6 +39,7 @@ def features(model: Model) -> frozenset[str]:
     if model.nmocap:
         found.add("body.mocap")
     found.add(f"flex.{_flex_feature(model)}")
+    found.add("medium.present" if _fluid(model) else "medium.none")
     found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
     found |= {f"actuator_plugin.{name}" for name in _plugin_names(model, model.actuator_plugin)}
     shapes = model.geom_plugin[model.geom_type == GeomType.SDF]
@@ -107,7 +108,7 @@ def known_features() -> set[str]:
     """Every feature a record's `supports` may name."""
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
     actuators = {f"actuator.{kind}" for kind in ACTUATOR_FEATURES}
-    flexes = {f"flex.{kind}" for kind in FLEX_FEATURES}
+    flexes = {f"flex.{kind}" for kind in FLEX_FEATURES} | {"medium.none", "medium.present"}
     return members | actuators | flexes | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
 
 

@@ -46,6 +46,7 @@ def structure_key(model: Model) -> tuple[object, ...]:
         opt.integrator,
         opt.solver,
         opt.cone,
+        opt.jacobian,
         opt.disableflags,
         opt.enableflags,
         opt.noslip_iterations > 0,

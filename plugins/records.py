@@ -6,6 +6,9 @@ from typing import Any
 
 from dovetail.implementation import Implementation
 
+LANE_CHAIN = "constraints"
+"""The Taichi implementations from the broadphase to the solver, which share memory of one kernel."""
+
 
 def siblings(
     stage: str,

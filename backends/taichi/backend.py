@@ -7,9 +7,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from dovetail.backend import Segment, Slot
+from dovetail.backends.taichi.relayout import Relayout, expected_layouts, relayouts
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS
@@ -66,6 +68,7 @@ class TaichiRunner:
         self._segment = segment
         self._program: Program | None = None
         self._structure: dict[str, Array] = {}
+        self._relayouts: list[Relayout] = []
         self._layout: Layout | None = None
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
@@ -73,7 +76,8 @@ class TaichiRunner:
             self._adopt(data)
         assert self._program is not None
         buffers = self._segment.model.buffers
-        self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation)
+        with expected_layouts(self._relayouts, data):
+            self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation)
         for name, value in self._structure.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
@@ -83,6 +87,7 @@ class TaichiRunner:
         if self._program is None or data.arena.layout != self._layout:
             self._program = build(self._segment, data)
             self._structure = structure_fields(self._segment, data)
+            self._relayouts = relayouts(self._segment)
         self._layout = data.arena.layout
 
 
@@ -143,7 +148,9 @@ def lane_stages(slot: Slot) -> list[LaneStage]:
         first_only=slot.when == "first",
         integrate=slot.integrates,
     )
-    return [clear_stage(*slot.zero), stage] if slot.zero else [stage]
+    if not slot.zero:
+        return [stage]
+    return [attrs.evolve(clear_stage(*slot.zero), first_only=stage.first_only), stage]
 
 
 def _model_places(model: Model) -> dict[str, Any]:

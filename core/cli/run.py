@@ -129,7 +129,7 @@ def _simulation(
     said: Said,
     quantities: tuple[Quantity, ...],
     profiler: Profiler | None,
-    **handling: str,
+    **handling: Any,
 ) -> Simulation:
     from dovetail.simulation import Simulation
 

@@ -26,7 +26,7 @@ class Bound:
     _prefix: str = ""
     _nworld: int | None = None
     _world: int = 0
-    _numbers: dict[str, Array]
+    _numbers: dict[str, View]
     """Views of scalar fields of one world, by attribute, as far as they were read."""
     _growing: set[str]
     """Attributes that hold views of growing fields."""

@@ -32,7 +32,8 @@ def body_forces(model: Model, data: Data) -> None:
     "cam_xmat subtree_com subtree_linvel subtree_angmom cvel cacc cfrc_int cfrc_ext M ten_length ten_velocity "
     "flexedge_length actuator_length actuator_velocity actuator_force qfrc_actuator nefc efc_type efc_id efc_pos "
     "efc_margin efc_vel efc_force ncon contact.dist contact.pos contact.frame contact.geom contact.dim "
-    "contact.friction contact.efc_address",
+    "contact.friction contact.efc_address sensordata",
+    accumulates="sensordata",
     when="first",
 )
 def sensor(model: Model, data: Data) -> None:

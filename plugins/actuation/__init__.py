@@ -21,8 +21,13 @@ def dovetail_implementations() -> list[Implementation]:
         reads=_READS,
         summary="Gain times input plus bias, clamped, through the moment arms",
     )
-    tendons = "tendon.none tendon.present tendon.stiffness tendon.armature"
     return [
         attrs.evolve(numpy, reads=f"{_READS} qfrc_gravcomp time"),
-        attrs.evolve(taichi, supports=f"actuator.native trn.joint trn.jointinparent {tendons}"),
+        attrs.evolve(
+            taichi,
+            reads=f"{_READS} qfrc_gravcomp",
+            structure="dovetail.plugins.transmission.structure:moment_structure",
+            supports="actuator.native actuator.gravcomp trn.joint trn.jointinparent trn.tendon trn.site "
+            "trn.slidercrank",
+        ),
     ]

@@ -2,20 +2,22 @@
 
 Control is clamped, turned into the rate of change of activations, then into force: gain × (control, or the
 activation where the actuator has one) + bias, clamped again, and mapped through the moment arms. The laws
-themselves are rows of the tables actuator_dynamics, actuator_gain and actuator_bias, found by type.
-Actuators of disabled groups still report act_dot, but give no force. Compare mj_fwdActuation.
+themselves are rows of the tables actuator_dynamics, actuator_gain and actuator_bias, found by type. Actuators of
+disabled groups still report act_dot, but give no force. Joints with actuatorgravcomp get their share of gravity
+compensation here, within their force limit. Compare mj_fwdActuation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
 from dovetail.backends.taichi.lanes import Field, Int, Kernel
-from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType
+from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator, next_activation
-from dovetail.plugins.transmission.standard_taichi import dof_count, each_actuator
+from dovetail.plugins.transmission.rows_taichi import moment_entries
 
 MAXVAL = 1e10
 """A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
@@ -36,6 +38,9 @@ def actuation(k: Kernel, parts: Mapping[str, Rows]) -> None:
         if m.na:
             activation_rates(k, ctrl, parts["actuator_dynamics"])
         actuator_forces(k, ctrl, parts)
+        if k.has("tendon.actfrcrange") and k.has("trn.tendon"):
+            limit_tendons(k)
+        limit_actuators(k)
         joint_forces(k)
 
 
@@ -69,7 +74,7 @@ def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
 
 
 def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
-    """gain × input + bias, within forcerange; zero in disabled groups."""
+    """gain × input + bias; zero in disabled groups."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
         gain, bias = k.local(0.0), k.local(0.0)
@@ -78,8 +83,46 @@ def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
         for law in each_row(k, parts["actuator_bias"], BiasType, m.actuator_biastype[i]):
             bias.set(law(k, i))
         force = gain.value * driving(k, i, ctrl) + bias.value
-        force = k.select(disabled_actuator(k, i), 0.0, force)
+        d.actuator_force[i] = k.select(disabled_actuator(k, i), 0.0, force)
+
+
+def limit_tendons(k: Kernel) -> None:
+    """Scale forces down where all actuators of a tendon together exceed its actuatorfrcrange.
+
+    MuJoCo 3.4 looks for limited tendons only among those of enabled actuators; if there is none, no tendon is limited.
+    """
+    m, d = k.model, k.data
+    total = k.scratch("tendon_force", m.ntendon)
+    enabled = k.local(0)
+    with k.loop(0, m.ntendon) as tendon:
+        total[tendon] = 0.0
+    with on_limited_tendons(k) as (actuator, tendon):
+        total[tendon] += d.actuator_force[actuator]
+        enabled.set(k.select(disabled_actuator(k, actuator), enabled.value, 1))
+    with k.when(enabled.value > 0), on_limited_tendons(k) as (actuator, tendon):
+        low, high = m.tendon_actfrcrange[tendon]
+        sum_ = total[tendon]
+        none = sum_ == 0.0
+        scale = k.clip(sum_, low, high) / k.select(none, 1.0, sum_)
+        d.actuator_force[actuator] = d.actuator_force[actuator] * k.select(none, 1.0, scale)
+
+
+@contextmanager
+def on_limited_tendons(k: Kernel) -> Iterator[tuple[Int, Any]]:
+    """Repeat for each actuator of a tendon with limited force: the actuator, the tendon."""
+    m = k.model
+    with k.loop(0, m.nu) as actuator, k.when(m.actuator_trntype[actuator] == TrnType.TENDON):
+        tendon = m.actuator_trnid[actuator, 0]
+        with k.when(m.tendon_actfrclimited[tendon] != 0):
+            yield actuator, tendon
+
+
+def limit_actuators(k: Kernel) -> None:
+    """Forces within forcerange."""
+    m, d = k.model, k.data
+    with k.loop(0, m.nu) as i:
         low, high = m.actuator_forcerange[i]
+        force = d.actuator_force[i]
         d.actuator_force[i] = k.select(m.actuator_forcelimited[i] != 0, k.clip(force, low, high), force)
 
 
@@ -99,15 +142,15 @@ def driving(k: Kernel, actuator: Int, ctrl: Field) -> Any:
 
 
 def joint_forces(k: Kernel) -> None:
-    """Momentsᵀ·force, within the actuatorfrcrange of hinges and slides."""
+    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of hinges and slides."""
     m, d = k.model, k.data
-
-    def add(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
-        force, dof = d.actuator_force[actuator], m.jnt_dofadr[joint]
-        with k.loop(0, dof_count(k, joint)) as n:
-            d.qfrc_actuator[dof + n] += d.actuator_moment[address + n] * force
-
-    each_actuator(k, add)
+    with k.loop(0, m.nu) as actuator:
+        force = d.actuator_force[actuator]
+        with moment_entries(k, actuator) as (at, dof, _):
+            d.qfrc_actuator[dof] += d.actuator_moment[at] * force
+    if k.has("actuator.gravcomp"):
+        with k.loop(0, m.nv) as dof, k.when(m.jnt_actgravcomp[m.dof_jntid[dof]] != 0):
+            d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
     with k.loop(0, m.njnt) as joint:
         dof = m.jnt_dofadr[joint]
         limited = (m.jnt_actfrclimited[joint] != 0) & (m.jnt_type[joint] >= JointType.SLIDE)

@@ -11,9 +11,9 @@ def dovetail_implementations() -> list[Implementation]:
     rows = {
         "none": "Zero",
         "affine": "Affine in length and velocity",
+        "muscle": "Passive force of a stretched muscle",
     }
     reference_only = {
-        "muscle": "Passive force of a stretched muscle",
         "user": "Zero, unless a plugin has its own",
     }
     both = [

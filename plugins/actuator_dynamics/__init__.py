@@ -13,9 +13,9 @@ def dovetail_implementations() -> list[Implementation]:
         "integrator": "The control is the rate",
         "filter": "First-order filter, Euler-integrated",
         "filterexact": "First-order filter, integrated exactly",
+        "muscle": "Muscle: rises and falls at different rates",
     }
     reference_only = {
-        "muscle": "Muscle: rises and falls at different rates",
         "user": "None, unless a plugin has its own",
     }
     both = [

@@ -11,9 +11,9 @@ def dovetail_implementations() -> list[Implementation]:
     rows = {
         "fixed": "A constant",
         "affine": "Affine in length and velocity",
+        "muscle": "Active force of a muscle by length and velocity",
     }
     reference_only = {
-        "muscle": "Active force of a muscle by length and velocity",
         "user": "One, unless a plugin has its own",
     }
     both = [

@@ -21,5 +21,9 @@ def dovetail_implementations() -> list[Implementation]:
     )
     return [
         attrs.evolve(numpy, reads=f"{reads} {tendons}"),
-        attrs.evolve(taichi, supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange"),
+        attrs.evolve(
+            taichi,
+            reads=f"{reads} {tendons}",
+            structure="dovetail.plugins.tendon.structure:jacobian_structure",
+        ),
     ]

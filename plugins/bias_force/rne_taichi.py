@@ -2,7 +2,8 @@
 
 Gravity enters as an upward acceleration of the world. Every body then has the acceleration its ancestors'
 velocities give it, the force that needs is I·a + v ×* I·v, and a joint carries the forces of everything beyond it.
-About the tree's centre of mass, in world axes. Compare mj_rne with flg_acc = 0.
+About the tree's centre of mass, in world axes. A tendon with armature resists the acceleration that velocities
+alone give its length. Compare mj_rne with flg_acc = 0, and mj_tendonBias.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import numpy as np
 from dovetail.backends.taichi.algebra import cross_force, dot, inertia_times, vector
 from dovetail.backends.taichi.lanes import Field, Kernel
 from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.tendon.drift_taichi import tendon_drifts
+from dovetail.plugins.tendon.rows_taichi import add_along
 
 
 def bias_force(k: Kernel) -> None:
@@ -27,6 +30,10 @@ def bias_force(k: Kernel) -> None:
     add_to_parents(k, force)
     with k.loop(0, m.nv) as dof:
         d.qfrc_bias[dof] = dot(d.cdof[dof], force[m.dof_bodyid[dof]])
+    if k.has("tendon.armature"):
+        drift = tendon_drifts(k, acceleration)
+        with k.loop(0, m.ntendon) as tendon, k.when(m.tendon_armature[tendon] != 0.0):
+            add_along(k, tendon, m.tendon_armature[tendon] * drift[tendon], d.qfrc_bias)
 
 
 def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:

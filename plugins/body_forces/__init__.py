@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -18,5 +19,16 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads=f"qacc qvel cvel cdof cdof_dot cinert subtree_com xipos xfrc_applied {contacts} {rows}",
             summary="Recursive Newton-Euler with the solver's accelerations and forces",
-        )
+        ),
+        Implementation(
+            stage="body_forces",
+            name="rne",
+            backend="taichi",
+            target="dovetail.plugins.body_forces.rne_taichi:body_forces",
+            default=True,
+            reads="qacc qvel cdof cdof_dot",
+            writes="cacc",
+            chain=LANE_CHAIN,
+            summary="Accelerations of bodies, without the forces on them",
+        ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 _READS = "geom_xpos geom_xmat"
 
@@ -19,6 +20,18 @@ def dovetail_implementations() -> list[Implementation]:
             reads=_READS,
             supports="flex.none flex.untouchable",
             summary="Sweep along the axis of largest spread, then body filters and bounding spheres",
+        ),
+        Implementation(
+            stage="broadphase",
+            name="sweep",
+            backend="taichi",
+            target="dovetail.plugins.broadphase.sweep_taichi:broadphase",
+            default=True,
+            chain=LANE_CHAIN,
+            reads=_READS,
+            writes="",
+            supports="flex.none flex.untouchable",
+            summary="Bounding spheres of the pairs that may collide; in lanes nothing is gained by sorting",
         ),
         Implementation(
             stage="broadphase",

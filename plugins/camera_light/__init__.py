@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [
-        Implementation(
-            stage="camera_light",
-            name="tracking",
-            backend="numpy",
-            target="dovetail.plugins.camera_light.tracking_numpy:camera_light",
-            default=True,
-            reads="xpos xmat xquat subtree_com",
-            summary="Fixed, tracking and targeting cameras and lights",
-        )
-    ]
+    return siblings(
+        "camera_light",
+        "tracking",
+        default=True,
+        reads="xpos xmat xquat subtree_com",
+        summary="Fixed, tracking and targeting cameras and lights",
+    )

@@ -1,4 +1,4 @@
-"""The signed distance field of a geom, of whichever kind: primitive, octree of a mesh, or shape of a plugin.
+"""The signed distance field of a geom, of whichever kind: primitive, mesh, or shape of a plugin.
 
 Fields take points as rows (n, 3) in the frame of the geom. Which function serves a shape of one of MuJoCo's engine
 plugins is the table `sdf_shape`. Compare geomDistance and geomGradient of engine_collision_sdf.c.
@@ -17,6 +17,7 @@ from dovetail.plugins.collide_pair.sdf_frames import Frame, carried, turned_rows
 from dovetail.plugins.distance_fields import FIELDS
 from dovetail.plugins.octree import octree_distance, octree_gradient
 from dovetail.plugins.spatial import Array
+from dovetail.plugins.triangle_distance import Surface
 
 
 class Field(NamedTuple):
@@ -32,15 +33,24 @@ def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Fiel
     if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
         return shape_field(model, int(model.geom_plugin[geom]), parts["sdf_shape"])
     if kind in (GeomType.SDF, GeomType.MESH):
-        return octree_field(model, 0 if kind == GeomType.MESH else int(model.geom_dataid[geom]))
+        return mesh_field(model, int(model.geom_dataid[geom]))
     size = model.geom_size[geom]
     field = FIELDS[kind]
     return Field(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
 
 
-def octree_field(model: Any, mesh: int) -> Field:
-    """The field of a mesh with octree."""
-    return Field(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
+def mesh_field(model: Any, mesh: int) -> Field:
+    """The field of a mesh: its octree's, or else the distance to its faces.
+
+    MuJoCo 3.4 takes, for geoms of type mesh, the octree of the mesh whose number is the geom's, by mistake, and
+    without one the distance along a ray to the origin of the world.
+    """
+    if model.mesh_octadr[mesh] >= 0:
+        return Field(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
+    corners = slice(int(model.mesh_vertadr[mesh]), int(model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh]))
+    sides = slice(int(model.mesh_faceadr[mesh]), int(model.mesh_faceadr[mesh] + model.mesh_facenum[mesh]))
+    surface = Surface(model.mesh_vert[corners].astype(float), model.mesh_face[sides])
+    return Field(surface.distance, surface.gradient)
 
 
 def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:

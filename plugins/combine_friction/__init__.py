@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
     return [
-        Implementation(
-            stage="combine_friction",
-            name="max",
-            backend="numpy",
-            target="dovetail.plugins.combine_friction.max_numpy:combine_friction",
-            default=True,
-            summary="The larger of each coefficient",
-        ),
-        Implementation(
-            stage="combine_friction",
-            name="geometric_mean",
-            backend="numpy",
-            target="dovetail.plugins.combine_friction.geometric_mean_numpy:combine_friction",
+        *siblings("combine_friction", "max", default=True, summary="The larger of each coefficient"),
+        *siblings(
+            "combine_friction",
+            "geometric_mean",
             summary="The square root of each product: one slippery surface is enough",
         ),
     ]

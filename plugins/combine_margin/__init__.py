@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
     return [
-        Implementation(
-            stage="combine_margin",
-            name="max",
-            backend="numpy",
-            target="dovetail.plugins.combine_margin.max_numpy:combine_margin",
-            default=True,
-            summary="The larger of the two, as MuJoCo 3.4",
-        ),
-        Implementation(
-            stage="combine_margin",
-            name="sum",
-            backend="numpy",
-            target="dovetail.plugins.combine_margin.sum_numpy:combine_margin",
-            summary="Both together, as newer MuJoCo versions",
-        ),
+        *siblings("combine_margin", "max", default=True, summary="The larger of the two, as MuJoCo 3.4"),
+        *siblings("combine_margin", "sum", summary="Both together, as newer MuJoCo versions"),
     ]

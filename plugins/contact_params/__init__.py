@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -18,5 +19,17 @@ def dovetail_implementations() -> list[Implementation]:
             writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
             "contact.includemargin contact.exclude",
             summary="Explicit pairs, then priorities, then the replaceable rules that combine two geoms",
-        )
+        ),
+        Implementation(
+            stage="contact_params",
+            name="mujoco",
+            backend="taichi",
+            target="dovetail.plugins.contact_params.mujoco_taichi:contact_params",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="",
+            writes="",
+            supports="flex.none flex.untouchable",
+            summary="The same for the tile's list of contacts",
+        ),
     ]

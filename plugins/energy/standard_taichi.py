@@ -1,6 +1,6 @@
 """Potential and kinetic energy in lanes, where the energy flag asks for them; zero otherwise.
 
-Potential energy is that of gravity, −Σ m·g·x, and of joint springs, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
+Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints and tendons, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
 Compare mj_energyPos and mj_energyVel.
 """
 
@@ -12,6 +12,7 @@ from dovetail.backends.taichi.algebra import dot
 from dovetail.backends.taichi.lanes import Kernel
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.plugins.passive_force.spring_joint_taichi import each_spring
+from dovetail.plugins.passive_force.tendon_taichi import stretch
 
 
 def energy(k: Kernel) -> None:
@@ -19,8 +20,13 @@ def energy(k: Kernel) -> None:
     m, d = k.model, k.data
     d.energy[:] = 0.0
     with k.when((m.opt.enableflags & int(EnableBit.ENERGY)) != 0):
-        d.energy[0] = gravitational_energy(k) + spring_energy(k)
+        d.energy[0] = potential_energy(k)
         d.energy[1] = kinetic_energy(k)
+
+
+def potential_energy(k: Kernel) -> Any:
+    """Energy of gravity and of all springs."""
+    return gravitational_energy(k) + spring_energy(k) + tendon_energy(k)
 
 
 def gravitational_energy(k: Kernel) -> Any:
@@ -42,6 +48,18 @@ def spring_energy(k: Kernel) -> Any:
 
     with k.when(~k.disabled(DisableBit.SPRING)):
         each_spring(k, add)
+    return total.value
+
+
+def tendon_energy(k: Kernel) -> Any:
+    """½·k·d² over the tendons with springs."""
+    m = k.model
+    if not m.ntendon:
+        return 0.0
+    total = k.local(0.0)
+    with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
+        stretched = stretch(k, tendon)
+        total += 0.5 * m.tendon_stiffness[tendon] * (stretched * stretched)
     return total.value
 
 

@@ -2,20 +2,24 @@
 
 Eliminating from the leaves to the root keeps the sparsity of the tree: row k of L has entries only at the
 ancestors of dof k, and the columns of an ancestor's row are the first columns of row k. `qLD` has M's layout:
-D on the diagonal, L (its unit diagonal left out) below. Rows are short, so they are worked on as lists of
-floats, which is quicker than arrays of a few elements. Compare mj_factorM and mj_solveM; Featherstone, Rigid
-Body Dynamics Algorithms, section 6.5.
+D on the diagonal, L (its unit diagonal left out) below. Most rows are short, and are worked on as lists of
+floats, which is quicker than arrays of a few elements; those of long chains are arrays. Compare mj_factorM and
+mj_solveM; Featherstone, Rigid Body Dynamics Algorithms, section 6.5.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dovetail.plugins.spatial import MINVAL, Array
+
+LONG = 12
+"""Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""
 
 
 def factor_mass(model: Any, data: Any) -> None:
@@ -26,26 +30,45 @@ def factor_mass(model: Any, data: Any) -> None:
 
 def factor(model: Any, M: Array) -> tuple[Array, Array]:
     """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
-    entries = M.tolist()
     start = model.M_rowadr.tolist()
     count = model.M_rownnz.tolist()
     column = model.M_colind.tolist()
+    long_rows = len(column) > LONG * model.nv
+    entries: Any = np.array(M) if long_rows else M.tolist()
+    eliminate = partial(eliminate_arrays, np.tril_indices(max(count))) if long_rows else eliminate_lists
     inverse_diagonal = [0.0] * model.nv
     for k in range(model.nv - 1, -1, -1):
         first = start[k]
         diagonal = first + count[k] - 1
-        pivot = entries[diagonal]
+        pivot = float(entries[diagonal])
         if pivot < MINVAL:
             warn_singular(k, pivot)
         inverse_diagonal[k] = inverse = 1.0 / pivot if pivot else math.inf
-        row = entries[first:diagonal]
-        for j, entry in enumerate(row):
-            scale = entry * inverse
-            target = start[column[first + j]]
-            for i in range(j + 1):
-                entries[target + i] -= scale * row[i]
-            entries[first + j] = scale
+        eliminate(entries, first, [start[ancestor] for ancestor in column[first:diagonal]], inverse)
     return np.array(entries), np.array(inverse_diagonal)
+
+
+def eliminate_lists(entries: list[float], first: int, targets: list[int], inverse: float) -> None:
+    """Take a dof's row, which begins at `first`, out of its ancestors' rows, which begin at `targets`, and leave
+    its row of L."""
+    row = entries[first : first + len(targets)]
+    for j, target in enumerate(targets):
+        scale = row[j] * inverse
+        for i in range(j + 1):
+            entries[target + i] -= scale * row[i]
+        entries[first + j] = scale
+
+
+def eliminate_arrays(
+    triangle: tuple[Array, Array], entries: Array, first: int, targets: list[int], inverse: float
+) -> None:
+    """The same for long rows, all ancestors at once; `triangle` has the pairs i ≤ j in order of j."""
+    count = len(targets)
+    j, i = (place[: count * (count + 1) // 2] for place in triangle)
+    row = entries[first : first + count].copy()
+    scaled = row * inverse
+    entries[np.array(targets, int)[j] + i] -= scaled[j] * row[i]
+    entries[first : first + count] = scaled
 
 
 def warn_singular(dof: int, pivot: float) -> None:

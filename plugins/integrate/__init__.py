@@ -24,6 +24,12 @@ _INPUTS = "time qpos act_dot qacc qfrc_smooth qfrc_constraint M"
 _OF_BIAS = ("cdof_dot", "cinert", "crb")
 """What only the derivative of bias forces depends on."""
 
+_ARMS = (
+    "qvel ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind "
+    "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+)
+"""What derivatives of actuator and damping forces depend on."""
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
@@ -77,5 +83,16 @@ def _implicit() -> list[Implementation]:
             reads=f"{_INPUTS} {without_bias}",
             writes=f"{_STATE} qDeriv qH qHDiagInv",
             summary="Implicit in velocity, except for Coriolis forces",
+        ),
+        Implementation(
+            stage="integrate",
+            name="implicitfast",
+            backend="taichi",
+            target="dovetail.plugins.integrate.implicitfast_taichi:integrate",
+            reads=f"{_INPUTS} {_ARMS}",
+            writes=_STATE,
+            structure="dovetail.plugins.transmission.structure:row_structure",
+            supports="medium.none flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            summary="Implicit in velocity, except for Coriolis forces; without a medium",
         ),
     ]

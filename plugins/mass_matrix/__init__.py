@@ -15,10 +15,12 @@ def dovetail_implementations() -> list[Implementation]:
         "crb",
         default=True,
         summary="Composite rigid bodies, sparse by row",
-        reads="cinert cdof",
         writes="crb qM M",
     )
+    reads = "cinert cdof ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
     return [
-        attrs.evolve(numpy, reads="cinert cdof ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"),
-        attrs.evolve(taichi, supports="tendon.none tendon.present tendon.stiffness tendon.actfrcrange"),
+        attrs.evolve(numpy, reads=reads),
+        attrs.evolve(
+            taichi, reads=reads, structure="dovetail.plugins.tendon.structure:jacobian_structure"
+        ),
     ]

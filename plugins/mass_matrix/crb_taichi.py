@@ -2,13 +2,17 @@
 
 `crb` is the inertia of each body with everything it carries, about its tree's centre of mass; then
 M[i, j] = cdofⱼ · crb(body of i) · cdofᵢ for every ancestor j of i. `M` holds the lower triangle by rows, `qM` the
-same numbers in MuJoCo's older order. The diagonal of a simple dof is `dof_M0`. Compare mj_crb and mj_makeM.
+same numbers in MuJoCo's older order. The diagonal of a simple dof is `dof_M0`. A tendon with armature adds
+armature·JᵀJ, as far as that falls on stored entries. Compare mj_crb, mj_tendonArmature and mj_makeM.
 """
 
 from __future__ import annotations
 
 from dovetail.backends.taichi.algebra import dot, inertia_times
 from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.mass_matrix.pairs_taichi import each_pair
+from dovetail.plugins.tendon.rows_taichi import entry
+from dovetail.plugins.tendon.structure import row_arms
 
 
 def mass_matrix(k: Kernel) -> None:
@@ -16,6 +20,8 @@ def mass_matrix(k: Kernel) -> None:
     composite_inertias(k)
     if k.model.nv:
         mass_entries(k)
+        if k.has("tendon.armature"):
+            tendon_inertia(k)
 
 
 def composite_inertias(k: Kernel) -> None:
@@ -45,3 +51,15 @@ def mass_entries(k: Kernel) -> None:
         entry = k.select(simple, m.dof_M0[dof], dot(d.cdof[dof], momentum) + m.dof_armature[dof])
         d.M[diagonal] = entry
         d.qM[m.mapM2M[diagonal]] = entry
+
+
+def tendon_inertia(k: Kernel) -> None:
+    """Add to the stored entries of M what tendons with armature have of inertia."""
+    m, d = k.model, k.data
+    armed = k.structure.tendon_armature != 0.0
+    rows = [row if has else [] for row, has in zip(row_arms(k.structure), armed, strict=True)]
+    with k.loop(0, m.ntendon) as tendon, k.when(m.tendon_armature[tendon] != 0.0):
+        with each_pair(k, "tendon_armature", rows, tendon) as (one, other, at):
+            inertia = m.tendon_armature[tendon] * entry(k, one) * entry(k, other)
+            d.M[at] += inertia
+            d.qM[m.mapM2M[at]] += inertia

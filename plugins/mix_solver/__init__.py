@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
     return [
-        Implementation(
-            stage="mix_solver",
-            name="solmix",
-            backend="numpy",
-            target="dovetail.plugins.mix_solver.solmix_numpy:mix_solver",
+        *siblings(
+            "mix_solver",
+            "solmix",
             default=True,
             summary="Mean weighted by solmix; the smaller where a solref is direct",
-        )
+        ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 _READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
 
@@ -18,6 +19,18 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads=_READS,
             summary="Every candidate to the function of its two types; meshes collide as their convex hulls",
+        ),
+        Implementation(
+            stage="narrowphase",
+            name="convex",
+            backend="taichi",
+            target="dovetail.plugins.narrowphase.convex_taichi:narrowphase",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="geom_xpos geom_xmat",
+            writes="",
+            supports="flex.none flex.untouchable",
+            summary="Every near pair to the lane function of its two types; one list of contacts for the tile",
         ),
         Implementation(
             stage="narrowphase",

@@ -3,6 +3,8 @@ medium, cables."""
 
 from __future__ import annotations
 
+import attrs
+
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
@@ -36,57 +38,60 @@ def dovetail_implementations() -> list[Implementation]:
 
 def _tendons() -> list[Implementation]:
     jacobian = "qfrc_passive ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+    spring = siblings(
+        "passive_force",
+        "tendon",
+        key="tendon_spring",
+        function="spring",
+        default=True,
+        reads=f"{jacobian} ten_length qfrc_spring",
+        writes="qfrc_spring qfrc_passive",
+        summary="Springs of tendons, with dead band",
+    )
+    damper = siblings(
+        "passive_force",
+        "tendon",
+        key="tendon_damper",
+        function="damper",
+        default=True,
+        reads=f"{jacobian} ten_velocity qfrc_damper",
+        writes="qfrc_damper qfrc_passive",
+        summary="Linear damping of tendons",
+    )
+    structure = "dovetail.plugins.tendon.structure:jacobian_structure"
     return [
-        Implementation(
-            stage="passive_force",
-            key="tendon_spring",
-            name="tendon",
-            backend="numpy",
-            target="dovetail.plugins.passive_force.tendon_numpy:spring",
-            default=True,
-            reads=f"{jacobian} ten_length qfrc_spring",
-            writes="qfrc_spring qfrc_passive",
-            summary="Springs of tendons, with dead band",
-        ),
-        Implementation(
-            stage="passive_force",
-            key="tendon_damper",
-            name="tendon",
-            backend="numpy",
-            target="dovetail.plugins.passive_force.tendon_numpy:damper",
-            default=True,
-            reads=f"{jacobian} ten_velocity qfrc_damper",
-            writes="qfrc_damper qfrc_passive",
-            summary="Linear damping of tendons",
-        ),
+        attrs.evolve(record, structure=structure) if record.backend == "taichi" else record
+        for record in (*spring, *damper)
     ]
 
 
 def _on_bodies() -> list[Implementation]:
     applied = "qfrc_passive cdof subtree_com"
+    gravcomp = siblings(
+        "passive_force",
+        "bodies",
+        key="gravcomp",
+        file="gravcomp",
+        function="gravcomp",
+        default=True,
+        reads=f"{applied} xipos",
+        writes="qfrc_gravcomp qfrc_passive",
+        summary="Forces against gravity on bodies with gravcomp",
+    )
+    fluid = siblings(
+        "passive_force",
+        "shapes",
+        key="fluid",
+        file="fluid",
+        function="fluid",
+        default=True,
+        reads=f"{applied} xipos ximat geom_xpos geom_xmat cvel",
+        writes="qfrc_fluid qfrc_passive",
+        summary="Drag and lift of a medium on bodies taken as boxes or ellipsoids",
+    )
     return [
-        Implementation(
-            stage="passive_force",
-            key="gravcomp",
-            name="bodies",
-            backend="numpy",
-            target="dovetail.plugins.passive_force.gravcomp_numpy:gravcomp",
-            default=True,
-            reads=f"{applied} xipos",
-            writes="qfrc_gravcomp qfrc_passive",
-            summary="Forces against gravity on bodies with gravcomp",
-        ),
-        Implementation(
-            stage="passive_force",
-            key="fluid",
-            name="shapes",
-            backend="numpy",
-            target="dovetail.plugins.passive_force.fluid_numpy:fluid",
-            default=True,
-            reads=f"{applied} xipos ximat geom_xpos geom_xmat cvel",
-            writes="qfrc_fluid qfrc_passive",
-            summary="Drag and lift of a medium on bodies taken as boxes or ellipsoids",
-        ),
+        *gravcomp,
+        *fluid,
         Implementation(
             stage="passive_force",
             key="plugin",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
     return [
-        Implementation(
-            stage="resolve_priority",
-            name="higher",
-            backend="numpy",
-            target="dovetail.plugins.resolve_priority.higher_numpy:resolve_priority",
+        *siblings(
+            "resolve_priority",
+            "higher",
             default=True,
             summary="The higher priority decides alone; equal ones share",
-        )
+        ),
     ]

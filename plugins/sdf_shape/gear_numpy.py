@@ -14,6 +14,8 @@ import numpy as np
 
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.plugins.sdf_shape.solids import (
+    arccos,
+    azimuths,
     common_smoothly,
     extruded,
     from_axis,
@@ -44,6 +46,8 @@ class Wheel:
     """Angle between flanks, on the base circle."""
     edge: float
     """Width over which the edges of the tips are rounded."""
+    fillet: float
+    """Width over which teeth and rim blend."""
 
     @classmethod
     def of(cls, turn: float, diameter: float, teeth: float, inner: float) -> Wheel:
@@ -54,10 +58,10 @@ class Wheel:
         tip = (diameter + 2.0 * (1.0 / per_length)) / 2.0
         base = diameter * np.cos(pressure) / 2.0
         pitch = np.pi / per_length / radius
-        leaning = np.arccos(base / radius)
+        leaning = float(arccos(np.array([base / radius]))[0])
         gap = pitch / 2.0 - 2.0 * (np.tan(leaning) - leaning)
         hole = inner / 2.0 if inner >= 0.0 else tip - depth - 0.14 * diameter
-        return cls(turn, tip, tip - depth, hole, base, pitch, gap, 0.0035 * diameter)
+        return cls(turn, tip, tip - depth, hole, base, pitch, gap, 0.0035 * diameter, base - tip + depth)
 
 
 def gear(config: Mapping[str, str]) -> SdfShape:
@@ -77,7 +81,7 @@ def gear(config: Mapping[str, str]) -> SdfShape:
 def section(wheel: Wheel, points: Array) -> Array:
     """Distance in the plane to the outline of the gear."""
     radius = from_axis(points)
-    solid = joined_smoothly(radius - wheel.root, tooth(wheel, points, radius), wheel.base - wheel.root)
+    solid = joined_smoothly(radius - wheel.root, tooth(wheel, points, radius), wheel.fillet)
     in_hole, far_out = wheel.hole - radius > 0.0, wheel.tip - radius < -FAR_OUT
     near = without(solid, radius - wheel.hole)
     return np.where(in_hole, wheel.hole - radius, np.where(far_out, radius - wheel.tip, near))
@@ -85,7 +89,7 @@ def section(wheel: Wheel, points: Array) -> Array:
 
 def tooth(wheel: Wheel, points: Array, radius: Array) -> Array:
     """Distance to the nearest tooth, which goes on inwards from the base circle between straight walls."""
-    azimuth = np.arctan2(points[:, 1], points[:, 0]) + wheel.turn
+    azimuth = azimuths(points) + wheel.turn
     half = wheel.gap / 2.0
     left = wrapped(azimuth + half, wheel.pitch) - half
     right = wrapped(-azimuth - wheel.gap + half, wheel.pitch) - half
@@ -98,7 +102,7 @@ def tooth(wheel: Wheel, points: Array, radius: Array) -> Array:
 def flank(wheel: Wheel, azimuth: Array, radius: Array) -> Array:
     """Distance to an involute that leaves the base circle at angle zero; far inside within that circle."""
     string = np.sqrt(radius * radius - wheel.base * wheel.base)
-    wound = wheel.base * (azimuth + np.arccos(wheel.base / radius))
+    wound = wheel.base * (azimuth + arccos(wheel.base / radius))
     return np.where(wheel.base < radius, string - wound, -1.0e6)
 
 

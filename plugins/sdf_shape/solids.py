@@ -5,6 +5,7 @@ Distances are arrays; the combined ones are exact on the surface and estimates e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -47,3 +48,23 @@ def from_axis(points: Array) -> Array:
     """Distance to the z-axis."""
     length: Array = np.sqrt(np.square(points[:, :2]).sum(axis=1))
     return length
+
+
+# ---- angles -----------------------------------------------------------------------------------------------
+# NumPy's own inverse functions round otherwise than the C library, which forward differences would magnify.
+
+_ARCTAN2 = np.frompyfunc(math.atan2, 2, 1)
+_ARCCOS = np.frompyfunc(math.acos, 1, 1)
+
+
+def azimuths(points: Array) -> Array:
+    """Angles about the z-axis, from the x-axis."""
+    return np.asarray(_ARCTAN2(points[:, 1], points[:, 0]), float)
+
+
+def arccos(cosine: Array) -> Array:
+    """Angles of cosines; not a number where there is none."""
+    result = np.full(cosine.shape, np.nan)
+    proper = np.abs(cosine) <= 1.0
+    result[proper] = np.asarray(_ARCCOS(cosine[proper]), float)
+    return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.plugins.sdf_shape.solids import from_axis
+from dovetail.plugins.sdf_shape.solids import azimuths, from_axis
 from dovetail.plugins.spatial import Array
 
 TURNS = 12.0
@@ -25,8 +25,7 @@ def beyond_radius(points: Array, radius: float) -> Array:
 
 def thread(points: Array, beyond: Array) -> Array:
     """A cylinder whose surface rises and falls in a triangle wave that winds about the axis."""
-    azimuth = np.arctan2(points[:, 1], points[:, 0])
-    phase = points[:, 2] * TURNS - azimuth / np.pi / 2.0
+    phase = points[:, 2] * TURNS - azimuths(points) / np.pi / 2.0
     wave = np.abs(phase - np.floor(phase) - 0.5)
     result: Array = (beyond - wave / TURNS) * DIAGONAL
     return result
@@ -41,7 +40,7 @@ def cone(points: Array, beyond: Array) -> Array:
 def hexagon(points: Array, beyond: Array) -> Array:
     """A hexagonal prism below the origin, its upper corners rounded down with a cone."""
     sector = 6.0 / np.pi / 2.0
-    turn = -np.floor(np.arctan2(points[:, 1], points[:, 0]) * sector + 0.5) / sector
+    turn = -np.floor(azimuths(points) * sector + 0.5) / sector
     across = np.sin(turn + np.pi * 0.5) * points[:, 0] - np.sin(turn) * points[:, 1]
     prism = np.maximum(across - HALF_WIDTH, np.abs(points[:, 2] + HALF_HEIGHT) - HALF_HEIGHT)
     rounding = (points[:, 2] + beyond - CHAMFER) * DIAGONAL

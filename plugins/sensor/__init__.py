@@ -102,9 +102,37 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
     yield "touch_grid", "plugin", "touch_grid", f"{_SITES} {_CONTACTS}"
 
 
+_IN_LANES = {
+    "coordinates": tuple(_READS["coordinates"]),
+    "sites": ("accelerometer", "velocimeter", "gyro", "magnetometer"),
+    "frames": tuple(_READS["frames"]),
+    "world": tuple(_READS["world"]),
+}
+"""Rows that Taichi has too."""
+
+
+def _lane_rows() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="sensor",
+            key=key,
+            name=file,
+            backend="taichi",
+            target=f"dovetail.plugins.sensor.{file}_taichi:{key}",
+            default=True,
+            reads=f"{_READS[file][key]} sensordata",
+            writes="sensordata",
+            supports="flex.none" if key == "e_potential" else "",
+            summary=_SUMMARY[file],
+        )
+        for file, keys in _IN_LANES.items()
+        for key in keys
+    ]
+
+
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [
+    return _lane_rows() + [
         Implementation(
             stage="sensor",
             key=key,

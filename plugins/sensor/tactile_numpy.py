@@ -17,8 +17,8 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.queries.motion import velocities
 from dovetail.plugins.distance_fields import has_field, signed_distance
+from dovetail.plugins.queries.motion import velocities
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.spatial import MINVAL, Array, quat_to_matrix
 

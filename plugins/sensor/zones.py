@@ -1,7 +1,8 @@
 """The volumes of sites: whether points are inside, and whether rays meet them.
 
-Points and directions are rows (n, 3) in the site's frame; for rays so are sizes. A point on the surface is outside. A ray meets a volume
-if it starts inside or enters later. Compare mju_insideGeom and mju_rayGeom.
+Points and directions are rows (n, 3) in the site's frame, and so are the sizes that rays are tested against. A
+point on the surface is outside. A ray meets a volume if it starts inside or enters later. Compare mju_insideGeom
+and mju_rayGeom.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ class Line:
         if self._cones is not None:
             cone = self._cones.sample(at)
             cost, slope, curvature = cost + cone[0], slope + cone[1], curvature + cone[2]
-        return Sample(at, float(cost), float(slope), float(max(curvature, MINVAL)))
+        # However small, a curvature above 0 is one: near the answer directions are as short as 1e-9.
+        return Sample(at, float(cost), float(slope), float(curvature) if curvature > 0.0 else MINVAL)
 
     def _dry_friction(self, at: float) -> Array:
         """The quadratic (constant, linear, square) that friction loss rows amount to."""

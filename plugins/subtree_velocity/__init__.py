@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import siblings
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [
-        Implementation(
-            stage="subtree_velocity",
-            name="momentum",
-            backend="numpy",
-            target="dovetail.plugins.subtree_velocity.momentum_numpy:subtree_velocity",
-            default=True,
-            reads="cvel cinert subtree_com",
-            summary="Sum momenta from the leaves, then shift them to each centre of mass",
-        )
-    ]
+    return siblings(
+        "subtree_velocity",
+        "momentum",
+        default=True,
+        reads="cvel cinert subtree_com",
+        summary="Sum momenta from the leaves, then shift them to each centre of mass",
+    )

@@ -16,5 +16,16 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads="qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
             summary="Fixed tendons, and spatial ones around spheres, cylinders and pulleys",
-        )
+        ),
+        Implementation(
+            stage="tendon",
+            name="paths",
+            backend="taichi",
+            target="dovetail.plugins.tendon.paths_taichi:tendon",
+            default=True,
+            reads="qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
+            writes="ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
+            structure="dovetail.plugins.tendon.structure:jacobian_structure",
+            summary="Lengths and Jacobians of fixed and spatial tendons, without the paths' points",
+        ),
     ]

@@ -20,9 +20,10 @@ def dovetail_implementations() -> list[Implementation]:
         ),
         attrs.evolve(
             taichi,
-            reads="qpos",
-            structure="dovetail.plugins.transmission.structure:moment_structure",
-            supports="trn.joint trn.jointinparent",
-            summary="Joint transmissions, in child or parent frame",
+            reads="qpos xquat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
+            "subtree_com cdof",
+            structure="dovetail.plugins.transmission.structure:row_structure",
+            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            summary="Transmissions through joints, tendons, sites and slider-cranks",
         ),
     ]

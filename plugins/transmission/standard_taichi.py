@@ -1,9 +1,9 @@
-"""Actuator lengths and moment arms of joints, in lanes.
+"""Actuator lengths and moment arms, in lanes.
 
-`actuator_moment` is stored by rows: each actuator has entries for its own joint's dofs, zero or not.
-Three-dimensional gears of ball and free joints act in the body's frame (`joint`) or in the parent's
-(`jointinparent`). The rows' addresses follow from the joint types, so no integer Data is needed.
-Compare mj_transmission.
+`actuator_moment` is stored by rows: each actuator on a joint has entries for all its joint's dofs, zero or not;
+actuators on other targets (`arms_taichi`) for the dofs that can move them. Three-dimensional gears of ball and free
+joints act in the body's frame (`joint`) or in the parent's (`jointinparent`). The rows' addresses are tables of the
+plan, so no integer Data is needed. Compare mj_transmission.
 """
 
 from __future__ import annotations
@@ -14,32 +14,37 @@ from typing import Any
 from dovetail.backends.taichi.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
 from dovetail.backends.taichi.lanes import Int, Kernel
 from dovetail.contracts.enums import JointType, TrnType
+from dovetail.plugins.transmission.arms_taichi import crank_arm, site_arm, tendon_arm
+from dovetail.plugins.transmission.rows_taichi import row_addresses
 
 
 def transmission(k: Kernel) -> None:
     """Write actuator_length and the sparse actuator_moment."""
-    each_actuator(k, arm)
-
-
-def each_actuator(k: Kernel, use: Callable[[Kernel, Int, Any, Any], None]) -> None:
-    """Call `use(k, actuator, joint, address)` for each actuator, `address` being where its moment row begins."""
     m = k.model
-    address = k.local(0)
+    if not m.nu:
+        return
     with k.loop(0, m.nu) as actuator:
-        joint = m.actuator_trnid[actuator, 0]
-        use(k, actuator, joint, address.value)
-        address += dof_count(k, joint)
+        kind = m.actuator_trntype[actuator]
+        if k.has("trn.joint") or k.has("trn.jointinparent"):
+            with k.when((kind == TrnType.JOINT) | (kind == TrnType.JOINTINPARENT)):
+                joint_arm(k, actuator)
+        for other, write in _OTHER_ARMS.items():
+            if k.has(f"trn.{other.name.lower()}"):
+                with k.when(kind == other):
+                    write(k, actuator)
 
 
-def dof_count(k: Kernel, joint: Any) -> Any:
-    """How many dofs a joint has."""
-    kind = k.model.jnt_type[joint]
-    return k.select(kind == JointType.FREE, 6, k.select(kind == JointType.BALL, 3, 1))
+_OTHER_ARMS: dict[TrnType, Callable[[Kernel, Int], None]] = {
+    TrnType.TENDON: tendon_arm,
+    TrnType.SITE: site_arm,
+    TrnType.SLIDERCRANK: crank_arm,
+}
 
 
-def arm(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
-    """Length and moments of one actuator, by joint type."""
+def joint_arm(k: Kernel, actuator: Int) -> None:
+    """Length and moments of an actuator on a joint, by joint type."""
     m, d = k.model, k.data
+    joint, address = m.actuator_trnid[actuator, 0], row_addresses(k)[actuator]
     for kind, arm_of in _ARM.items():
         if k.has(f"joint.{kind.keyword}"):
             with k.when(m.jnt_type[joint] == kind):

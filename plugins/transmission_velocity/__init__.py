@@ -8,6 +8,7 @@ from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 _MOMENT = "qvel actuator_moment moment_rownnz moment_rowadr moment_colind"
+_JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
 
 
 @hookimpl
@@ -16,15 +17,16 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         attrs.evolve(
             numpy,
-            reads=f"{_MOMENT} ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
+            reads=f"{_MOMENT} {_JACOBIAN}",
             writes="actuator_velocity ten_velocity",
             summary="Jacobians and moment arms times velocities",
         ),
         attrs.evolve(
             taichi,
-            reads=_MOMENT,
-            writes="actuator_velocity",
-            supports="trn.joint trn.jointinparent tendon.none",
-            summary="Moment arms times velocities, for actuators on joints",
+            reads=f"{_MOMENT} {_JACOBIAN}",
+            writes="actuator_velocity ten_velocity",
+            structure="dovetail.plugins.transmission.structure:row_structure",
+            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            summary="Jacobians and moment arms times velocities, except those of adhesion",
         ),
     ]

@@ -1,26 +1,29 @@
-"""Actuator velocities: moment arms times joint velocities, in lanes; zero where the flag actuation is off.
+"""Tendon and actuator velocities: Jacobians times joint velocities, in lanes; actuators' zero where actuation is off.
 
 Compare mj_fwdVelocity.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.taichi.lanes import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.transmission.standard_taichi import dof_count, each_actuator
+from dovetail.plugins.tendon.rows_taichi import entry, row_entries
+from dovetail.plugins.transmission.rows_taichi import moment_entries
 
 
 def transmission_velocity(k: Kernel) -> None:
-    """Write actuator_velocity."""
-    on = k.select(k.disabled(DisableBit.ACTUATION), 0.0, 1.0)
-
-    def velocity(k: Kernel, actuator: Int, joint: Any, address: Any) -> None:
-        dof = k.model.jnt_dofadr[joint]
-        total = k.local(0.0)
-        with k.loop(0, dof_count(k, joint)) as n:
-            total += k.data.actuator_moment[address + n] * k.data.qvel[dof + n]
-        k.data.actuator_velocity[actuator] = total.value * on
-
-    each_actuator(k, velocity)
+    """Write ten_velocity and actuator_velocity."""
+    m, d = k.model, k.data
+    if m.ntendon:
+        with k.loop(0, m.ntendon) as tendon:
+            total = k.local(0.0)
+            with row_entries(k, tendon) as (dof, place):
+                total += entry(k, place) * d.qvel[dof]
+            d.ten_velocity[tendon] = total.value
+    if m.nu:
+        on = k.select(k.disabled(DisableBit.ACTUATION), 0.0, 1.0)
+        with k.loop(0, m.nu) as actuator:
+            total = k.local(0.0)
+            with moment_entries(k, actuator) as (at, dof, _):
+                total += d.actuator_moment[at] * d.qvel[dof]
+            d.actuator_velocity[actuator] = total.value * on

@@ -1,26 +1,24 @@
 """Speed of the NumPy reference: steps per second of processor time, and where they go, stage by stage.
 
+    export OMP_NUM_THREADS=1                                    # processor time counts every thread
     python tests/bench/reference_speed.py                       # every case
     python tests/bench/reference_speed.py ant --functions 30    # one case, and its most expensive functions
 
-Times are processor time of one thread, the median over short runs; other programs on the machine still slow it
-down, and the best run is the one they hindered least. Each case starts from a state it reached by itself (standing, fallen, piled up).
+Times are processor time, the median over short runs; other programs on the machine still slow it down, and the
+best run is the one they hindered least. Each case starts from a state it reached by itself (in free flight, fallen,
+piled up).
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
-import os
 import pstats
 import statistics
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-
-for library in ("OMP", "OPENBLAS", "MKL"):  # before NumPy is imported
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 import attrs
 import numpy as np
@@ -76,9 +74,8 @@ def pile(count: int) -> Model:
     side = max(2, round(count ** (1 / 3)))
     half = 0.12 * side
     walls = "".join(
-        f'<geom type="box" pos="{x * (half + 0.1)} {y * (half + 0.1)} 1" size="{half} {half} 1"/>'.replace(
-            f'size="{half} {half}', f'size="{0.1 if x else half} {0.1 if y else half}'
-        )
+        f'<geom type="box" pos="{x * (half + 0.1)} {y * (half + 0.1)} 1" '
+        f'size="{0.1 if x else half} {0.1 if y else half} 1"/>'
         for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
     )
     bodies = "".join(

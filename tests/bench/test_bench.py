@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from reference_speed import CASES, started, steps_per_second
 
 from dovetail.bench import BenchResult, bench
 
@@ -44,6 +45,17 @@ def test_the_history_is_one_line_of_json_per_run(tmp_path: Path) -> None:
     lines = (tmp_path / "history.jsonl").read_text().splitlines()
     assert len(lines) == 2
     assert json.loads(lines[0])["rows"][0]["microseconds"] == result.rows[0].microseconds
+
+
+# ---- the reference
+
+
+@pytest.mark.bench
+def test_a_pile_costs_in_proportion_to_its_contacts() -> None:
+    """Four times the bodies in a bin: about five times the contacts, and no quadratic growth of the time."""
+    few, many = (started(CASES[name]) for name in ("pile_25", "pile_100"))
+    growth = steps_per_second(few, 2.0)[1] / steps_per_second(many, 4.0)[1]
+    assert growth < 1.6 * many.data.ncon / few.data.ncon
 
 
 # ---- the figures dovetail promises, for the built-in humanoid

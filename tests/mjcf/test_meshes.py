@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from asset_files import CUBE, CUBE_FACES, LOPSIDED, msh, numbers, obj, stl, torus
 
-from dovetail.errors import MJCFError, UnsupportedMJCFError
+from dovetail.errors import MJCFError
 from dovetail.mjcf import compile_text
 
 VERTICES, FACES = f'vertex="{numbers(LOPSIDED)}"', f'face="{numbers(CUBE_FACES)}"'
@@ -331,11 +331,6 @@ def test_bad_mesh_geom(case):
         compile_text(xml)
     assert "<string>:2: <geom" in str(caught.value)
     assert message in str(caught.value)
-
-
-def test_signed_distance_geoms_are_named_as_unsupported():
-    with pytest.raises(UnsupportedMJCFError, match='type="sdf"'):
-        compile_text(scene(VERTICES, 'type="sdf" mesh="m"'))
 
 
 STL = stl(LOPSIDED, CUBE_FACES)

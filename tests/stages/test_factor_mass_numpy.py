@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from smooth_reference import load
 from trees import random_tree
 
+from dovetail.plugins.factor_mass import ldl_numpy
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 
 
@@ -35,6 +36,17 @@ def test_factors_multiply_back(model_and_mass: tuple[Any, NDArray[Any]]) -> None
     D = np.diag(1.0 / inverse_diagonal)
     L = np.tril(dense(model, qLD), -1) + np.eye(model.nv)
     np.testing.assert_allclose(np.tril(L.T @ D @ L), dense(model, M), atol=1e-12)
+
+
+@pytest.mark.parametrize("long", [0, 10**9])
+def test_arrays_and_lists_give_the_same_factors(
+    model_and_mass: tuple[Any, NDArray[Any]], long: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, M = model_and_mass
+    usual = factor(model, M)
+    monkeypatch.setattr(ldl_numpy, "LONG", long)
+    for ours, expected in zip(factor(model, M), usual, strict=True):
+        assert np.array_equal(ours, expected)
 
 
 def test_solve_inverts(model_and_mass: tuple[Any, NDArray[Any]]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from dovetail.backends.taichi.lanes import FieldPlace
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, clear_stage, compile_program
 from dovetail.contracts.arena import aligned_zeros
-from dovetail.contracts.enums import BiasType, DynType, GainType, JointType
+from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType
 from dovetail.plugins.actuation import standard_taichi as actuation
 from dovetail.plugins.actuator_bias import affine_taichi as bias_affine
 from dovetail.plugins.actuator_bias import none_taichi as bias_none
@@ -37,6 +37,7 @@ from dovetail.plugins.mass_matrix import crb_taichi
 from dovetail.plugins.passive_force import damper_joint_taichi, spring_joint_taichi
 from dovetail.plugins.smooth_acceleration import standard_taichi as smooth_acceleration
 from dovetail.plugins.solve_constraints import unconstrained_taichi
+from dovetail.plugins.tendon import paths_taichi as tendon
 from dovetail.plugins.transmission import standard_taichi as transmission
 from dovetail.plugins.transmission_velocity import standard_taichi as transmission_velocity
 
@@ -68,6 +69,9 @@ COMPUTED = [
     "qfrc_spring",
     "qfrc_damper",
     "qfrc_passive",
+    "ten_length",
+    "ten_J",
+    "ten_velocity",
     "actuator_length",
     "actuator_moment",
     "actuator_velocity",
@@ -108,20 +112,36 @@ POSES = "xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos
 FORWARD = [
     _stage("kinematics", kinematics.kinematics, "qpos mocap_pos mocap_quat", POSES),
     _stage("com_position", com_position.com_position, POSES, "subtree_com cinert cdof"),
-    _stage("mass_matrix", crb_taichi.mass_matrix, "cinert cdof", "crb M qM"),
+    _stage(
+        "tendon",
+        tendon.tendon,
+        "qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
+        "ten_length ten_J",
+    ),
+    _stage("mass_matrix", crb_taichi.mass_matrix, "cinert cdof ten_J", "crb M qM"),
     _stage("factor_mass", ldl_taichi.factor_mass, "M", "qLD qLDiagInv"),
-    _stage("transmission", transmission.transmission, "qpos", "actuator_length actuator_moment"),
+    _stage(
+        "transmission",
+        transmission.transmission,
+        "qpos xquat site_xpos site_xmat ten_length ten_J subtree_com cdof",
+        "actuator_length actuator_moment",
+    ),
     _stage(
         "transmission_velocity",
         transmission_velocity.transmission_velocity,
-        "actuator_moment qvel",
-        "actuator_velocity",
+        "actuator_moment qvel ten_J",
+        "actuator_velocity ten_velocity",
     ),
     _stage("com_velocity", com_velocity.com_velocity, "cdof qvel", "cvel cdof_dot"),
     clear_stage("qfrc_passive"),
     _stage("passive_force", spring_joint_taichi.spring, "qpos", "qfrc_spring qfrc_passive", key="spring"),
     _stage("passive_force", damper_joint_taichi.damper, "qvel", "qfrc_damper qfrc_passive", key="damper"),
-    _stage("bias_force", rne_taichi.bias_force, "cinert cvel cdof cdof_dot qvel", "qfrc_bias"),
+    _stage(
+        "bias_force",
+        rne_taichi.bias_force,
+        "cinert cvel cdof cdof_dot qvel ten_J site_xpos subtree_com",
+        "qfrc_bias",
+    ),
     _stage(
         "actuation",
         actuation.actuation,
@@ -141,7 +161,7 @@ FORWARD = [
     _stage(
         "energy",
         energy.energy,
-        "xipos qpos qvel M",
+        "xipos qpos qvel M ten_length",
         "energy",
     ),
 ]
@@ -202,8 +222,10 @@ def features(m: mujoco.MjModel) -> dict[str, set[str]]:
         "dyn": (DynType, m.actuator_dyntype),
         "gain": (GainType, m.actuator_gaintype),
         "bias": (BiasType, m.actuator_biastype),
+        "trn": (TrnType, m.actuator_trntype),
     }
-    return {group: {enum(int(v)).name.lower() for v in values} for group, (enum, values) in kinds.items()}
+    found = {group: {enum(int(v)).name.lower() for v in values} for group, (enum, values) in kinds.items()}
+    return {**found, "tendon": {"present" if m.ntendon else "none"}, "actuator": {"native"}}
 
 
 def used_parts(m: mujoco.MjModel) -> dict[str, dict[str, Any]]:
@@ -286,6 +308,7 @@ def make_batch(
         store=[n for n in kept if n not in INPUTS],
         sizes=model_sizes(m),
         features=features(m),
+        structure=m,
         evaluations=4 if stages[-1].builder is rk4_taichi.integrate else 1,
         lanes=lanes,
         precision=precision,

@@ -1,9 +1,11 @@
 """Constraint rows and forces of every Gymnasium and dm_control model along a trajectory of MuJoCo's.
 
 MuJoCo's state is injected before each comparison. Rows agree to 1e-10. Accelerations and forces agree to 1e-8 when
-Newton's method goes on to 1e-14, and to 1e-6 with the model's own settings. The slow part does this for each solver and
-both cones, where CG and PGS are allowed what MuJoCo allows by default, 100 iterations, and need not converge: the
-iterates themselves are compared (see TOLERANCES).
+Newton's method goes on to 1e-14, and to 1e-6 with the model's own settings.
+
+CG and PGS are compared where MuJoCo's defaults (100 iterations, tolerance 1e-8) end them, which need not be the
+optimum: the iterates themselves agree to 1e-8 (measured 1e-10 at worst). Asked for 1e-14, CG stops within rounding of
+the last improvements, in MuJoCo too: moving its start by 1e-15 changes the number of iterations and qacc by 5e-6.
 
 Contacts of curved convex shapes are MuJoCo's own: it finds them by an iteration in which the last bit of a pose moves
 the normal by 1e-5 and more, so that rows could not be compared to 1e-10. test_contacts_along_trajectories compares
@@ -131,20 +133,39 @@ def worst_solution_errors(name: str, steps: int, every: int, **settings: float) 
 
 
 CONVERGED = {"tolerance": 1e-14, "iterations": 500}
-ITERATED = {"tolerance": 1e-10, "iterations": 100}
+ITERATED = {"tolerance": 1e-8, "iterations": 100}
+QUICK = [
+    *(
+        "gymnasium/ant",
+        "gymnasium/half_cheetah",
+        "gymnasium/humanoid",
+        "gymnasium/pusher",
+        "gymnasium/walker2d",
+    ),
+    *("suite/ball_in_cup", "suite/finger", "suite/hopper", "suite/humanoid", "suite/walker"),
+]
+"""The default run; the slow one takes all models."""
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in robots.FILES]
 
 
 @pytest.mark.parametrize("cone", Cone, ids=lambda c: c.name.lower())
-@pytest.mark.parametrize("name", robots.FILES)
+@pytest.mark.parametrize("name", NAMES)
 def test_newton_converged(name: str, cone: Cone) -> None:
     worst = worst_solution_errors(name, 200, 25, solver=Solver.NEWTON, cone=cone, **CONVERGED)
     assert max(worst.values()) < 1e-8, worst
 
 
-@pytest.mark.parametrize("name", robots.FILES)
+@pytest.mark.parametrize("name", NAMES)
 def test_own_settings(name: str) -> None:
     worst = worst_solution_errors(name, 200, 25)
     assert max(worst.values()) < 1e-6, worst
+
+
+@pytest.mark.parametrize("solver", [Solver.CG, Solver.PGS], ids=lambda s: s.name.lower())
+@pytest.mark.parametrize("name", [name for name in QUICK if name in robots.FILES])
+def test_other_solvers_as_far_as_they_go(name: str, solver: Solver) -> None:
+    worst = worst_solution_errors(name, 200, 40, solver=solver, **ITERATED)
+    assert max(worst.values()) < 1e-8, worst
 
 
 @pytest.mark.slow

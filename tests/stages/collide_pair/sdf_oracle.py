@@ -14,9 +14,10 @@ from dovetail.plugins.sdf_shape import dovetail_implementations as shape_records
 
 POSES = 100
 EXACT = 1e-12
-"""Octrees and rings: the operations are MuJoCo's, only the last digits of the frames differ."""
+"""The operations are MuJoCo's, only the last digits of the frames differ."""
 DIFFERENCES = 1e-6
-"""Gradients by forward differences over 1e-8: the last digit of an arc tangent shows in the eighth of a direction."""
+"""Two fields whose gradients are forward differences over 1e-8: a last digit may show in the eighth of a direction,
+and descent carries it on."""
 
 PARTS = {"sdf_shape": {record.key: record.load() for record in shape_records()}}
 ROWS = {record.key: record.load() for record in dovetail_implementations()}

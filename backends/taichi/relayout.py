@@ -1,0 +1,115 @@
+"""Sparse fields that another backend filled, laid out as lane kernels expect them.
+
+A lane kernel knows the layout of actuator_moment and ten_J as constants of the model; a stage of another backend
+may leave entries out that happen to be zero, and says so in integer fields, world by world. For a segment that reads
+such a field from the arena, its numbers are put where the kernel looks for them, and back again afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.fields import Array
+
+if TYPE_CHECKING:
+    from dovetail.backend import Segment
+    from dovetail.contracts.types import Data
+
+
+class Layout(NamedTuple):
+    """Entries per row, where rows begin, and columns: as integer Data fields hold them, for one world."""
+
+    rownnz: Array
+    rowadr: Array
+    colind: Array
+
+    def places(self) -> tuple[Array, Array]:
+        """Rows and addresses of all entries."""
+        row = np.repeat(np.arange(len(self.rownnz)), self.rownnz)
+        before = np.cumsum(self.rownnz) - self.rownnz
+        return row, np.arange(len(row)) + np.repeat(self.rowadr - before, self.rownnz)
+
+
+SPARSE = {
+    "actuator_moment": Layout("moment_rownnz", "moment_rowadr", "moment_colind"),  # type: ignore[arg-type]
+    "ten_J": Layout("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind"),  # type: ignore[arg-type]
+}
+"""Fields stored by sparse rows, and the names of their integer fields."""
+
+
+@attrs.frozen(eq=False)
+class Relayout:
+    """One sparse field and the layout that the kernel expects."""
+
+    field: str
+    expected: Layout
+    columns: int
+
+    @contextmanager
+    def expected_layout(self, data: Data) -> Iterator[None]:
+        """While it lasts, the field's numbers are where the kernel looks for them."""
+        changed = [
+            (world, np.array(world.field(self.field)))
+            for world in data.worlds()
+            if not self._fits(_layout(world, self.field))
+        ]
+        for world, values in changed:
+            world.field(self.field)[...] = self._moved(values, _layout(world, self.field))
+        yield
+        for world, values in changed:
+            world.field(self.field)[...] = values
+
+    def _fits(self, present: Layout) -> bool:
+        used = int(present.rownnz.sum())
+        return np.array_equal(present.rownnz, self.expected.rownnz) and np.array_equal(
+            present.colind.reshape(-1)[:used], self.expected.colind.reshape(-1)[:used]
+        )
+
+    def _moved(self, values: Array, present: Layout) -> Array:
+        dense = np.zeros((len(present.rownnz), self.columns))
+        row, at = present.places()
+        dense[row, present.colind.reshape(-1)[at]] = values.reshape(-1)[at]
+        moved = np.zeros(values.size)
+        row, at = self.expected.places()
+        moved[at] = dense[row, self.expected.colind.reshape(-1)[at]]
+        return moved.reshape(values.shape)
+
+
+def _layout(world: Data, field: str) -> Layout:
+    return Layout(*(np.asarray(world.field(name)) for name in SPARSE[field]))
+
+
+def relayouts(segment: Segment) -> list[Relayout]:
+    """The sparse fields that a segment reads from the arena."""
+    wanted = [field for field in SPARSE if field in segment.load]
+    found = []
+    for field in wanted:
+        structure = _expected(segment, field)
+        if structure is not None:
+            layout = Layout(*(np.asarray(structure[name]) for name in SPARSE[field]))
+            found.append(Relayout(field, layout, int(segment.model.nv)))
+    return found
+
+
+def _expected(segment: Segment, field: str) -> Mapping[str, Array] | None:
+    """The structure that the segment's stages work with, if any of them says so."""
+    for slot in segment.slots:
+        compute = slot.record.load_structure() if field in slot.reads else None
+        structure = compute(segment.model) if compute is not None else {}
+        if all(name in structure for name in SPARSE[field]):
+            return structure
+    return None
+
+
+@contextmanager
+def expected_layouts(found: list[Relayout], data: Data) -> Iterator[None]:
+    """All of them at once."""
+    with ExitStack() as stack:
+        for one in found:
+            stack.enter_context(one.expected_layout(data))
+        yield

@@ -1,0 +1,43 @@
+"""Candidate pairs in lanes: every pair that may collide, by its bounding spheres.
+
+Which pairs may collide is known when the plan is made, so nothing is left to sort: one loop over these pairs lists
+those that are in reach in any world of the tile. World frame. Compare mj_collision, which sweeps along an axis; the
+contacts are the same. Margins are widened to their sum, as in the reference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.broadphase.reach_taichi import in_reach
+from dovetail.plugins.contact_lanes import Candidates, Contacts
+from dovetail.plugins.contact_params.margins_taichi import overridden, pair_or_geoms
+
+
+def broadphase(k: Kernel) -> None:
+    """List the near pairs."""
+    contacts = Contacts(k)
+    candidates = Candidates(k, contacts.pairs.count)
+    count = k.local(0)
+    with (
+        k.when(~k.disabled(DisableBit.CONSTRAINT | DisableBit.CONTACT)),
+        k.loop(0, contacts.pairs.count) as p,
+        k.when(k.any(in_reach(contacts, p, widest_margin(contacts, p)))),
+    ):
+        candidates.pair[count.value] = p
+        count += 1
+    candidates.count = count.value
+
+
+def widest_margin(contacts: Contacts, p: Any) -> Any:
+    """The most that any rule may make of the margins of a pair."""
+    k = contacts.k
+    common = k.model.opt.o_margin
+    return k.select(overridden(k), k.max(common, 0.0), pair_or_geoms(contacts, p, "margin", sum_of_margins))
+
+
+def sum_of_margins(k: Kernel, first: Any, second: Any) -> Any:
+    """Both margins, as far as they are positive."""
+    return k.max(first, 0.0) + k.max(second, 0.0)

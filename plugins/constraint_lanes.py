@@ -1,0 +1,393 @@
+"""Constraint rows between the stages of one lane kernel: where they are kept, and what kinds there are.
+
+No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds) are *links*: each row is a wrench
+w on the near body and one on the far body (0: the far side does not move), angular part first, about the centre of
+mass of the body's tree, as `cdof` is. Then (J·x)_row = w_near·a(near) + w_far·a(far), where a(b) = Σ cdof·x over the
+chain of body b. The tangents of a contact are multiplied by their friction coefficients, so that its cone is round.
+Rows of few dofs (friction loss, limits, coupled joints) are *dof rows* with coefficients.
+
+Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is link
+`nequality + c`. A row that a world does not have weighs D = 0 there. All of it lies in memory shared by the stages.
+Compare mj_makeConstraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
+from dovetail.plugins.contact_lanes import Contacts
+from dovetail.plugins.spatial import Array
+
+if TYPE_CHECKING:
+    from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
+
+EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
+
+EQ_ACTIVE = "lanes:eq_active"
+"""Data's eq_active as numbers: 1 where a constraint is switched on."""
+
+LARGEST_DIM = 6
+"""Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
+
+
+class Form(NamedTuple):
+    """A kind of link: what its cost is like, and how many base rows it has."""
+
+    kind: str
+    dim: int
+
+    @property
+    def rows(self) -> int:
+        """Constraint rows as MuJoCo counts them: a pyramid has two edges for each tangent."""
+        return 2 * (self.dim - 1) if self.kind == PYRAMID else self.dim
+
+
+CONNECT, WELD = Form(EQUALITY, 3), Form(EQUALITY, 6)
+
+
+def contact_form(dim: int, cone: int) -> Form:
+    """The form of contacts of a dimension."""
+    if dim == 1:
+        return Form(FRICTIONLESS, 1)
+    return Form(ELLIPTIC if cone == int(Cone.ELLIPTIC) else PYRAMID, dim)
+
+
+class LinkTable(NamedTuple):
+    """Equality constraints between bodies, in the order of their links."""
+
+    ids: Array
+    body1: Array
+    body2: Array
+    on_sites: Array
+    weld: Array
+    """Whether it is a weld; else a connect."""
+
+
+class Ends(NamedTuple):
+    """How links are fixed to bodies that have dofs."""
+
+    near: Array
+    far: Array
+    """0 where the other side does not move."""
+    sign: Array
+    """Of the near side's motion in the link's; that of the far side is −1."""
+
+
+def ends_of(model: Any, plus: Array, minus: Array) -> Ends:
+    """Ends of links that measure the motion of bodies `plus` relative to bodies `minus`."""
+    weld = np.asarray(model.body_weldid)
+    ahead, behind = weld[plus], weld[minus]
+    swap = ahead == 0
+    return Ends(np.where(swap, behind, ahead), np.where(swap, 0, behind), np.where(swap, -1, 1))
+
+
+class RowTable(NamedTuple):
+    """Dof rows, one entry per row: coupled joints, then friction loss, then limits."""
+
+    ids: Array
+    """Equality, dof or joint."""
+    nnz: Array
+    dofs: Array
+    """(n, width) descending; rows of fewer dofs repeat the last."""
+    fills: Array
+    """1 if the dofs are not all of one chain, so that the row adds entries to the Hessian that M does not have."""
+
+
+class Structure(NamedTuple):
+    """Everything about rows that the plan can know."""
+
+    links: LinkTable
+    joints: RowTable
+    friction: RowTable
+    limits: RowTable
+    """Two rows (lower, upper side) per hinge or slide, then one per ball joint."""
+    nscalar: int
+    """Limited hinges and slides."""
+
+    @property
+    def nrow(self) -> int:
+        return sum(len(t.ids) for t in (self.joints, self.friction, self.limits))
+
+
+def structure_of(model: Any) -> Structure:
+    """Places of the rows that are not contacts; needs ids, types and flags only."""
+    return Structure(
+        links=link_table(model),
+        joints=joint_table(model),
+        friction=friction_table(model),
+        limits=limit_table(model),
+        nscalar=len(limited(model, JointType.HINGE, JointType.SLIDE)),
+    )
+
+
+def switched_off(model: Any, switch: DisableBit) -> bool:
+    return bool(int(model.opt.disableflags) & (int(switch) | int(DisableBit.CONSTRAINT)))
+
+
+def equalities(model: Any, *kinds: EqType) -> Array:
+    """Ids of equality constraints of some types."""
+    if switched_off(model, DisableBit.EQUALITY):
+        return np.zeros(0, int)
+    return np.flatnonzero(np.isin(model.eq_type, [int(kind) for kind in kinds]))
+
+
+def link_table(model: Any) -> LinkTable:
+    """Connects and welds."""
+    ids = equalities(model, EqType.CONNECT, EqType.WELD)
+    on_sites = np.asarray(model.eq_objtype)[ids] == int(ObjType.SITE)
+    sides = []
+    for objects in (model.eq_obj1id, model.eq_obj2id):
+        bodies = np.asarray(objects)[ids].copy()
+        bodies[on_sites] = np.asarray(model.site_bodyid)[bodies[on_sites]]
+        sides.append(bodies)
+    first, second = sides
+    return LinkTable(ids, first, second, on_sites, np.asarray(model.eq_type)[ids] == int(EqType.WELD))
+
+
+def chain_of(model: Any, dof: int) -> set[int]:
+    """A dof and its ancestors."""
+    found = set()
+    while dof >= 0:
+        found.add(dof)
+        dof = int(model.dof_parentid[dof])
+    return found
+
+
+def row_table(model: Any, ids: Array, dofs: list[list[int]]) -> RowTable:
+    """Rows over the given dofs."""
+    width = max((len(d) for d in dofs), default=1)
+    table = np.zeros((len(dofs), width), int)
+    fills = np.zeros(len(dofs), int)
+    for row, own in enumerate(dofs):
+        own = sorted(own, reverse=True)
+        table[row] = [*own, *own[-1:] * (width - len(own))]
+        fills[row] = not set(own) <= chain_of(model, own[0])
+    return RowTable(np.asarray(ids, int), np.array([len(d) for d in dofs], int), table, fills)
+
+
+def joint_table(model: Any) -> RowTable:
+    """Coupled joints."""
+    ids = equalities(model, EqType.JOINT)
+    dofs = []
+    for equality in ids.tolist():
+        joints = [int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])]
+        dofs.append(list(dict.fromkeys(int(model.jnt_dofadr[j]) for j in joints if j >= 0)))
+    return row_table(model, ids, dofs)
+
+
+def friction_table(model: Any) -> RowTable:
+    """Dofs with friction loss."""
+    off = switched_off(model, DisableBit.FRICTIONLOSS)
+    dofs = np.zeros(0, int) if off else np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
+    return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
+
+
+def limited(model: Any, *kinds: JointType) -> Array:
+    """Joints of some types that have limits."""
+    if switched_off(model, DisableBit.LIMIT):
+        return np.zeros(0, int)
+    chosen = np.isin(model.jnt_type, [int(kind) for kind in kinds])
+    return np.flatnonzero(chosen & np.asarray(model.jnt_limited, bool))
+
+
+def limit_table(model: Any) -> RowTable:
+    """Both sides of hinges and slides, then ball joints."""
+    scalar, balls = limited(model, JointType.HINGE, JointType.SLIDE), limited(model, JointType.BALL)
+    first = np.asarray(model.jnt_dofadr)
+    dofs = [[int(first[j])] for j in np.repeat(scalar, 2)]
+    dofs += [[int(first[j]) + n for n in range(3)] for j in balls]
+    return row_table(model, np.concatenate([np.repeat(scalar, 2), balls]), dofs)
+
+
+@attrs.define(eq=False)
+class Links:
+    """Rows between bodies, as the stages of a kernel see them; the index l is a link, r one of its base rows."""
+
+    k: Kernel
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        return Contacts(self.k)
+
+    @cached_property
+    def equalities(self) -> LinkTable:
+        return link_table(self.k.structure)
+
+    @property
+    def nequality(self) -> int:
+        return len(self.equalities.ids)
+
+    @cached_property
+    def has_contacts(self) -> bool:
+        model = self.k.structure
+        return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
+
+    @property
+    def capacity(self) -> int:
+        return max(1, self.nequality + (self.contacts.capacity if self.has_contacts else 0))
+
+    @property
+    def count(self) -> Any:
+        """Links of the tile."""
+        return self.nequality + (self.contacts.count if self.has_contacts else 0)
+
+    # which
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms that occur in the model."""
+        found = {WELD if weld else CONNECT for weld in self.equalities.weld.tolist()}
+        if self.has_contacts:
+            cone = int(self.k.structure.opt.cone)
+            found |= {contact_form(int(dim), cone) for dim in np.unique(self.contacts.dims)}
+        return tuple(sorted(found))
+
+    def contact_forms(self) -> Array:
+        """Index in `forms` by row of the contacts' pairs."""
+        cone = int(self.k.structure.opt.cone)
+        return np.array([self.forms.index(contact_form(int(d), cone)) for d in self.contacts.dims], int)
+
+    @property
+    def form(self) -> IntegerField:
+        """Index in `forms`."""
+        return self._integers("form")
+
+    @property
+    def near(self) -> IntegerField:
+        """The body whose wrench is the near one; it has dofs."""
+        return self._integers("near")
+
+    @property
+    def far(self) -> IntegerField:
+        """The other body, or 0 if that does not move."""
+        return self._integers("far")
+
+    def by_form(self, link: Any) -> Iterator[Form]:
+        """`for form in links.by_form(l):` runs its body, at run time, for the form of link l only."""
+        if len(self.forms) == 1:
+            yield self.forms[0]
+            return
+        here = self.form[link]
+        for index, form in enumerate(self.forms):
+            with self.k.when(here == index):
+                yield form
+
+    # what
+
+    @property
+    def near_wrench(self) -> Field:
+        return self._lanes("near_wrench", LARGEST_DIM, 6)
+
+    @property
+    def far_wrench(self) -> Field:
+        """Only where `far` is not 0."""
+        return self._lanes("far_wrench", LARGEST_DIM, 6)
+
+    @property
+    def D(self) -> Field:
+        """Weights: of the normal (or an edge of the pyramid) and the square of the regularised cone's slope; of an
+        equality, of its linear and of its angular rows. 0 in worlds without the link."""
+        return self._lanes("D", 2)
+
+    @property
+    def spring(self) -> Field:
+        """Stiffness · impedance · violation."""
+        return self._lanes("spring", LARGEST_DIM)
+
+    @property
+    def damping(self) -> Field:
+        """Of the first row, and of the others."""
+        return self._lanes("damping", 2)
+
+    @property
+    def offset(self) -> Field:
+        """Minus the reference acceleration, from constraint_reference."""
+        return self._lanes("offset", LARGEST_DIM)
+
+    def _integers(self, name: str) -> IntegerField:
+        return self.k.shared_integers(f"links/{name}", self.capacity)
+
+    def _lanes(self, name: str, *shape: int) -> Field:
+        return self.k.shared(f"links/{name}", self.capacity, *shape)
+
+
+@attrs.define(eq=False)
+class DofRows:
+    """Rows of few dofs, as the stages of a kernel see them; the index r is a row."""
+
+    k: Kernel
+
+    @cached_property
+    def structure(self) -> Structure:
+        return structure_of(self.k.structure)
+
+    @property
+    def count(self) -> int:
+        return self.structure.nrow
+
+    @property
+    def first_friction(self) -> int:
+        return len(self.structure.joints.ids)
+
+    @property
+    def first_limit(self) -> int:
+        return self.first_friction + len(self.structure.friction.ids)
+
+    @property
+    def width(self) -> int:
+        """Most dofs of a row."""
+        return max(t.dofs.shape[1] for t in self._parts)
+
+    @property
+    def _parts(self) -> tuple[RowTable, ...]:
+        return self.structure.joints, self.structure.friction, self.structure.limits
+
+    def column(self, name: str, r: Any) -> Int:
+        """`ids`, `nnz` or `fills` of row r."""
+        joined = np.concatenate([getattr(t, name) for t in self._parts])
+        entry: Int = self.k.table(f"rows/{name}", np.append(joined, 0))[r]
+        return entry
+
+    def dof(self, r: Any, n: Any) -> Int:
+        """The n-th dof of row r, descending."""
+        padded = [np.pad(t.dofs, ((0, 0), (0, self.width - t.dofs.shape[1])), "edge") for t in self._parts]
+        entry: Int = self.k.table("rows/dofs", np.concatenate([*padded, np.zeros((1, self.width), int)]))[
+            r, n
+        ]
+        return entry
+
+    @property
+    def fills(self) -> bool:
+        """Whether any row adds entries to the Hessian."""
+        return any(t.fills.any() for t in self._parts)
+
+    @property
+    def coefficient(self) -> Field:
+        return self._lanes("coefficient", self.width)
+
+    @property
+    def D(self) -> Field:
+        """Weight; 0 in worlds without the row."""
+        return self._lanes("D")
+
+    @property
+    def spring(self) -> Field:
+        return self._lanes("spring")
+
+    @property
+    def damping(self) -> Field:
+        return self._lanes("damping")
+
+    @property
+    def offset(self) -> Field:
+        """Minus the reference acceleration, from constraint_reference."""
+        return self._lanes("offset")
+
+    def _lanes(self, name: str, *shape: int) -> Field:
+        return self.k.shared(f"rows/{name}", max(1, self.count), *shape)

@@ -1,0 +1,51 @@
+"""The acceleration that each constraint row aims at, in lanes.
+
+velocity = J·qvel; reference = −damping·velocity − stiffness·impedance·violation. What is kept is minus the
+reference, to which solvers add J·qacc. Compare mj_referenceConstraint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.taichi.algebra import dot
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links
+
+
+def constraint_reference(k: Kernel) -> None:
+    """Write the offsets of all rows, and count the rows of each world."""
+    count = k.shared("rows/nefc", 1)
+    count[0] = 0.0
+    rows, links = DofRows(k), Links(k)
+    if rows.count:
+        dof_rows(k, rows, count)
+    if links.forms:
+        link_rows(k, links, count)
+
+
+def dof_rows(k: Kernel, rows: DofRows, count: Any) -> None:
+    with k.loop(0, rows.count) as r:
+        D = rows.D[r]
+        with k.when(k.any(D > 0.0)):
+            velocity = k.local(0.0)
+            with k.loop(0, rows.column("nnz", r)) as n:
+                velocity += rows.coefficient[r, n] * k.data.qvel[rows.dof(r, n)]
+            rows.offset[r] = rows.damping[r] * velocity.value + rows.spring[r]
+            count[0] += k.select(D > 0.0, 1.0, 0.0)
+
+
+def link_rows(k: Kernel, links: Links, count: Any) -> None:
+    velocity, d = k.data.cvel, links.damping
+    with k.loop(0, links.count) as link:
+        D = links.D[link, 0]
+        with k.when(k.any(D > 0.0)):
+            near, far = links.near[link], links.far[link]
+            for form in links.by_form(link):
+                for row in range(form.dim):
+                    speed = k.local(dot(links.near_wrench[link, row], velocity[near]))
+                    with k.when(far > 0):
+                        speed += dot(links.far_wrench[link, row], velocity[far])
+                    damping = d[link, 0] if row == 0 or form.kind == EQUALITY else d[link, 1]
+                    links.offset[link, row] = damping * speed.value + links.spring[link, row]
+                count[0] += k.select(D > 0.0, float(form.rows), 0.0)

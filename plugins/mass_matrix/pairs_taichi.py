@@ -1,0 +1,44 @@
+"""Pairs of dofs that an arm couples and for which the mass matrix has an entry, in lanes.
+
+An arm is a row of a Jacobian: a tendon's, or an actuator's moments. What acts along it adds scale·armᵀ·arm to a
+matrix with M's layout; pairs of dofs of different branches have no place there and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dovetail.backends.taichi.lanes import Kernel
+
+
+@contextmanager
+def each_pair(
+    k: Kernel, name: str, rows: Sequence[Sequence[tuple[int, int]]], arm: Any
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Repeat for each stored pair of an arm's dofs: the places of both numbers, and where the entry is in M.
+
+    `rows` are (dof, place of its number) of all arms; `name` tells their tables from others'.
+    """
+    pairs = [coupled(k.structure, row) for row in rows]
+    first = k.table(f"mass/{name}_pairs", np.cumsum([0, *map(len, pairs)]))
+    table = k.table(f"mass/{name}_pair", np.array([p for row in pairs for p in row], int).reshape(-1, 3))
+    with k.loop(first[arm], first[arm + 1]) as at:
+        one, other, entry = table[at]
+        yield one, other, entry
+
+
+def coupled(model: Any, row: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """(place of a dof's number, of its ancestor's or its own again, entry of M) for one arm."""
+    place = dict(row)
+    found = []
+    for dof in sorted(place):
+        first, count = int(model.M_rowadr[dof]), int(model.M_rownnz[dof])
+        columns = model.M_colind[first : first + count].tolist()
+        found += [
+            (place[dof], place[column], first + n) for n, column in enumerate(columns) if column in place
+        ]
+    return found

@@ -1,0 +1,85 @@
+"""Where bodies, geoms, sites and cameras are, and their velocities and accelerations at that point, in lanes.
+
+A spatial vector is (angular, linear), in world axes. Accelerations include the upward one that stands for gravity;
+what is fixed to the world shows none, as in MuJoCo 3.4. Compare mj_objectVelocity and mj_objectAcceleration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.backends.taichi.algebra import Vector, cross, vector
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.contracts.enums import ObjType
+
+_PLACES = {
+    ObjType.BODY: ("xipos", "ximat", None),
+    ObjType.XBODY: ("xpos", "xmat", None),
+    ObjType.GEOM: ("geom_xpos", "geom_xmat", "geom_bodyid"),
+    ObjType.SITE: ("site_xpos", "site_xmat", "site_bodyid"),
+    ObjType.CAMERA: ("cam_xpos", "cam_xmat", "cam_bodyid"),
+}
+"""Objects that have a pose: Data fields of position and rotation, Model field of the body they are fixed in."""
+
+
+class Frame(NamedTuple):
+    """Position, rotation world←object (3, 3), and the body it moves with."""
+
+    position: Vector
+    rotation: Vector
+    body: Any
+
+
+def object_frame(k: Kernel, objtype: Any, objid: Any, kinds: Sequence[int]) -> Frame:
+    """Pose of an object that is of one of `kinds` (types, -1 for the world itself, whose id is -1)."""
+    if len(kinds) == 1 and kinds[0] >= 0:
+        return _frame_of(k, ObjType(kinds[0]), objid)
+    position, rotation, body = k.local([0.0] * 3), k.local(np.eye(3).tolist()), k.local(0)
+    for kind in (ObjType(kind) for kind in kinds if kind >= 0):
+        with k.when((objtype == int(kind)) & (objid >= 0)):
+            found = _frame_of(k, kind, objid)
+            position.set(found.position)
+            rotation.set(found.rotation)
+            body.set(found.body)
+    return Frame(position.value, rotation.value, body.value)
+
+
+def _frame_of(k: Kernel, kind: ObjType, objid: Any) -> Frame:
+    position, rotation, body = _PLACES[kind]
+    d = k.data
+    return Frame(
+        getattr(d, position)[objid],
+        getattr(d, rotation)[objid].reshape(3, 3),
+        objid if body is None else getattr(k.model, body)[objid],
+    )
+
+
+def velocity(k: Kernel, frame: Frame) -> Vector:
+    """Velocity (6) at a frame's origin, world axes."""
+    return moved_to(_lever(k, frame), k.data.cvel[frame.body])
+
+
+def acceleration(k: Kernel, frame: Frame) -> Vector:
+    """Acceleration (6) of the point that is at a frame's origin, world axes: as `cacc` is a rate of spatial velocity
+    at a fixed place, a moving point adds ω × v."""
+    moved = moved_to(_lever(k, frame), k.data.cacc[frame.body])
+    motion = velocity(k, frame)
+    total = vector(moved[:3], moved[3:] + cross(motion[:3], motion[3:]))
+    return k.select(k.model.body_weldid[frame.body] == 0, 0.0, total)
+
+
+def _lever(k: Kernel, frame: Frame) -> Vector:
+    return frame.position - k.data.subtree_com[k.model.body_rootid[frame.body]]
+
+
+def moved_to(offset: Vector, motion: Vector) -> Vector:
+    """A motion vector at a point `offset` away from where it was given."""
+    return vector(motion[:3], motion[3:] + cross(motion[:3], offset))
+
+
+def force_moved_to(offset: Vector, force: Vector) -> Vector:
+    """A force vector, torque first, at a point `offset` away from where it was given."""
+    return vector(force[:3] - cross(offset, force[3:]), force[3:])

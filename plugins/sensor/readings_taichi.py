@@ -1,0 +1,43 @@
+"""What all sensor rows share in lanes: going through the sensors of a type, and putting readings into sensordata.
+
+A sensor's cutoff clamps its reading: to ±cutoff if its numbers are real, from above only if they are positive. Axes
+and quaternions have none. Compare mj_computeSensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.contracts.enums import DataType, SensorType
+from dovetail.plugins.sensor.readings import sensors_of
+
+
+@contextmanager
+def each_sensor(k: Kernel, kind: SensorType) -> Iterator[Any]:
+    """Repeat for the sensors of one type, ascending."""
+    ids = sensors_of(k.structure, kind)
+    table = k.table(f"sensor/{kind.name.lower()}", ids)
+    with k.loop(0, len(ids)) as n:
+        yield table[n]
+
+
+def write(k: Kernel, sensor: Int, *reading: Any) -> None:
+    """Put the numbers of one sensor, clamped, at its address in sensordata."""
+    m = k.model
+    cutoff, kind, start = m.sensor_cutoff[sensor], m.sensor_datatype[sensor], m.sensor_adr[sensor]
+    both = (cutoff > 0.0) & (kind == DataType.REAL)
+    above = both | ((cutoff > 0.0) & (kind == DataType.POSITIVE))
+    for n, number in enumerate(reading):
+        number = k.select(above, k.min(number, cutoff), number)
+        k.data.sensordata[start + n] = k.select(both, k.max(number, -cutoff), number)
+
+
+def object_kinds(k: Kernel, kind: SensorType, field: str) -> Sequence[int]:
+    """The types of objects that the sensors of a type look at (`obj`), or relate to (`ref`); -1 for the world."""
+    model = k.structure
+    ids = sensors_of(model, kind)
+    types, objects = getattr(model, f"sensor_{field}type")[ids], getattr(model, f"sensor_{field}id")[ids]
+    return sorted({int(t) if i >= 0 else -1 for t, i in zip(types, objects, strict=True)})

@@ -1,0 +1,49 @@
+"""Sensors mounted at a site, in the site's axes, in lanes: inertial units and the magnetic field.
+
+Accelerations include the upward one that stands for gravity. Compare the accelerometer, velocimeter, gyro and
+magnetometer cases of mj_computeSensorPos, …Vel and …Acc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dovetail.backends.taichi.lanes import Kernel
+from dovetail.contracts.enums import SensorType
+from dovetail.plugins.queries.motion_taichi import Frame, acceleration, object_frame, velocity
+from dovetail.plugins.sensor.readings_taichi import each_sensor, object_kinds, write
+
+
+def accelerometer(k: Kernel) -> None:
+    """Linear acceleration."""
+    with mounted(k, SensorType.ACCELEROMETER) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ acceleration(k, frame)[3:]))
+
+
+def velocimeter(k: Kernel) -> None:
+    """Linear velocity."""
+    with mounted(k, SensorType.VELOCIMETER) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ velocity(k, frame)[3:]))
+
+
+def gyro(k: Kernel) -> None:
+    """Angular velocity."""
+    with mounted(k, SensorType.GYRO) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ velocity(k, frame)[:3]))
+
+
+def magnetometer(k: Kernel) -> None:
+    """The model's magnetic flux."""
+    with mounted(k, SensorType.MAGNETOMETER) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ k.model.opt.magnetic[:]))
+
+
+@contextmanager
+def mounted(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Frame]]:
+    """Repeat for the sensors of a type: the sensor, and the frame of its site."""
+    m = k.model
+    kinds = object_kinds(k, kind, "obj")
+    with each_sensor(k, kind) as sensor:
+        yield sensor, object_frame(k, m.sensor_objtype[sensor], m.sensor_objid[sensor], kinds)

@@ -1,0 +1,131 @@
+"""Collision in lanes: the same contacts as the NumPy reference for every pair of types, in every kind of pose."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import pytest
+from lane_contacts import Found, LaneCollision, assert_same, compile_collision, reference
+
+import dovetail
+from dovetail.plugins.collide_pair.lane_records import LANE_PAIRS
+from dovetail.plugins.contact_lanes import pairs_of
+
+PAIRS = [key for keys in LANE_PAIRS.values() for key in keys]
+SIZES = {
+    "plane": "1 1 1",
+    "sphere": "0.2",
+    "capsule": "0.1 0.25",
+    "ellipsoid": "0.1 0.2 0.3",
+    "cylinder": "0.15 0.2",
+    "box": "0.1 0.2 0.3",
+}
+OTHER_SIZES = SIZES | {"sphere": "0.15", "capsule": "0.12 0.15", "box": "0.25 0.15 0.2"}
+TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
+"""Distances and points in metres, directions without unit; sizes are a few tenths of a metre."""
+MARGIN = 0.03
+
+
+def scene() -> str:
+    """A pair of geoms for every key, which touch only each other."""
+    bodies = []
+    for n, key in enumerate(PAIRS):
+        first, second = key.split("-")
+        mask = f'contype="{1 << n}" conaffinity="{1 << n}" margin="{MARGIN}"'
+        geom1 = f'<geom type="{first}" size="{SIZES[first]}" {mask}/>'
+        geom2 = f'<geom type="{second}" size="{OTHER_SIZES[second]}" {mask}/>'
+        free = "" if first == "plane" else "<freejoint/>"
+        bodies.append(f"<body>{free}{geom1}</body><body><freejoint/>{geom2}</body>")
+    return f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
+
+
+@cache
+def model() -> dovetail.Model:
+    return dovetail.loads(scene())
+
+
+@cache
+def collision(precision: str, lanes: int = 8) -> LaneCollision:
+    return compile_collision(model(), precision=precision, lanes=lanes)
+
+
+# ---- poses --------------------------------------------------------------------------------------------------
+
+NWORLD = 120
+QUARTER_TURNS = [
+    np.array([np.eye(3)[row] * s for row, s in zip(order, signs, strict=True)])
+    for order in permutations(range(3))
+    for signs in ((1, 1, 1), (-1, 1, -1), (1, -1, -1))
+]
+
+
+def rotation(rng: np.random.Generator) -> np.ndarray:
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    return q if np.linalg.det(q) > 0 else q[:, [1, 0, 2]]
+
+
+def quarter_turn(rng: np.random.Generator) -> np.ndarray:
+    turn = QUARTER_TURNS[rng.integers(len(QUARTER_TURNS))]
+    return turn if np.linalg.det(turn) > 0 else -turn
+
+
+def poses(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Geom poses of NWORLD worlds: `general`, `aligned` (axes parallel, offsets on a grid), `inside` (deep)."""
+    rng = np.random.default_rng(seed)
+    xpos = np.zeros((NWORLD, model().ngeom, 3))
+    xmat = np.zeros((NWORLD, model().ngeom, 3, 3))
+    for world in range(NWORLD):
+        for n in range(len(PAIRS)):
+            first, second = 2 * n, 2 * n + 1
+            base = rotation(rng) if kind != "aligned" or rng.random() < 0.5 else np.eye(3)
+            xmat[world, first] = base
+            xmat[world, second] = rotation(rng) if kind != "aligned" else base @ quarter_turn(rng)
+            reach = {"general": 0.5, "aligned": 0.4, "inside": 0.1}[kind]
+            offset = rng.uniform(-reach, reach, 3)
+            if kind == "aligned":
+                offset = base @ (np.round(offset / 0.05) * 0.05)
+            xpos[world, first] = rng.normal(size=3)
+            xpos[world, second] = xpos[world, first] + offset
+    return xpos, xmat.reshape(NWORLD, -1, 9)
+
+
+@cache
+def both(kind: str, precision: str = "f64", seed: int = 1) -> tuple[list[Found], list[Found]]:
+    """Contacts in lanes and of the reference; the same poses, rounded alike."""
+    xpos, xmat = poses(kind, seed)
+    if precision == "f32":
+        xpos, xmat = xpos.astype(np.float32).astype(float), xmat.astype(np.float32).astype(float)
+    wanted = [reference(model(), x, m) for x, m in zip(xpos, xmat, strict=True)]
+    return collision(precision)(xpos, xmat), wanted
+
+
+def of_pair(found: Found, key: str) -> Found:
+    here = found.geoms[:, 0] == 2 * PAIRS.index(key)
+    return Found(found.geoms[here], {name: value[here] for name, value in found.fields.items()})
+
+
+@pytest.mark.parametrize("kind", ["general", "aligned", "inside"])
+@pytest.mark.parametrize("key", PAIRS)
+def test_contacts_are_the_references(key: str, kind: str) -> None:
+    ours, wanted = both(kind)
+    touching = 0
+    for a, b in zip(ours, wanted, strict=True):
+        assert_same(of_pair(a, key), of_pair(b, key), TOLERANCE["f64"])
+        touching += len(of_pair(b, key).geoms) > 0
+    assert touching > NWORLD / 20
+
+
+@pytest.mark.parametrize("key", PAIRS)
+def test_contacts_in_single_precision(key: str) -> None:
+    """Where rounding may decide whether there is a contact, only the others are compared."""
+    ours, wanted = both("general", "f32")
+    same = 0
+    for a, b in zip(ours, wanted, strict=True):
+        a, b = of_pair(a, key), of_pair(b, key)
+        if len(a.geoms) == len(b.geoms):
+            assert_same(a, b, TOLERANCE["f32"])
+            same += 1
+    assert same >= NWORLD - 1
