@@ -141,7 +141,7 @@ def overlap(triangle: Array, low: Array, high: Array) -> Array:
     """Whether triangles (n, 3, 3) and boxes meet: in none of their projections may they be apart (Schwarz & Seidel,
     Fast parallel surface and solid voxelization on GPUs, 2010)."""
     above, below = (triangle >= low[:, None]).any(axis=1), (triangle <= high[:, None]).any(axis=1)
-    meets: Array = np.logical_and(above, below).all(axis=1)
+    meets: Array = np.asarray(np.logical_and(above, below).all(axis=1))
     index = np.flatnonzero(meets)
     triangle, low, size = triangle[index], low[index], (high - low)[index]
     edge = np.roll(triangle, -1, axis=1) - triangle

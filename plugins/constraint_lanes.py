@@ -36,26 +36,22 @@ LARGEST_DIM = 6
 """Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
 
 
-class Form(NamedTuple):
-    """A kind of link: what its cost is like, and how many base rows it has."""
+class Kind(NamedTuple):
+    """A kind of link: what its cost is like, and how many base rows links of it have in this model."""
 
-    kind: str
-    dim: int
-
-    @property
-    def rows(self) -> int:
-        """Constraint rows as MuJoCo counts them: a pyramid has two edges for each tangent."""
-        return 2 * (self.dim - 1) if self.kind == PYRAMID else self.dim
+    name: str
+    dims: tuple[int, ...]
 
 
-CONNECT, WELD = Form(EQUALITY, 3), Form(EQUALITY, 6)
+UNROLLED = 3
+"""Base rows that are written out if all links of a kind have so many; more become a loop, for code's size."""
 
 
-def contact_form(dim: int, cone: int) -> Form:
-    """The form of contacts of a dimension."""
+def contact_kind(dim: int, cone: int) -> str:
+    """The kind of contacts of a dimension."""
     if dim == 1:
-        return Form(FRICTIONLESS, 1)
-    return Form(ELLIPTIC if cone == int(Cone.ELLIPTIC) else PYRAMID, dim)
+        return FRICTIONLESS
+    return ELLIPTIC if cone == int(Cone.ELLIPTIC) else PYRAMID
 
 
 class LinkTable(NamedTuple):
@@ -240,23 +236,28 @@ class Links:
     # which
 
     @cached_property
-    def forms(self) -> tuple[Form, ...]:
-        """The forms that occur in the model."""
-        found = {WELD if weld else CONNECT for weld in self.equalities.weld.tolist()}
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds that occur in the model."""
+        found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
         if self.has_contacts:
             cone = int(self.k.structure.opt.cone)
-            found |= {contact_form(int(dim), cone) for dim in np.unique(self.contacts.dims)}
-        return tuple(sorted(found))
+            found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
+        names = sorted({name for name, _ in found})
+        return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
 
-    def contact_forms(self) -> Array:
-        """Index in `forms` by row of the contacts' pairs."""
-        cone = int(self.k.structure.opt.cone)
-        return np.array([self.forms.index(contact_form(int(d), cone)) for d in self.contacts.dims], int)
+    def index_of(self, name: str) -> int:
+        """Place of a kind in `kinds`."""
+        return [kind.name for kind in self.kinds].index(name)
 
     @property
-    def form(self) -> IntegerField:
-        """Index in `forms`."""
-        return self._integers("form")
+    def kind(self) -> IntegerField:
+        """Index in `kinds`."""
+        return self._integers("kind")
+
+    @property
+    def dim(self) -> IntegerField:
+        """Number of base rows."""
+        return self._integers("dim")
 
     @property
     def near(self) -> IntegerField:
@@ -268,15 +269,24 @@ class Links:
         """The other body, or 0 if that does not move."""
         return self._integers("far")
 
-    def by_form(self, link: Any) -> Iterator[Form]:
-        """`for form in links.by_form(l):` runs its body, at run time, for the form of link l only."""
-        if len(self.forms) == 1:
-            yield self.forms[0]
+    def by_kind(self, link: Any) -> Iterator[Kind]:
+        """`for kind in links.by_kind(l):` runs its body, at run time, for the kind of link l only."""
+        if len(self.kinds) == 1:
+            yield self.kinds[0]
             return
-        here = self.form[link]
-        for index, form in enumerate(self.forms):
+        here = self.kind[link]
+        for index, kind in enumerate(self.kinds):
             with self.k.when(here == index):
-                yield form
+                yield kind
+
+    def base_rows(self, link: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+        """`for row in links.base_rows(l, kind):` runs its body for the base rows of link l, from `first` on."""
+        dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
+        if len(dims) == 1 and max(dims) <= UNROLLED:
+            yield from range(first, *dims)
+            return
+        with self.k.loop(first, self.dim[link]) as row:
+            yield row
 
     # what
 
@@ -292,7 +302,7 @@ class Links:
     @property
     def D(self) -> Field:
         """Weights: of the normal (or an edge of the pyramid) and the square of the regularised cone's slope; of an
-        equality, of its linear and of its angular rows. 0 in worlds without the link."""
+        equality, of its linear and of its angular rows. The first is 0 in worlds without the link."""
         return self._lanes("D", 2)
 
     @property

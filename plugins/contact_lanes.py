@@ -6,7 +6,7 @@ in any of the tile's worlds, and in the worlds without it its distance is ABSENT
 MuJoCo's order. World frame. Compare mj_collision.
 
 The list lies in memory shared by the stages of the kernel, not in Data, so the whole chain from the broadphase to
-the solver must run in lanes; the TOKENS tell the planner so.
+the solver must run in lanes: their records name one `chain`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.implementation import data_field
 from dovetail.plugins.broadphase.candidates_numpy import (
     by_body,
     by_type,
@@ -27,23 +26,11 @@ from dovetail.plugins.broadphase.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.broadphase.pairs_numpy import unordered_pairs
+from dovetail.plugins.narrowphase.dispatch_numpy import NEVER_TOUCH
 from dovetail.plugins.spatial import Array
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.lanes import Cond, Field, Int, IntegerField, Kernel
-
-TOKENS = {
-    name: data_field(f"lanes:{name}", 1, doc=f"Stands for the {what} that stages of one lane kernel share.")
-    for name, what in {
-        "candidates": "near pairs of geoms",
-        "contacts": "places of contacts",
-        "parameters": "friction and solver parameters of contacts",
-        "rows": "constraint rows",
-        "islands": "islands of constraint rows",
-        "reference": "reference accelerations of constraint rows",
-    }.items()
-}
-"""Fields without a content: written by the stage that fills the shared memory, read by those that use it."""
+    from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
 
 ABSENT = 1e10
 """Distance of a contact in a world that does not have it."""
@@ -56,7 +43,6 @@ SLOTS = {
     "plane-box": 4,
     "sphere-sphere": 1,
     "sphere-capsule": 1,
-    "sphere-ellipsoid": 1,
     "sphere-cylinder": 1,
     "sphere-box": 1,
     "capsule-capsule": 2,
@@ -69,11 +55,9 @@ corner just beside the face, and corners on an outline are found twice."""
 MANY_SLOTS = 8
 """Most contacts of a pair of other types."""
 
-NEVER_TOUCH = frozenset({"plane-plane", "plane-hfield", "hfield-hfield"})
-"""Types of scenery, which MuJoCo passes over."""
 
-
-class Pairs(NamedTuple):
+@attrs.frozen(eq=False)
+class Pairs:
     """The pairs of geoms that may touch, in the order of their contacts; one row each."""
 
     geom1: Array
@@ -181,7 +165,8 @@ class LaneContact(NamedTuple):
     """(3) wished direction of the first tangent."""
 
 
-class StoredContacts(NamedTuple):
+@attrs.frozen
+class StoredContacts:
     """What a row with many slots may return instead of a list: contacts in memory, to loop over."""
 
     count: Any
@@ -323,9 +308,3 @@ class Candidates:
     def pair(self) -> IntegerField:
         """Row of `Pairs`."""
         return self.k.shared_integers("candidates/pair", max(self.capacity, 1))
-
-
-def flag_set(k: Kernel, bit: int) -> Cond:
-    """Whether a bit of `opt.enableflags` is set, at run time."""
-    on: Cond = (k.model.opt.enableflags & int(bit)) != 0
-    return on

@@ -64,7 +64,7 @@ class Surface:
         radius = np.sqrt(np.square(self._corners - centre[:, None]).sum(axis=2)).max(axis=1)
         reach = self._tree(self.vertex[np.unique(self.face)]).query(points)[0]
         step = max(1, BATCH // len(self.face))
-        for start in range(0, len(points), step):
+        for start in range(0, max(len(points), 1), step):
             rows = slice(start, start + step)
             away = np.sqrt(np.square(points[rows, None] - centre).sum(axis=2))
             # the slack keeps the nearest vertex's own triangles in spite of rounding

@@ -50,7 +50,7 @@ class TaichiBackend:
     def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
         """A builder takes the kernel `k` in place of model and data, then the stage's other arguments."""
         arguments = list(inspect.signature(target).parameters)
-        others = stage.arguments[2:]
+        others = tuple(a for a in stage.arguments if a not in ("model", "data"))
         if arguments[:1] != ["k"] or len(arguments) > 1 + len(others):
             raise PluginError(
                 f"{record.slot} {record.label} from {record.provider}: {record.target}({', '.join(arguments)}) "

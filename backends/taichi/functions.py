@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import factorial, log, pi
+from collections.abc import Iterator
+from math import factorial, log, log2, pi
 from typing import Any
 
 from dovetail.backends.taichi.lanes import Kernel
@@ -116,8 +117,8 @@ def _other_leg(k: Kernel, x: Any) -> Any:
     return k.sqrt(k.max((1.0 - x) * (1.0 + x), 0.0))
 
 
-_DOUBLINGS = {"f64": (512, 256, 128, 64, 32, 16, 8, 4, 2, 1), "f32": (64, 32, 16, 8, 4, 2, 1)}
-"""Powers of two that together reach every exponent."""
+_LARGEST_POWER = {"f64": 512.0, "f32": 64.0}
+"""With its halves down to 1, exponents of two that together reach every normal number."""
 _TINY = {"f64": 2.0**-1022, "f32": 2.0**-126}
 _LN2_PARTS = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
 """ln 2 in two parts, the first short (fdlibm, e_exp.c)."""
@@ -129,27 +130,36 @@ _EXP = tuple(1.0 / factorial(n) for n in range(13, -1, -1))
 
 def power(k: Kernel, x: Any, p: Any) -> Any:
     """x to the power p for 0 ≤ x ≤ 1 and p ≥ 0; 0 where x vanishes (also for p = 0)."""
-    mantissa = k.max(x, _TINY[k.precision])
-    exponent: Any = 0.0
-    for n in _DOUBLINGS[k.precision]:
-        small = mantissa <= 2.0**-n
-        mantissa = k.select(small, mantissa * 2.0**n, mantissa)
-        exponent = exponent - k.select(small, float(n), 0.0)
-    low = mantissa < 0.5**0.5
-    mantissa = k.select(low, mantissa * 2.0, mantissa)
-    exponent = exponent - k.select(low, 1.0, 0.0)
-    t = (mantissa - 1.0) / (mantissa + 1.0)
-    logarithm = exponent * log(2.0) + 2.0 * t * polynomial(t * t, _ATANH)
+    mantissa, exponent = k.local(k.max(x, _TINY[k.precision])), k.local(0.0)
+    for number, doublings in _powers_of_two(k):
+        small = mantissa.value * number <= 1.0
+        mantissa.set(k.select(small, mantissa.value * number, mantissa.value))
+        exponent.set(k.select(small, exponent.value - doublings, exponent.value))
+    low = mantissa.value < 0.5**0.5
+    f = k.select(low, mantissa.value * 2.0, mantissa.value)
+    whole = k.select(low, exponent.value - 1.0, exponent.value)
+    t = (f - 1.0) / (f + 1.0)
+    logarithm = whole * log(2.0) + 2.0 * t * polynomial(t * t, _ATANH)
     return k.select(x > 0.0, _exp_negative(k, p * logarithm), 0.0)
 
 
 def _exp_negative(k: Kernel, x: Any) -> Any:
     """exp(x) for x ≤ 0."""
-    halvings = k.min(k.floor(0.5 - x * (1.0 / log(2.0))), float(sum(_DOUBLINGS[k.precision])))
+    halvings = k.min(k.floor(0.5 - x * (1.0 / log(2.0))), 2.0 * _LARGEST_POWER[k.precision] - 1.0)
     r = x + halvings * _LN2_PARTS[0] + halvings * _LN2_PARTS[1]
-    scale: Any = 1.0
-    for n in _DOUBLINGS[k.precision]:
-        more = halvings >= float(n)
-        scale = k.select(more, scale * 2.0**-n, scale)
-        halvings = k.select(more, halvings - float(n), halvings)
-    return scale * polynomial(r, _EXP)
+    scale, left = k.local(1.0), k.local(halvings)
+    for number, doublings in _powers_of_two(k):
+        more = left.value >= doublings
+        scale.set(k.select(more, scale.value / number, scale.value))
+        left.set(k.select(more, left.value - doublings, left.value))
+    return scale.value * polynomial(r, _EXP)
+
+
+def _powers_of_two(k: Kernel) -> Iterator[tuple[Any, Any]]:
+    """`for number, exponent in …:` runs its body for 2^512, 2^256, … 2^1 (in f32 from 2^64)."""
+    largest = _LARGEST_POWER[k.precision]
+    number, exponent = k.local(2.0**largest), k.local(largest)
+    with k.loop(0, int(log2(largest)) + 1):
+        yield number.value, exponent.value
+        number.set(k.sqrt(number.value))
+        exponent *= 0.5

@@ -17,15 +17,10 @@ import numpy as np
 
 from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.taichi.lanes import Field, Kernel, Variable, elementwise
+from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, clip, primitive_of, to_frame
 from dovetail.plugins.contact_lanes import SLOTS, LaneContact, StoredContacts
 
-EDGE_ADVANTAGE = 1.0 - 1e-12
-"""An edge product must overlap less than the best so far by this factor (mjc_BoxBox)."""
-FLAT = 0.5
-"""An edge that rises less than this part of its length belongs to the side that looks at a face (mjc_BoxBox)."""
-STRAY_RATIO = 1.01
-"""A contact is outside a box that it would still miss if the box were larger by this factor (mj_collideGeoms)."""
 FAR = 1e30
 """More than any overlap, in either precision."""
 
@@ -39,8 +34,6 @@ OTHER_AXES = np.array([[1, 2], [0, 2], [1, 0]])
 """The axes other than a given one; if an edge rises equally along both, the second counts as the flatter."""
 SIDE_SIGNS = np.array([[1, -1], [-1, 1], [-1, 1]])
 """-1 for the one of OTHER_AXES that comes last cyclically."""
-RECTANGLE = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
-"""Corners of a face as signs, in the order contacts are reported."""
 LINE_EDGES = np.array([1, 2, 2, 2])
 """Edges a patch must have for its lines to exist: one edge, or four around a face."""
 CORNER_EDGES = np.array([0, 1, 2, 2])
@@ -225,7 +218,8 @@ def _edges_that_meet(k: Kernel, placement: Placement, choice: Any) -> Meeting:
             strict=True,
         ):
             variable.set(k.select(here, value, variable.value))
-    return Meeting(direction.value, *turns.value, beside.value, across.value, along.value)
+    sign, axis, up = turns.value
+    return Meeting(direction.value, sign, axis, up, beside.value, across.value, along.value)
 
 
 def _meeting(k: Kernel, placement: Placement, product: Any) -> Meeting:

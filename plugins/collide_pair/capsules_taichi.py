@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.collide_pair.shapes import BOX_CORNERS
+from dovetail.plugins.collide_pair.capsules_numpy import EDGE_AXIS, EDGE_SIGNS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, clip, of_geoms, to_frame
 from dovetail.plugins.collide_pair.spheres_taichi import Ball, ball_ball, ball_box, balls_near
 from dovetail.plugins.contact_lanes import ABSENT, LaneContact
@@ -127,12 +125,6 @@ def _ends_and_their_nearest(k: Kernel, segments: Segments) -> list[Vector]:
 
 # ---- capsule against box ------------------------------------------------------------------------------------
 
-EDGE_AXIS = np.repeat([0, 1, 2], 4)
-"""The axis along which each edge of a box runs."""
-EDGE_SIGNS = np.concatenate(
-    [BOX_CORNERS[BOX_CORNERS[:, axis] < 0] * (np.arange(3) != axis) for axis in range(3)]
-)
-"""The middle of each edge, as signs of the box's axes."""
 FAR = 1e30
 """Farther than any step, in either precision."""
 
@@ -312,9 +304,7 @@ def _step_from_corner(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> 
         mainly = k.select(single[n], axis.direction[n] * axis.direction[n], mainly)
     along = mainly > 0.5
     way = k.select(one, 1.0, -1.0) * k.select(along, 1.0, -1.0)
-    limits = [
-        k.select((along & single[n]) | (~along & ~single[n]), 2.0 * size[n], FAR) for n in range(3)
-    ]
+    limits = [k.select((along & single[n]) | (~along & ~single[n]), 2.0 * size[n], FAR) for n in range(3)]
     return (count > 0.5) & (count < 2.5), _step(k, axis, nearest.place, way, limits)
 
 

@@ -12,11 +12,9 @@ from typing import Any
 
 from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.collide_pair.planes_numpy import MAX_BOX_CONTACTS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, of_geoms, to_frame, unit
 from dovetail.plugins.contact_lanes import ABSENT, LaneContact
-
-MAX_BOX_CONTACTS = 4
-"""Corners of a box that touch a plane, at most (mjc_PlaneBox)."""
 
 
 def touching(plane: Primitive, point: Vector, height: Any, exists: Any) -> LaneContact:

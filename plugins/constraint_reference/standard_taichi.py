@@ -10,7 +10,7 @@ from typing import Any
 
 from dovetail.backends.taichi.algebra import dot
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links
+from dovetail.plugins.constraint_lanes import PYRAMID, DofRows, Links
 
 
 def constraint_reference(k: Kernel) -> None:
@@ -20,7 +20,7 @@ def constraint_reference(k: Kernel) -> None:
     rows, links = DofRows(k), Links(k)
     if rows.count:
         dof_rows(k, rows, count)
-    if links.forms:
+    if links.kinds:
         link_rows(k, links, count)
 
 
@@ -36,16 +36,20 @@ def dof_rows(k: Kernel, rows: DofRows, count: Any) -> None:
 
 
 def link_rows(k: Kernel, links: Links, count: Any) -> None:
-    velocity, d = k.data.cvel, links.damping
+    velocity, damping = k.data.cvel, links.damping
     with k.loop(0, links.count) as link:
         D = links.D[link, 0]
         with k.when(k.any(D > 0.0)):
             near, far = links.near[link], links.far[link]
-            for form in links.by_form(link):
-                for row in range(form.dim):
-                    speed = k.local(dot(links.near_wrench[link, row], velocity[near]))
-                    with k.when(far > 0):
-                        speed += dot(links.far_wrench[link, row], velocity[far])
-                    damping = d[link, 0] if row == 0 or form.kind == EQUALITY else d[link, 1]
-                    links.offset[link, row] = damping * speed.value + links.spring[link, row]
-                count[0] += k.select(D > 0.0, float(form.rows), 0.0)
+            for row in links.base_rows(link):
+                speed = k.local(dot(links.near_wrench[link, row], velocity[near]))
+                with k.when(far > 0):
+                    speed += dot(links.far_wrench[link, row], velocity[far])
+                own = damping[link, 0 if isinstance(row, int) and row == 0 else 1]
+                if not isinstance(row, int):
+                    own = k.select(row == 0, damping[link, 0], own)
+                links.offset[link, row] = own * speed.value + links.spring[link, row]
+            exists = k.select(D > 0.0, 1.0, 0.0)
+            for kind in links.by_kind(link):
+                size = links.dim[link] * 1.0
+                count[0] += exists * (2.0 * (size - 1.0) if kind.name == PYRAMID else size)

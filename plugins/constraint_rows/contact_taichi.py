@@ -13,8 +13,13 @@ import numpy as np
 
 from dovetail.backends.taichi.algebra import MINVAL, cross, vector
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, Form, Links, ends_of
-from dovetail.plugins.constraint_rows.softness_taichi import safe_solref, softness, stiffness_damping
+from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, Links, contact_kind, ends_of
+from dovetail.plugins.constraint_rows.softness_taichi import (
+    Softness,
+    safe_solref,
+    softness,
+    stiffness_damping,
+)
 
 
 def contact(k: Kernel) -> None:
@@ -24,78 +29,85 @@ def contact(k: Kernel) -> None:
         return
     contacts, pairs = links.contacts, links.contacts.pairs
     ends = ends_of(k.structure, pairs.body2, pairs.body1)
+    cone = int(k.structure.opt.cone)
+    kinds = [links.index_of(contact_kind(dim, cone)) for dim in contacts.dims.tolist()]
     near, far = k.table("links/contact_near", ends.near), k.table("links/contact_far", ends.far)
-    form = k.table("links/contact_form", links.contact_forms())
     with k.loop(0, contacts.count) as c:
         link, pair = links.nequality + c, contacts.pair[c]
         links.near[link], links.far[link] = near[pair], far[pair]
-        links.form[link] = form[pair]
+        links.kind[link] = k.table("links/contact_kind", kinds)[pair]
+        links.dim[link] = contacts.of_pair("dim", pair)
         links.D[link, 0] = 0.0
         with k.when(near[pair] > 0):
-            for chosen in links.by_form(link):
-                weights(k, links, c, chosen)
-                wrenches(k, links, c, chosen, k.table("links/contact_sign", ends.sign)[pair])
+            weights(k, links, c)
+            sign = k.table("links/contact_sign", ends.sign)[pair] * 1.0
+            wrenches(k, links, c, near[pair], links.near_wrench, sign)
+            if ends.far.any():
+                with k.when(far[pair] > 0):
+                    wrenches(k, links, c, far[pair], links.far_wrench, -1.0)
 
 
-def weights(k: Kernel, links: Links, c: Any, form: Form) -> None:
+def weights(k: Kernel, links: Links, c: Any) -> None:
     """Weight, spring and damping of a contact.
 
     The normal's R follows from its impedance, the tangents' are impratio times smaller. The edges of a pyramid share
     one R that gives the same friction impedance."""
     m, contacts, link = k.model, links.contacts, links.nequality + c
+    acts = contacts.acts(c)
     violation = contacts.dist[c] - contacts.includemargin[c]
     soft = softness(k, contacts.solref[c], contacts.solimp[c], violation)
-    pair = contacts.pair[c]
-    inertia = sum(m.body_invweight0[contacts.of_pair(body, pair), 0] for body in ("body1", "body2"))
-    slope = contacts.friction[c, 0] * contacts.friction[c, 0] / k.max(m.opt.impratio, MINVAL)
-    if form.kind == PYRAMID:
-        edge = 1.0 + contacts.friction[c, 0] * contacts.friction[c, 0]
-        R = 2.0 * slope * soft.regularisation(k, inertia * edge)
-    else:
-        R = soft.regularisation(k, inertia)
-    acts = contacts.acts(c)
-    links.D[link, 0] = k.select(acts, 1.0 / R, 0.0)
+    slide = contacts.friction[c, 0]
+    slope = slide * slide / k.max(m.opt.impratio, MINVAL)
+    bodies = [contacts.of_pair(name, contacts.pair[c]) for name in ("body1", "body2")]
+    inertia = m.body_invweight0[bodies[0], 0] + m.body_invweight0[bodies[1], 0]
+    R = k.local(soft.regularisation(k, inertia))
+    links.damping[link, :] = soft.damping
+    for kind in links.by_kind(link):
+        if kind.name == PYRAMID:
+            R.set(2.0 * slope * soft.regularisation(k, inertia * (1.0 + slide * slide)))
+        elif kind.name == ELLIPTIC:
+            links.damping[link, 1] = friction_damping(k, contacts.solreffriction[c], soft)
+    links.D[link, 0] = k.select(acts, 1.0 / R.value, 0.0)
     links.D[link, 1] = k.select(acts, slope, 1.0)
-    links.spring[link, 0] = k.select(acts, soft.stiffness * soft.impedance * violation, 0.0)
-    links.damping[link, 0] = soft.damping
-    if form.kind == ELLIPTIC:
-        own = safe_solref(k, contacts.solreffriction[c], (0.0, 0.0))
-        given = (own[0] != 0.0) | (own[1] != 0.0)
-        links.damping[link, 1] = k.select(given, stiffness_damping(k, own, soft.dmax)[1], soft.damping)
-    else:
-        links.damping[link, 1] = soft.damping
-    for row in range(1, form.dim):
+    for row in links.base_rows(link):
         links.spring[link, row] = 0.0
+    links.spring[link, 0] = k.select(acts, soft.stiffness * soft.impedance * violation, 0.0)
 
 
-def wrenches(k: Kernel, links: Links, c: Any, form: Form, sign: Any) -> None:
-    """Wrenches of the base rows on both bodies; zero in worlds where the contact does not act."""
+def friction_damping(k: Kernel, solreffriction: Any, soft: Softness) -> Any:
+    """Damping of an elliptic cone's tangents: that of solreffriction where it is given, else the normal's."""
+    own = safe_solref(k, solreffriction, (0.0, 0.0))
+    given = (own[0] != 0.0) | (own[1] != 0.0)
+    return k.select(given, stiffness_damping(k, own, soft.dmax)[1], soft.damping)
+
+
+def wrenches(k: Kernel, links: Links, c: Any, body: Any, target: Any, sign: Any) -> None:
+    """Wrenches of the base rows on one body; zero in worlds where the contact does not act."""
     contacts, link = links.contacts, links.nequality + c
-    frame = contacts.frame[c].reshape(3, 3)
-    friction = contacts.friction[c]
     acts = contacts.acts(c)
-    near, far = links.near[link], links.far[link]
-    for row in range(form.dim):
-        scale = k.select(acts, 1.0 if row == 0 else friction[row - 1], 0.0)
-        direction = k.select(acts, frame[row % 3], 0.0) * scale
-        turns = row >= 3
-        own = wrench(k, near, contacts.pos[c], direction, turns=turns)
-        links.near_wrench[link, row] = masked(k, acts, own) * (1.0 * sign)
-        with k.when(far > 0):
-            other = wrench(k, far, contacts.pos[c], direction, turns=turns)
-            links.far_wrench[link, row] = masked(k, acts, -other)
+    lever = masked(k, acts, contacts.pos[c] - k.data.subtree_com[k.model.body_rootid[body]])
+
+    def direction(row: Any, axis: Any) -> np.ndarray:
+        scale = sign if isinstance(row, int) and row == 0 else sign * contacts.friction[c, row - 1]
+        along = np.array([contacts.frame[c, 3 * axis + i] for i in range(3)], dtype=object)
+        return masked(k, acts, scale * along)
+
+    def write_linear(row: int) -> None:
+        own = direction(row, row)
+        target[link, row] = vector(cross(lever, own), own)
+
+    write_linear(0)
+    largest = int(contacts.dims.max())
+    if largest > 1:
+        with k.when(links.dim[link] > 1):
+            write_linear(1)
+            write_linear(2)
+    if largest > 3:
+        with k.loop(3, links.dim[link]) as row:
+            target[link, row] = vector(direction(row, row - 3), 0.0, 0.0, 0.0)
 
 
 def masked(k: Kernel, mask: Any, values: np.ndarray) -> np.ndarray:
     """Zeros outside of the mask, where the numbers may be anything."""
     found: np.ndarray = k.select(mask, values, np.full(values.shape, 0.0, object))
     return found
-
-
-def wrench(k: Kernel, body: Any, point: Any, direction: Any, *, turns: bool) -> np.ndarray:
-    """The wrench that measures how fast a point of a body moves along a direction, or how fast the body turns
-    about it; about the centre of mass of the body's tree."""
-    if turns:
-        return vector(direction, 0.0, 0.0, 0.0)
-    lever = point - k.data.subtree_com[k.model.body_rootid[body]]
-    return vector(cross(lever, direction), direction)

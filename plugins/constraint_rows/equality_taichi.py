@@ -10,14 +10,13 @@ Anchors are points fixed in bodies, or sites. Compare mj_instantiateEquality.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import dot, mul_quat, neg_quat, norm, quat_to_mat, vector
+from dovetail.backends.taichi.algebra import cross, dot, mul_quat, neg_quat, quat_to_mat, vector
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.constraint_lanes import EQ_ACTIVE, WELD, DofRows, Form, Links, ends_of
-from dovetail.plugins.constraint_rows.contact_taichi import wrench
+from dovetail.plugins.constraint_lanes import EQ_ACTIVE, EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.constraint_rows.softness_taichi import softness
 
 
@@ -39,100 +38,118 @@ def active(k: Kernel, equality_id: Any) -> Any:
 # ---- two bodies -------------------------------------------------------------------------------------------
 
 
-class Sides(NamedTuple):
-    """The two objects of a constraint, and the bodies they are on."""
+class Columns:
+    """Tables over the links of equality constraints."""
 
-    objects: tuple[Any, Any]
-    bodies: tuple[Any, Any]
-    on_sites: Any
+    def __init__(self, k: Kernel, links: Links) -> None:
+        table = links.equalities
+        weld = table.weld.astype(int)
+        ends = ends_of(k.structure, table.body1, table.body2)
+        self._columns = {
+            **table._asdict(),
+            **ends._asdict(),
+            "dim": 3 + 3 * weld,
+            # eq_data of a weld holds the second body's anchor before the first one's
+            "anchor1": 3 * weld,
+            "anchor2": 3 - 3 * weld,
+        }
+        self._k = k
+        self.welds = bool(weld.any())
+        self.sites = bool(table.on_sites.any())
+
+    def __call__(self, name: str, link: Any) -> Any:
+        return self._k.table(f"links/equality_{name}", self._columns[name])[link]
 
 
 def body_links(k: Kernel, links: Links) -> None:
     """Connects and welds."""
-    table = links.equalities
-    ends = ends_of(k.structure, table.body1, table.body2)
-    columns = {"id": table.ids, **table._asdict(), **ends._asdict()}
-    columns["form"] = np.array([links.forms.index(Form("equality", 6 if weld else 3)) for weld in table.weld])
-
-    def column(name: str, link: Any) -> Any:
-        return k.table(f"links/equality_{name}", columns[name])[link]
-
+    column = Columns(k, links)
     with k.loop(0, links.nequality) as link:
         links.near[link], links.far[link] = column("near", link), column("far", link)
-        links.form[link] = column("form", link)
+        links.kind[link], links.dim[link] = links.index_of(EQUALITY), column("dim", link)
         links.D[link, 0] = 0.0
-        equality_id = column("id", link)
-        on = active(k, equality_id)
-        with k.when(column("near", link) > 0), k.when(k.any(on)):
-            sides = Sides(
-                (k.model.eq_obj1id[equality_id], k.model.eq_obj2id[equality_id]),
-                (column("body1", link), column("body2", link)),
-                column("on_sites", link) > 0,
-            )
-            for form in links.by_form(link):
-                if form.kind == "equality":
-                    body_link(k, links, link, form, equality_id, sides, column("sign", link))
+        with k.when(column("near", link) > 0), k.when(k.any(active(k, column("ids", link)))):
+            body_link(k, links, link, column)
 
 
-def body_link(
-    k: Kernel, links: Links, link: Any, form: Form, equality_id: Any, sides: Sides, sign: Any
-) -> None:
-    """One connect or weld."""
-    m, weld = k.model, form == WELD
-    points = [anchor(k, equality_id, sides, side, weld=weld) for side in (0, 1)]
-    apart = points[0] - points[1]
-    directions, residual = np.eye(3).astype(object), apart
-    if weld:
-        turning, angles = orientation(k, equality_id, sides)
-        directions, residual = np.concatenate([directions, turning]), vector(apart, angles)
-    soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], norm(k, residual))
-    on = active(k, equality_id)
-    for place in range(form.dim // 3):
-        inertia = m.body_invweight0[sides.bodies[0], place] + m.body_invweight0[sides.bodies[1], place]
-        links.D[link, place] = k.select(on, 1.0 / soft.regularisation(k, inertia), 0.0)
-    links.damping[link, 0] = soft.damping
-    for row in range(form.dim):
+def body_link(k: Kernel, links: Links, link: Any, column: Columns) -> None:
+    """One connect or weld: its linear rows, and the angular ones of a weld."""
+    m, residual = k.model, k.scratch("residual", 6)
+    equality_id = column("ids", link)
+    bodies = column("body1", link), column("body2", link)
+    points = [anchor(k, link, column, side) for side in (0, 1)]
+    residual[:3] = points[0] - points[1]
+    square = k.local(dot(residual[:3], residual[:3]))
+    write_linear(k, links, link, points, column("sign", link))
+    if column.welds:
+        with k.when(column("weld", link) > 0):
+            turning, angles = orientation(k, link, column)
+            residual[3:6] = angles
+            square += dot(angles, angles)
+            write_angular(k, links, link, turning, column("sign", link))
+    soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], k.sqrt(square.value))
+    for place in range(2):
+        inertia = m.body_invweight0[bodies[0], place] + m.body_invweight0[bodies[1], place]
+        R = soft.regularisation(k, inertia)
+        links.D[link, place] = k.select(active(k, equality_id), 1.0 / R, 0.0)
+    links.damping[link, :] = soft.damping
+    with k.loop(0, column("dim", link)) as row:
         links.spring[link, row] = soft.stiffness * soft.impedance * residual[row]
-        write_wrenches(k, links, link, row, points, directions[row], sign)
 
 
-def write_wrenches(
-    k: Kernel, links: Links, link: Any, row: int, points: list[Any], direction: Any, sign: Any
-) -> None:
-    """Wrenches of one row; the near end is on the first body unless that does not move."""
-    near, far, turns = links.near[link], links.far[link], row >= 3
-    point = k.select(sign > 0, points[0], points[1])
-    links.near_wrench[link, row] = wrench(k, near, point, direction, turns=turns) * (1.0 * sign)
-    with k.when(far > 0):
-        links.far_wrench[link, row] = -wrench(k, far, points[1], direction, turns=turns)
+def write_linear(k: Kernel, links: Links, link: Any, points: list[Any], sign: Any) -> None:
+    """Wrenches along the world's axes. The near end is on the first body unless that does not move."""
+    m, com = k.model, k.data.subtree_com
+    near, far = links.near[link], links.far[link]
+    point = k.local(points[0])
+    with k.when(sign < 0):
+        point.set(points[1])
+    lever = point.value - com[m.body_rootid[near]]
+    other = points[1] - com[m.body_rootid[far]]
+    for row, axis in enumerate(np.eye(3).astype(object)):
+        links.near_wrench[link, row] = vector(cross(lever, axis), axis) * (1.0 * sign)
+        with k.when(far > 0):
+            links.far_wrench[link, row] = -vector(cross(other, axis), axis)
 
 
-def anchor(k: Kernel, equality_id: Any, sides: Sides, side: int, *, weld: bool) -> Any:
-    """The anchor on one side, world frame. eq_data of a weld holds the second body's before the first one's."""
-    d, place = k.data, 3 * (1 - side if weld else side)
-    body = sides.bodies[side]
-    local = k.model.eq_data[equality_id][place : place + 3]
+def write_angular(k: Kernel, links: Links, link: Any, directions: np.ndarray, sign: Any) -> None:
+    """Wrenches about directions (3, 3)."""
+    for row in range(3):
+        turn = vector(directions[row], 0.0, 0.0, 0.0)
+        links.near_wrench[link, 3 + row] = turn * (1.0 * sign)
+        with k.when(links.far[link] > 0):
+            links.far_wrench[link, 3 + row] = -turn
+
+
+def anchor(k: Kernel, link: Any, column: Columns, side: int) -> Any:
+    """The anchor on one side, world frame."""
+    m, d = k.model, k.data
+    body, equality_id = column(f"body{side + 1}", link), column("ids", link)
+    place = column(f"anchor{side + 1}", link)
+    local = [m.eq_data[equality_id, place + i] for i in range(3)]
     rotation = d.xmat[body].reshape(3, 3)
     point = k.local(d.xpos[body] + np.array([dot(row, local) for row in rotation], dtype=object))
-    if k.model.nsite:
-        with k.when(sides.on_sites):
-            point.set(d.site_xpos[sides.objects[side]])
+    if column.sites:
+        objects = (m.eq_obj1id, m.eq_obj2id)[side]
+        with k.when(column("on_sites", link) > 0):
+            point.set(d.site_xpos[objects[equality_id]])
     return point.value
 
 
-def orientation(k: Kernel, equality_id: Any, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
+def orientation(k: Kernel, link: Any, column: Columns) -> tuple[np.ndarray, np.ndarray]:
     """Directions (3, 3) of the angular rows of a weld, and their residual (3).
 
     With c = second⁻¹·first and u the relative angular velocity in the second frame, the vector part of c changes at
     ½(c₀u + u × c⃗)."""
     m, d = k.model, k.data
-    own = k.local(vector(m.eq_data[equality_id][6:10], 1.0, 0.0, 0.0, 0.0) * 1.0)
-    if m.nsite:
-        with k.when(sides.on_sites):
-            own.set(vector(*(m.site_quat[site] for site in sides.objects)))
-    quats = own.value
+    equality_id = column("ids", link)
+    own = k.local(vector(m.eq_data[equality_id][6:10], 1.0, 0.0, 0.0, 0.0))
+    if column.sites:
+        with k.when(column("on_sites", link) > 0):
+            sites = m.eq_obj1id[equality_id], m.eq_obj2id[equality_id]
+            own.set(vector(*(m.site_quat[site] for site in sites)))
     first, second = (
-        mul_quat(d.xquat[body], quats[4 * n : 4 * n + 4]) for n, body in enumerate(sides.bodies)
+        mul_quat(d.xquat[column(f"body{n + 1}", link)], own.value[4 * n : 4 * n + 4]) for n in (0, 1)
     )
     w, x, y, z = mul_quat(neg_quat(second), first)
     rate = np.array([[w, z, -y], [-z, w, x], [y, -x, w]], dtype=object)

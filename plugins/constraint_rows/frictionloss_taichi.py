@@ -16,7 +16,7 @@ def frictionloss(k: Kernel) -> None:
     m, rows = k.model, DofRows(k)
     with k.loop(rows.first_friction, rows.first_limit) as r:
         dof = rows.column("ids", r)
-        soft = softness(k, m.dof_solref[dof], m.dof_solimp[dof], 0.0)
+        soft = softness(k, m.dof_solref[dof], m.dof_solimp[dof])
         rows.coefficient[r, 0] = 1.0
         rows.D[r] = 1.0 / soft.regularisation(k, m.dof_invweight0[dof])
         rows.spring[r] = 0.0

@@ -14,10 +14,6 @@ from dovetail.backends.taichi.lanes import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_taichi import softness
 
-LOWER, UPPER = (0, 1.0), (1, -1.0)
-"""Column of jnt_range, and how the distance changes with the joint's position."""
-
-
 def limit(k: Kernel) -> None:
     """Write the rows of limited joints."""
     rows = DofRows(k)
@@ -36,10 +32,10 @@ def scalar_limits(k: Kernel, rows: DofRows) -> None:
         first = rows.first_limit + 2 * n
         joint = rows.column("ids", first)
         position = d.qpos[m.jnt_qposadr[joint]]
-        for column, sign in (LOWER, UPPER):
-            distance = sign * (position - m.jnt_range[joint, column])
-            rows.coefficient[first + column, 0] = sign
-            write(k, rows, first + column, joint, distance)
+        with k.loop(0, 2) as side:
+            sign = 1.0 - 2.0 * side  # how the distance changes with the position
+            rows.coefficient[first + side, 0] = sign
+            write(k, rows, first + side, joint, sign * (position - m.jnt_range[joint, side]))
 
 
 def ball_limit(k: Kernel, rows: DofRows, r: Any) -> None:

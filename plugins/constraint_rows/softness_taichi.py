@@ -28,11 +28,12 @@ class Softness(NamedTuple):
         return k.max((1.0 - self.impedance) * inverse_inertia / self.impedance, MINVAL)
 
 
-def softness(k: Kernel, solref: Any, solimp: Any, violation: Any) -> Softness:
-    """Of a row at a violation (pos − margin, or a norm)."""
+def softness(k: Kernel, solref: Any, solimp: Any, violation: Any = None) -> Softness:
+    """Of a row at a violation (pos − margin, or a norm); None for one that has none."""
     dmax = k.clip(solimp[1], MIN_IMPEDANCE, MAX_IMPEDANCE)
     stiffness, damping = stiffness_damping(k, safe_solref(k, solref), dmax)
-    return Softness(stiffness, damping, impedance(k, solimp, violation), dmax)
+    value = impedance(k, solimp, violation)
+    return Softness(stiffness, damping, value, dmax)
 
 
 def safe_solref(k: Kernel, solref: Any, default: tuple[float, float] = DEFAULT_SOLREF) -> tuple[Any, Any]:
@@ -59,6 +60,8 @@ def impedance(k: Kernel, solimp: Any, violation: Any) -> Any:
     d0, dmax = (k.clip(solimp[n], MIN_IMPEDANCE, MAX_IMPEDANCE) for n in (0, 1))
     width = k.max(solimp[2], 0.0)
     flat = (d0 == dmax) | (width <= MINVAL)
+    if violation is None:
+        return k.select(flat, 0.5 * (d0 + dmax), d0)
     x = k.min(k.abs(violation) / k.select(flat, 1.0, width), 1.0)
     curved = d0 + sigmoid(k, x, solimp[3], solimp[4]) * (dmax - d0)
     return k.select(flat, 0.5 * (d0 + dmax), k.select(x >= 1.0, dmax, curved))

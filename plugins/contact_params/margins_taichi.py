@@ -1,6 +1,6 @@
-"""The margin of a contact in lane kernels: its explicit pair's, or what the rule makes of its geoms' (mj_assignMargin).
+"""The margin of a contact in lane kernels: its explicit pair's, or what the rule makes of its geoms'.
 
-Margins are the same in all worlds; they are read from the Model at run time.
+Margins are the same in all worlds; they are read from the Model at run time. Compare mj_assignMargin.
 """
 
 from __future__ import annotations

@@ -23,12 +23,7 @@ from dovetail.plugins.contact_params.margins_taichi import (
     pair_or,
     pair_or_geoms,
 )
-
-MINMU = 1e-5
-"""Smallest friction coefficient of a contact (mjMINMU, MuJoCo 3.4)."""
-
-UNPACK = [0, 0, 1, 2, 2]
-"""Which of slide, spin and roll each of the contact's five coefficients is."""
+from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
 
 Parts = Mapping[str, Any]
 

@@ -64,8 +64,8 @@ def append(
         return
     if len(found) > room:
         raise LaneError(f"collide_pair:{key} returns {len(found)} contacts, but there is room for {room}")
-    for slot, contact in enumerate(found):
-        append_one(contacts, p, near, count, slot, contact)
+    for number, contact in enumerate(found):
+        append_one(contacts, p, near, count, number, contact)
 
 
 def append_one(

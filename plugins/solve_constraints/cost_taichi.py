@@ -9,62 +9,163 @@ m·z₀ + T ≤ 0 costs ½·D·(z₀² + T²/m), and between them the cost is ½
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
+import attrs
 
-from dovetail.backends.taichi.algebra import MINVAL, dot
-from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, Form
+from dovetail.backends.taichi.algebra import MINVAL
+from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
 
-# ---- links: z has as many numbers as the link has base rows, D the two weights of Links.D
-
-
-def link_force(k: Kernel, form: Form, z: Any, D: Any) -> np.ndarray:
-    """Forces of the base rows."""
-    if form.kind == EQUALITY:
-        return np.array([-D[row // 3] * x for row, x in enumerate(z)], dtype=object)
-    if form.kind == ELLIPTIC:
-        return _elliptic_force(k, z, D)
-    edges = _edges(k, form, z)
-    force = [-D[0] * sum(up + down for up, down in edges)] if edges else [-D[0] * k.min(z[0], 0.0)]
-    return np.array([*force, *(D[0] * (down - up) for up, down in edges)], dtype=object)
+Values = Callable[[Any], Any]
+"""A number for each base row of a link."""
 
 
-def link_weight(k: Kernel, form: Form, z: Any, D: Any) -> np.ndarray:
-    """Second derivatives of the cost (dim, dim)."""
-    W = np.zeros((form.dim, form.dim)).astype(object)
-    if form.kind == EQUALITY:
-        np.fill_diagonal(W, [D[row // 3] for row in range(form.dim)])
-    elif form.kind == ELLIPTIC:
-        _elliptic_weight(k, z, D, W)
-    elif form.kind == FRICTIONLESS:
-        W[0, 0] = k.select(z[0] < 0.0, D[0], 0.0)
-    else:
-        for n in range(1, form.dim):
-            up, down = (k.select(edge < 0.0, D[0], 0.0) for edge in (z[0] + z[n], z[0] - z[n]))
-            W[n, n] = up + down
-            W[0, 0] = W[0, 0] + W[n, n]
-            W[0, n] = W[n, 0] = up - down
-    return W
+@attrs.frozen(eq=False)
+class Link:
+    """One link of a known kind."""
+
+    k: Kernel
+    links: Links
+    index: Any
+    kind: Kind
+
+    def rows(self, first: int = 0) -> Iterator[Any]:
+        return self.links.base_rows(self.index, self.kind, first)
+
+    @property
+    def D(self) -> Any:
+        return self.links.D[self.index, 0]
+
+    @property
+    def m(self) -> Any:
+        """Square of the regularised cone's slope."""
+        return self.links.D[self.index, 1]
+
+    def weight_of(self, row: Any) -> Any:
+        """Weight of an equality's row: linear ones first."""
+        if isinstance(row, int):
+            return self.links.D[self.index, row // 3]
+        return self.k.select(row < 3, self.D, self.links.D[self.index, 1])
 
 
-def link_cost(k: Kernel, form: Form, z: Any, D: Any) -> Any:
+# ---- cost
+
+
+def link_cost(link: Link, z: Values) -> Any:
     """Cost of a link."""
-    if form.kind == EQUALITY:
-        return 0.5 * dot([D[row // 3] for row in range(form.dim)], z * z)
-    if form.kind == ELLIPTIC:
-        cone = _cone(k, z, D)
-        middle = 0.5 * cone.stiffness * cone.gap * cone.gap
-        bottom = 0.5 * D[0] * (z[0] * z[0] + cone.T * cone.T / D[1])
-        return k.select(cone.top, 0.0, k.select(cone.bottom, bottom, middle))
-    edges = _edges(k, form, z) or [(k.min(z[0], 0.0), 0.0)]
-    return 0.5 * D[0] * sum(up * up + down * down for up, down in edges)
+    return _COST[link.kind.name](link, z)
 
 
-def _edges(k: Kernel, form: Form, z: Any) -> list[tuple[Any, Any]]:
-    """How far each pair of a pyramid's edges is below zero."""
-    return [(k.min(z[0] + z[n], 0.0), k.min(z[0] - z[n], 0.0)) for n in range(1, form.dim)]
+def _equality_cost(link: Link, z: Values) -> Any:
+    total = link.k.local(0.0)
+    for row in link.rows():
+        total += 0.5 * link.weight_of(row) * z(row) * z(row)
+    return total.value
+
+
+def _frictionless_cost(link: Link, z: Values) -> Any:
+    push = link.k.min(z(0), 0.0)
+    return 0.5 * link.D * push * push
+
+
+def _pyramid_cost(link: Link, z: Values) -> Any:
+    k, total = link.k, link.k.local(0.0)
+    for row in link.rows(1):
+        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
+        total += up * up + down * down
+    return 0.5 * link.D * total.value
+
+
+def _elliptic_cost(link: Link, z: Values) -> Any:
+    k, cone = link.k, cone_of(link, z)
+    middle = 0.5 * cone.stiffness * cone.gap * cone.gap
+    bottom = 0.5 * link.D * (z(0) * z(0) + cone.T * cone.T / link.m)
+    return k.select(cone.top, 0.0, k.select(cone.bottom, bottom, middle))
+
+
+# ---- force
+
+
+def write_force(link: Link, z: Values, force: Field) -> None:
+    """Write the forces (6) of a link's base rows."""
+    _FORCE[link.kind.name](link, z, force)
+
+
+def _equality_force(link: Link, z: Values, force: Field) -> None:
+    for row in link.rows():
+        force[row] = -link.weight_of(row) * z(row)
+
+
+def _frictionless_force(link: Link, z: Values, force: Field) -> None:
+    force[0] = -link.D * link.k.min(z(0), 0.0)
+
+
+def _pyramid_force(link: Link, z: Values, force: Field) -> None:
+    k, normal = link.k, link.k.local(0.0)
+    for row in link.rows(1):
+        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
+        force[row] = link.D * (down - up)
+        normal -= up + down
+    force[0] = link.D * normal.value
+
+
+def _elliptic_force(link: Link, z: Values, force: Field) -> None:
+    k, cone = link.k, cone_of(link, z)
+    push = cone.stiffness * cone.gap
+    normal = k.select(cone.bottom, -link.D * z(0), -push)
+    tangent = k.select(cone.bottom, -link.D / link.m, push / cone.T)
+    force[0] = k.select(cone.top, 0.0, normal)
+    for row in link.rows(1):
+        force[row] = k.select(cone.top, 0.0, tangent * z(row))
+
+
+# ---- second derivatives
+
+
+def write_weight(link: Link, z: Values, W: Field) -> None:
+    """Write the second derivatives (6, 6) of a link's cost."""
+    _WEIGHT[link.kind.name](link, z, W)
+
+
+def _equality_weight(link: Link, z: Values, W: Field) -> None:
+    for row in link.rows():
+        for column in link.rows():
+            W[row, column] = 0.0
+        W[row, row] = link.weight_of(row)
+
+
+def _frictionless_weight(link: Link, z: Values, W: Field) -> None:
+    W[0, 0] = link.k.select(z(0) < 0.0, link.D, 0.0)
+
+
+def _pyramid_weight(link: Link, z: Values, W: Field) -> None:
+    k, normal = link.k, link.k.local(0.0)
+    for row in link.rows(1):
+        up, down = (k.select(edge < 0.0, link.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
+        for column in link.rows(1):
+            W[row, column] = 0.0
+        W[row, row] = up + down
+        W[0, row] = up - down
+        W[row, 0] = up - down
+        normal += up + down
+    W[0, 0] = normal.value
+
+
+def _elliptic_weight(link: Link, z: Values, W: Field) -> None:
+    k, cone = link.k, cone_of(link, z)
+    stiffness = k.select(cone.top | cone.bottom, 0.0, cone.stiffness)
+    flat = k.select(cone.bottom & ~cone.top, link.D, 0.0)
+    bend = cone.gap / cone.T
+    W[0, 0] = stiffness + flat
+    for row in link.rows(1):
+        u = z(row) / cone.T
+        W[0, row] = -stiffness * u
+        W[row, 0] = -stiffness * u
+        for column in link.rows(1):
+            W[row, column] = stiffness * (1.0 + bend) * u * (z(column) / cone.T)
+        W[row, row] += flat / link.m - stiffness * bend
 
 
 class Cone(NamedTuple):
@@ -79,33 +180,101 @@ class Cone(NamedTuple):
     bottom: Any
 
 
-def _cone(k: Kernel, z: Any, D: Any) -> Cone:
-    T = k.sqrt(dot(z[1:], z[1:]))
-    return Cone(k.max(T, MINVAL), z[0] - T, D[0] / (1.0 + D[1]), z[0] >= T, D[1] * z[0] + T <= 0.0)
+def cone_of(link: Link, z: Values) -> Cone:
+    square = link.k.local(0.0)
+    for row in link.rows(1):
+        square += z(row) * z(row)
+    return _cone(link, z(0), square.value)
 
 
-def _elliptic_force(k: Kernel, z: Any, D: Any) -> np.ndarray:
-    cone = _cone(k, z, D)
-    push = cone.stiffness * cone.gap
-    normal = k.select(cone.bottom, D[0] * z[0], push)
-    tangent = k.select(cone.bottom, -D[0] / D[1], push / cone.T)
-    force = np.array([-normal, *(tangent * x for x in z[1:])], dtype=object)
-    return k.select(cone.top, np.zeros(len(z)).astype(object), force)
+def _cone(link: Link, z0: Any, square: Any) -> Cone:
+    k = link.k
+    T = k.sqrt(square)
+    return Cone(k.max(T, MINVAL), z0 - T, link.D / (1.0 + link.m), z0 >= T, link.m * z0 + T <= 0.0)
 
 
-def _elliptic_weight(k: Kernel, z: Any, D: Any, W: np.ndarray) -> None:
-    cone = _cone(k, z, D)
-    direction = z[1:] / cone.T
-    slope = np.array([1.0, *(-u for u in direction)], dtype=object)  # of the gap
-    bend = cone.gap / cone.T
-    none = k.select(cone.top, 0.0, 1.0)
-    for i in range(len(z)):
-        for j in range(i + 1):
-            curved = slope[i] * slope[j]
-            if j > 0:
-                curved = curved + bend * slope[i] * slope[j] - (bend if i == j else 0.0)
-            flat = 0.0 if i != j else (D[0] if i == 0 else D[0] / D[1])
-            W[i, j] = W[j, i] = none * k.select(cone.bottom, flat, cone.stiffness * curved)
+# ---- along a line
+
+
+def slope_and_curvature(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    """Derivatives of a link's cost where it is z and changes at `rate`."""
+    return _LINE[link.kind.name](link, z, rate)
+
+
+def _equality_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = link.k.local(0.0), link.k.local(0.0)
+    for row in link.rows():
+        pull = link.weight_of(row) * rate(row)
+        slope += pull * z(row)
+        curvature += pull * rate(row)
+    return slope.value, curvature.value
+
+
+def _frictionless_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    return _edge_line(link, z(0), rate(0))
+
+
+def _pyramid_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = link.k.local(0.0), link.k.local(0.0)
+    for row in link.rows(1):
+        for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
+            first, second = _edge_line(link, edge, change)
+            slope += first
+            curvature += second
+    return slope.value, curvature.value
+
+
+def _edge_line(link: Link, z: Any, rate: Any) -> tuple[Any, Any]:
+    pull = link.k.select(z < 0.0, link.D * rate, 0.0)
+    return pull * z, pull * rate
+
+
+def _elliptic_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    k = link.k
+    zz, zr, rr = (k.local(0.0) for _ in range(3))
+    for row in link.rows(1):
+        zz += z(row) * z(row)
+        zr += z(row) * rate(row)
+        rr += rate(row) * rate(row)
+    cone = _cone(link, z(0), zz.value)
+    stretch = zr.value / cone.T
+    change = rate(0) - stretch
+    bend = cone.gap * (rr.value - stretch * stretch) / cone.T
+    middle = cone.stiffness * cone.gap * change, cone.stiffness * (change * change - bend)
+    bottom = (
+        link.D * (z(0) * rate(0) + zr.value / link.m),
+        link.D * (rate(0) * rate(0) + rr.value / link.m),
+    )
+    slope, curvature = (
+        k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True)
+    )
+    return slope, curvature
+
+
+_COST = {
+    EQUALITY: _equality_cost,
+    FRICTIONLESS: _frictionless_cost,
+    PYRAMID: _pyramid_cost,
+    ELLIPTIC: _elliptic_cost,
+}
+_FORCE = {
+    EQUALITY: _equality_force,
+    FRICTIONLESS: _frictionless_force,
+    PYRAMID: _pyramid_force,
+    ELLIPTIC: _elliptic_force,
+}
+_WEIGHT = {
+    EQUALITY: _equality_weight,
+    FRICTIONLESS: _frictionless_weight,
+    PYRAMID: _pyramid_weight,
+    ELLIPTIC: _elliptic_weight,
+}
+_LINE = {
+    EQUALITY: _equality_line,
+    FRICTIONLESS: _frictionless_line,
+    PYRAMID: _pyramid_line,
+    ELLIPTIC: _elliptic_line,
+}
 
 
 # ---- dof rows

@@ -17,8 +17,9 @@ import attrs
 import numpy as np
 
 from dovetail.backends.taichi.algebra import MINVAL, dot
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel, Variable
-from dovetail.plugins.constraint_lanes import LARGEST_DIM, Form, Links, ends_of
+from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.plugins.constraint_lanes import LARGEST_DIM, Links, ends_of
+from dovetail.plugins.solve_constraints.cost_taichi import Link
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 """Entries of a symmetric 6 x 6 matrix that are stored."""
@@ -137,33 +138,43 @@ class Hessian:
         return self.k.integers("loaded", self.k.model.nbody)
 
     def clear(self) -> None:
-        """No links."""
-        with self.k.loop(0, self.k.model.nbody) as body:
-            self.loaded[body] = 0
-
-    def add_grounded(self, body: Any, wrenches: list[Any], W: np.ndarray) -> None:
-        """A link between a body and the ground: A += wᵀ·W·w."""
+        """No links, no entries."""
         k = self.k
-        with k.when(self.loaded[body] == 0):
+        with k.loop(0, k.model.nbody) as body:
+            self.loaded[body] = 0
+        with k.loop(0, self.nv) as row:
+            with k.loop(self.begin(row), self.end(row)) as at:
+                self.entries[row, self.column(at)] = 0.0
+            self.entries[row, row] = 0.0
+
+    def load(self, body: Any) -> None:
+        """Make sure that a body has a composite."""
+        with self.k.when(self.loaded[body] == 0):
             self.loaded[body] = 1
             self.composite[body] = 0.0
-        weighted = [sum(W[r, q] * wrenches[q] for q in range(len(W))) for r in range(len(W))]
-        for n, (i, j) in enumerate(PACKED):
-            self.composite[body, n] += sum(w[i] * u[j] for w, u in zip(wrenches, weighted, strict=True))
 
-    def assemble_tree(self, filled: Any) -> None:
-        """M and the links to the ground; zero where there is fill."""
+    def add_grounded(self, link: Link, W: Field) -> None:
+        """A link between a body and the ground: A += wᵀ·W·w."""
+        k, wrench = self.k, link.links.near_wrench
+        body = link.links.near[link.index]
+        self.load(body)
+        total = k.local(self.composite[body])
+        for row in link.rows():
+            weighted = k.local(np.full(6, 0.0, object))
+            for column in link.rows():
+                weighted += W[row, column] * wrench[link.index, column]
+            w, u = wrench[link.index, row], weighted.value
+            total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
+        self.composite[body] = total.value
+
+    def add_tree(self) -> None:
+        """Add M and the links to the ground."""
         k, m, d, H = self.k, self.k.model, self.k.data, self.entries
         with k.loop(1, m.nbody, reverse=True) as body:
             parent = m.body_parentid[body]
             with k.when(self.loaded[body] > 0), k.when(parent > 0):
-                with k.when(self.loaded[parent] == 0):
-                    self.loaded[parent] = 1
-                    self.composite[parent] = 0.0
+                self.load(parent)
                 self.composite[parent] += self.composite[body]
-        if self.fills:
-            with k.when(filled), k.loop(0, self.nv) as row, k.loop(self._begin[row], self._end[row]) as at:
-                H[row, self._column[at]] = 0.0
         with k.loop(0, self.nv) as row:
             first = m.M_rowadr[row]
             last = first + m.M_rownnz[row]
@@ -172,32 +183,41 @@ class Hessian:
                 pull = symmetric_times(self.composite[body], d.cdof[row])
                 with k.loop(first, last) as at:
                     column = m.M_colind[at]
-                    H[row, column] = d.M[at] + dot(pull, d.cdof[column])
+                    H[row, column] += d.M[at] + dot(pull, d.cdof[column])
             with k.otherwise(), k.loop(first, last) as at:
-                H[row, m.M_colind[at]] = d.M[at]
+                H[row, m.M_colind[at]] += d.M[at]
 
-    def add_coupling(self, links: Links, link: Any, form: Form, W: np.ndarray) -> None:
+    def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
-        k, d = self.k, self.k.data
+        k, d, links = self.k, self.k.data, link.links
         span, J = k.integers("span", self.nv), k.scratch("span_J", self.nv, LARGEST_DIM)
         count = k.local(0)
 
         def visit(dof: Any, wrench: Field) -> None:
             nonlocal count
             span[count.value] = dof
-            for row in range(form.dim):
-                J[count.value, row] = dot(wrench[link, row], d.cdof[dof])
+            for row in link.rows():
+                J[count.value, row] = dot(wrench[link.index, row], d.cdof[dof])
             count += 1
 
-        near, far = links.near[link], links.far[link]
         apart(
-            k, near, far, lambda dof: visit(dof, links.near_wrench), lambda dof: visit(dof, links.far_wrench)
+            k,
+            (links.near[link.index], links.far[link.index]),
+            lambda dof: visit(dof, links.near_wrench),
+            lambda dof: visit(dof, links.far_wrench),
         )
+        own = k.scratch("span_WJ", LARGEST_DIM)
         with k.loop(0, count.value) as a:
-            row = span[a]
-            own = [dot(W[r], J[a][: form.dim]) for r in range(form.dim)]
+            for row in link.rows():
+                total = k.local(0.0)
+                for column in link.rows():
+                    total += W[row, column] * J[a, column]
+                own[row] = total.value
             with k.loop(a, count.value) as b:
-                self.entries[row, span[b]] += dot(own, J[b][: form.dim])
+                total = k.local(self.entries[span[a], span[b]])
+                for row in link.rows():
+                    total += own[row] * J[b, row]
+                self.entries[span[a], span[b]] = total.value
 
     # ---- factor
 
@@ -243,12 +263,12 @@ def last_dof(k: Kernel, body: Any) -> Any:
 
 
 def apart(
-    k: Kernel, near: Any, far: Any, on_near: Callable[[Any], None], on_far: Callable[[Any], None]
-) -> tuple[Variable, Variable]:
-    """Visit the dofs that move one of two bodies but not both, in descending order: up both chains until they meet.
-    Returns the dofs where they met."""
+    k: Kernel, bodies: tuple[Any, Any], on_near: Callable[[Any], None], on_far: Callable[[Any], None]
+) -> None:
+    """Visit the dofs that move one of two bodies but not both, in descending order: up both chains until they
+    meet."""
     m = k.model
-    first, second = k.local(last_dof(k, near) + 0), k.local(last_dof(k, far) + 0)
+    first, second = (k.local(last_dof(k, body)) for body in bodies)
     with k.loop(0, int(m.nv)):
         k.leave_when(first.value == second.value)
         with k.when(first.value > second.value):
@@ -257,4 +277,3 @@ def apart(
         with k.otherwise():
             on_far(second.value)
             second.set(m.dof_parentid[second.value])
-    return first, second

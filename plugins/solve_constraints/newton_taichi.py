@@ -17,15 +17,17 @@ from dovetail.backends.taichi.algebra import dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
-from dovetail.plugins.constraint_lanes import LARGEST_DIM, DofRows, Form, Links
+from dovetail.plugins.constraint_lanes import LARGEST_DIM, DofRows, Links
 from dovetail.plugins.solve_constraints.cost_taichi import (
     DofCost,
+    Link,
     equality_cost,
     friction_cost,
     limit_cost,
     link_cost,
-    link_force,
-    link_weight,
+    slope_and_curvature,
+    write_force,
+    write_weight,
 )
 from dovetail.plugins.solve_constraints.hessian_taichi import Hessian, apart, can_couple
 
@@ -108,7 +110,7 @@ class Newton:
 
     @property
     def hessian(self) -> Hessian:
-        couples = bool(self.links.forms) and can_couple(self.k, self.links)
+        couples = bool(self.links.kinds) and can_couple(self.k, self.links)
         return Hessian(self.k, couples, couples or self.rows.fills)
 
     # ---- the method
@@ -165,7 +167,7 @@ class Newton:
     def _row_kinds(self) -> list[tuple[IntegerField, Any, Callable[[Any], Any]]]:
         """Lists of links and of dof rows, how many there are at most, and the weight of one."""
         return [
-            (self.link_list, self.links.count if self.links.forms else 0, lambda n: self.links.D[n, 0]),
+            (self.link_list, self.links.count if self.links.kinds else 0, lambda n: self.links.D[n, 0]),
             (self.row_list, self.rows.count, lambda n: self.rows.D[n]),
         ]
 
@@ -181,36 +183,43 @@ class Newton:
                     kept += 1
             self.listed[place] = kept.value
 
-    def each_link(self) -> Iterator[tuple[Any, Form]]:
-        """`for link, form in …:` runs its body for every listed link, at run time."""
-        if self.links.forms:
+    def each_link(self) -> Iterator[Any]:
+        """`for link in …:` runs its body for every listed link, at run time."""
+        if self.links.kinds:
             with self.k.loop(0, self.listed[0]) as n:
-                link = self.link_list[n]
-                for form in self.links.by_form(link):
-                    yield link, form
+                yield self.link_list[n]
 
-    def each_row(self) -> Iterator[tuple[Any, Callable[..., DofCost], Any]]:
-        """`for row, cost, loss in …:` runs its body for every listed dof row; `loss` is its friction loss."""
-        rows, m = self.rows, self.k.model
+    def each_link_by_kind(self) -> Iterator[Link]:
+        """The same, with the body written out for every kind of link."""
+        for link in self.each_link():
+            for kind in self.links.by_kind(link):
+                yield Link(self.k, self.links, link, kind)
+
+    def each_row(self) -> Iterator[Any]:
+        """`for row in …:` runs its body for every listed dof row."""
+        if self.rows.count:
+            with self.k.loop(0, self.listed[1]) as n:
+                yield self.row_list[n]
+
+    def each_row_by_kind(self) -> Iterator[tuple[Any, Callable[[Any], DofCost]]]:
+        """The same with the function that gives a row's cost, for every kind of dof row."""
+        rows = self.rows
         bounds = (0, rows.first_friction, rows.first_limit, rows.count)
-        kinds = [
-            (cost, bounds[n], bounds[n + 1])
-            for n, cost in enumerate((equality_cost, friction_cost, limit_cost))
-            if bounds[n + 1] > bounds[n]
-        ]
-        if not kinds:
-            return
-        with self.k.loop(0, self.listed[1]) as n:
-            row = self.row_list[n]
-            for cost, first, end in kinds:
-                loss = 0.0
-                if len(kinds) == 1:
-                    yield row, cost, m.dof_frictionloss[rows.column("ids", row)] if cost is friction_cost else loss
+        for row in self.each_row():
+            for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
+                if bounds[n] == bounds[n + 1]:
+                    continue
+                if (bounds[n], bounds[n + 1]) == (0, rows.count):
+                    yield row, self._row_cost(row, rule)
                 else:
-                    with self.k.when((row >= first) & (row < end)):
-                        if cost is friction_cost:
-                            loss = m.dof_frictionloss[rows.column("ids", row)]
-                        yield row, cost, loss
+                    with self.k.when((row >= bounds[n]) & (row < bounds[n + 1])):
+                        yield row, self._row_cost(row, rule)
+
+    def _row_cost(self, row: Any, rule: Callable[..., DofCost]) -> Callable[[Any], DofCost]:
+        rows, loss = self.rows, 0.0
+        if rule is friction_cost:
+            loss = self.k.model.dof_frictionloss[rows.column("ids", row)]
+        return lambda z: rule(self.k, z, rows.D[row], loss)
 
     # ---- pattern
 
@@ -254,7 +263,7 @@ class Newton:
                         self.listed[2] = 1
             sides.set(side)
 
-        apart(k, near, far, lambda dof: visit(dof, 1), lambda dof: visit(dof, 2))
+        apart(k, (near, far), lambda dof: visit(dof, 1), lambda dof: visit(dof, 2))
 
     # ---- products
 
@@ -283,7 +292,7 @@ class Newton:
                 total += k.data.cdof[dof] * x(dof)
             motion[body] = total.value
 
-    def link_product(self, link: Any, row: int) -> Any:
+    def link_product(self, link: Any, row: Any) -> Any:
         """A link's base row times the accelerations that `move_bodies` was given."""
         k, links = self.k, self.links
         total = k.local(dot(links.near_wrench[link, row], self.body_motion[links.near[link]]))
@@ -303,13 +312,15 @@ class Newton:
 
     def rows_times(self, x: Any, into: Any, *, offset: bool) -> None:
         """z[into] = J·x, minus aref if `offset`."""
-        self.move_bodies(x)
-        for link, form in self.each_link():
-            for row in range(form.dim):
-                start = self.links.offset[link, row] if offset else 0.0
+        links, rows = self.links, self.rows
+        if links.kinds:
+            self.move_bodies(x)
+        for link in self.each_link():
+            for row in links.base_rows(link):
+                start = links.offset[link, row] if offset else 0.0
                 self.link_z[into, link, row] = start + self.link_product(link, row)
-        for row, _, _ in self.each_row():
-            start = self.rows.offset[row] if offset else 0.0
+        for row in self.each_row():
+            start = rows.offset[row] if offset else 0.0
             self.row_z[into, row] = start + self.row_product(row, x)
 
     # ---- the start
@@ -336,21 +347,24 @@ class Newton:
             d.qacc[dof] = k.select(warm, trial[1, dof], trial[0, dof])
             self.Ma[dof] = k.select(warm, product[1, dof], product[0, dof])
             d.qfrc_constraint[dof] = 0.0
-        for link, form in self.each_link():
-            for row in range(form.dim):
+        for link in self.each_link():
+            for row in self.links.base_rows(link):
                 now, other = self.link_z[NOW, link, row], self.link_z[RATE, link, row]
                 self.link_z[NOW, link, row] = k.select(warm, other, now)
-        for item, _, _ in self.each_row():
+        for item in self.each_row():
             self.row_z[NOW, item] = k.select(warm, self.row_z[RATE, item], self.row_z[NOW, item])
+
+    def values(self, link: Any, at: Any) -> Callable[[Any], Any]:
+        """z[at] of a link, by base row."""
+        return lambda row: self.link_z[at, link, row]
 
     def constraint_cost(self, at: Any) -> Any:
         """Cost of all rows at z[at]."""
         total = self.k.local(0.0)
-        for link, form in self.each_link():
-            z, D = self.link_z[at, link][: form.dim], self.links.D[link]
-            total += link_cost(self.k, form, z, D)
-        for row, cost, loss in self.each_row():
-            total += cost(self.k, self.row_z[at, row], self.rows.D[row], loss).cost
+        for link in self.each_link_by_kind():
+            total += link_cost(link, self.values(link.index, at))
+        for row, cost in self.each_row_by_kind():
+            total += cost(self.row_z[at, row]).cost
         return total.value
 
     # ---- gradient
@@ -358,13 +372,13 @@ class Newton:
     def find_gradient(self, moved: Any) -> Any:
         """Write gradient and, in worlds that have moved, qfrc_constraint; returns the square of its length."""
         k, m, d = self.k, self.k.model, self.k.data
-        if self.links.forms:
+        if self.links.kinds:
             self.pull_bodies()
         force = self._vector("force")
         with k.loop(0, m.nv) as dof:
-            force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.links.forms else 0.0
-        for row, cost, loss in self.each_row():
-            push = cost(k, self.row_z[NOW, row], self.rows.D[row], loss).force
+            force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.links.kinds else 0.0
+        for row, cost in self.each_row_by_kind():
+            push = cost(self.row_z[NOW, row]).force
             with k.loop(0, self.rows.column("nnz", row)) as n:
                 force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
         steepness = k.local(0.0)
@@ -380,15 +394,22 @@ class Newton:
         k, links, pull = self.k, self.links, self.body_force
         with k.loop(0, k.model.nbody) as body:
             pull[body] = 0.0
-        for link, form in self.each_link():
-            force = link_force(k, form, self.link_z[NOW, link][: form.dim], links.D[link])
-            pull[links.near[link]] += sum(force[r] * links.near_wrench[link, r] for r in range(form.dim))
+        force = k.scratch("link_force", LARGEST_DIM)
+        for link in self.each_link_by_kind():
+            write_force(link, self.values(link.index, NOW), force)
+            self._pull(link, links.near, links.near_wrench, force)
             if self.hessian.couples:
-                with k.when(links.far[link] > 0):
-                    pull[links.far[link]] += sum(
-                        force[r] * links.far_wrench[link, r] for r in range(form.dim)
-                    )
+                with k.when(links.far[link.index] > 0):
+                    self._pull(link, links.far, links.far_wrench, force)
         add_to_parents(k, pull)
+
+    def _pull(self, link: Link, end: IntegerField, wrench: Field, force: Field) -> None:
+        """Add a link's wrench on one of its bodies."""
+        body = end[link.index]
+        total = self.k.local(self.body_force[body])
+        for row in link.rows():
+            total += force[row] * wrench[link.index, row]
+        self.body_force[body] = total.value
 
     # ---- direction
 
@@ -404,32 +425,26 @@ class Newton:
             self.direction[dof] = k.select(live > 0.0, self.direction[dof], 0.0)
 
     def assemble(self) -> None:
-        k, H, links, rows = self.k, self.hessian, self.links, self.rows
+        """The Hessian at the current point."""
+        k, H, rows = self.k, self.hessian, self.rows
         H.clear()
-        for link, form in self.each_link():
+        W = k.scratch("W", LARGEST_DIM, LARGEST_DIM)
+        for link in self.each_link_by_kind():
+            write_weight(link, self.values(link.index, NOW), W)
             if H.couples:
-                with k.when(links.far[link] == 0):
-                    self._add_grounded(H, link, form)
+                with k.when(self.links.far[link.index] > 0):
+                    H.add_coupling(link, W)
+                with k.otherwise():
+                    H.add_grounded(link, W)
             else:
-                self._add_grounded(H, link, form)
-        H.assemble_tree(self.listed[2] > 0)
-        if H.couples:
-            for link, form in self.each_link():
-                with k.when(links.far[link] > 0):
-                    H.add_coupling(links, link, form, self._weight(link, form))
-        for row, cost, loss in self.each_row():
-            weight = cost(k, self.row_z[NOW, row], rows.D[row], loss).weight
+                H.add_grounded(link, W)
+        H.add_tree()
+        for row, cost in self.each_row_by_kind():
+            weight = cost(self.row_z[NOW, row]).weight
             with k.loop(0, rows.column("nnz", row)) as a:
                 own = weight * rows.coefficient[row, a]
                 with k.loop(a, rows.column("nnz", row)) as b:
                     H.entries[rows.dof(row, a), rows.dof(row, b)] += own * rows.coefficient[row, b]
-
-    def _add_grounded(self, H: Hessian, link: Any, form: Form) -> None:
-        wrenches = [self.links.near_wrench[link, r] for r in range(form.dim)]
-        H.add_grounded(self.links.near[link], wrenches, self._weight(link, form))
-
-    def _weight(self, link: Any, form: Form) -> Any:
-        return link_weight(self.k, form, self.link_z[NOW, link][: form.dim], self.links.D[link])
 
     # ---- line search
 
@@ -471,18 +486,16 @@ class Newton:
         """First and second derivative of the cost along the direction, at a distance."""
         k = self.k
         slope, curvature = k.local(linear + at * square), k.local(square)
-        for link, form in self.each_link():
-            rate = self.link_z[RATE, link][: form.dim]
-            z = self.link_z[NOW, link][: form.dim] + at * rate
-            D = self.links.D[link]
-            slope -= dot(link_force(k, form, z, D), rate)
-            W = link_weight(k, form, z, D)
-            curvature += dot(rate, W @ rate)
-        for row, cost, loss in self.each_row():
-            rate = self.row_z[RATE, row]
-            here = cost(k, self.row_z[NOW, row] + at * rate, self.rows.D[row], loss)
-            slope -= here.force * rate
-            curvature += here.weight * rate * rate
+        for link in self.each_link_by_kind():
+            now, rate = self.values(link.index, NOW), self.values(link.index, RATE)
+            first, second = slope_and_curvature(link, lambda row: now(row) + at * rate(row), rate)
+            slope += first
+            curvature += second
+        for row, cost in self.each_row_by_kind():
+            change = self.row_z[RATE, row]
+            here = cost(self.row_z[NOW, row] + at * change)
+            slope -= here.force * change
+            curvature += here.weight * change * change
         return slope.value, curvature.value
 
     def move(self, distance: Any) -> None:
@@ -491,10 +504,10 @@ class Newton:
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] += distance * self.direction[dof]
             self.Ma[dof] += distance * self.Mv[dof]
-        for link, form in self.each_link():
-            for row in range(form.dim):
+        for link in self.each_link():
+            for row in self.links.base_rows(link):
                 self.link_z[NOW, link, row] += distance * self.link_z[RATE, link, row]
-        for item, _, _ in self.each_row():
+        for item in self.each_row():
             self.row_z[NOW, item] += distance * self.row_z[RATE, item]
 
 

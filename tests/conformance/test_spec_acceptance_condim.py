@@ -88,9 +88,9 @@ def thrown(sim: dovetail.Simulation, steps: int, **velocity: float) -> Any:
 @pytest.mark.parametrize("cone", CONES)
 def test_condim_ac1_frictionless_contact_has_no_tangential_force(cone: str) -> None:
     sim = scene(ball('condim="1"'), cone=cone)
-    found = thrown(sim, 300, v0=1.0, v5=2.0)
+    found = thrown(sim, 150, v0=1.0, v5=2.0)
     assert (found[:, 0] >= 0.0).all()
-    assert found[-50:, 0].mean() == pytest.approx(9.81 * sim.model.body_mass[1], rel=1e-3)
+    assert found[-20:, 0].mean() == pytest.approx(9.81 * sim.model.body_mass[1], rel=1e-2)
     assert not found[:, 1:].any()
     assert sim.data.qvel[0] == pytest.approx(1.0, abs=1e-12)
     assert sim.data.qvel[5] == pytest.approx(2.0, abs=1e-12)
@@ -101,7 +101,7 @@ def test_condim_ac1_frictionless_contact_has_no_tangential_force(cone: str) -> N
 def test_condim_ac3_torsion_stops_a_spinning_top(cone: str, condim: int, stops: bool) -> None:
     """|torsion| is at most its friction times the normal force, and that is what brakes."""
     sim = scene(ball(f'condim="{condim}" friction=".5 .05 .02"'), cone=cone)
-    found = thrown(sim, 800, v5=10.0)
+    found = thrown(sim, 100, v5=10.0)
     assert (np.abs(found[:, 3]) <= 0.05 * found[:, 0] * (1 + 1e-9)).all()
     if stops:
         assert abs(sim.data.qvel[5]) < 1e-2
@@ -115,14 +115,14 @@ def test_condim_ac3_torsion_stops_a_spinning_top(cone: str, condim: int, stops: 
 def test_condim_ac4_rolling_friction_stops_a_ball(cone: str, condim: int, stops: bool) -> None:
     """|rolling moment| is at most its friction times the normal force; without it a ball rolls on."""
     sim = scene(ball(f'condim="{condim}" friction=".5 .05 .02"'), cone=cone)
-    found = thrown(sim, 800, v0=1.0, v4=10.0)
+    found = thrown(sim, 300, v0=0.3, v4=3.0)
     rolling = np.linalg.norm(found[:, 4:] / 0.02, axis=1)
     bound = found[:, 0] * (1.0 if cone == "elliptic" else np.sqrt(2.0))
     assert (rolling <= bound * (1 + 1e-9)).all()
     if stops:
         assert np.abs(sim.data.qvel[[0, 4]]).max() < 1e-2
     else:
-        assert sim.data.qvel[0] > 0.9
+        assert sim.data.qvel[0] > 0.27
 
 
 @pytest.mark.parametrize("cone", CONES)
@@ -133,11 +133,11 @@ def test_condim_ac5_contacts_of_all_condims_act_by_themselves(cone: str) -> None
     for body in range(4):
         for dof, value in start.items():
             together.data.qvel[6 * body + int(dof[1:])] = value
-    together.step(200)
+    together.step(60)
     assert sorted(together.data.contact.dim[: together.data.ncon]) == [1, 3, 4, 6]
     for i, condim in enumerate((1, 3, 4, 6)):
         alone = scene(ball(f'condim="{condim}"', x=2.0 * i), cone=cone)
-        thrown(alone, 200, **start)
+        thrown(alone, 60, **start)
         np.testing.assert_allclose(together.data.qvel[6 * i : 6 * i + 6], alone.data.qvel, atol=1e-8)
 
 
@@ -165,7 +165,7 @@ SLED = '<body pos="0 0 .0995"><freejoint/><geom name="sled" type="box" size=".3 
 def braking(angle: float, contact: str = "") -> Any:
     """Friction on a sliding sled whose velocity makes an angle with the first tangent, over the normal force."""
     sim = scene(SLED, contact=contact, friction=".5")
-    sim.step(200)
+    sim.step(60)
     tangent1, tangent2 = sim.data.contact.frame[0].reshape(3, 3)[1:]
     sim.data.qvel[:3] = 3.0 * (np.cos(angle) * tangent1 + np.sin(angle) * tangent2)
     sim.forward()
@@ -193,7 +193,7 @@ def test_condim_ac10_pyramidal_cones_are_pyramids() -> None:
     bounds = []
     for cone in CONES:
         sim = scene('<body pos="0 0 .0995"><freejoint/><geom type="box" size=".3 .3 .1"/></body>', cone=cone)
-        sim.step(200)
+        sim.step(60)
         mass = sim.model.body_mass[1]
         sim.data.qfrc_applied[:2] = 3.0 * 9.81 * mass * np.sqrt(0.5)
         sim.forward()

@@ -18,7 +18,12 @@ from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.plugins.constraint_lanes import EQ_ACTIVE
 from dovetail.plugins.constraint_reference import standard_taichi as reference
-from dovetail.plugins.constraint_rows import contact_taichi, equality_taichi, frictionloss_taichi, limit_taichi
+from dovetail.plugins.constraint_rows import (
+    contact_taichi,
+    equality_taichi,
+    frictionloss_taichi,
+    limit_taichi,
+)
 from dovetail.plugins.contact_lanes import ABSENT, Contacts, Pairs, pairs_of
 from dovetail.plugins.solve_constraints import newton_taichi
 

@@ -54,7 +54,9 @@ _ZOO = """
 """
 
 
-def zoo(cone: str = "pyramidal", condim: int = 3, solimp: str = ".9 .95 .01", **options: float) -> mujoco.MjModel:
+def zoo(
+    cone: str = "pyramidal", condim: int = 3, solimp: str = ".9 .95 .01", **options: float
+) -> mujoco.MjModel:
     option = " ".join([f'cone="{cone}"', *(f'{name}="{value}"' for name, value in options.items())])
     return mujoco.MjModel.from_xml_string(_ZOO.format(option=option, condim=condim, solimp=solimp))
 

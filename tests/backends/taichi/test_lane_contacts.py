@@ -53,7 +53,7 @@ def collision(precision: str, lanes: int = 8) -> LaneCollision:
 
 # ---- poses --------------------------------------------------------------------------------------------------
 
-NWORLD = 120
+NWORLD = 72
 QUARTER_TURNS = [
     np.array([np.eye(3)[row] * s for row, s in zip(order, signs, strict=True)])
     for order in permutations(range(3))
@@ -129,3 +129,67 @@ def test_contacts_in_single_precision(key: str) -> None:
             assert_same(a, b, TOLERANCE["f32"])
             same += 1
     assert same >= NWORLD - 1
+
+
+# ---- independence of worlds ---------------------------------------------------------------------------------
+
+
+def same_bits(a: Found, b: Found) -> bool:
+    return a.geoms.tolist() == b.geoms.tolist() and all(
+        np.array_equal(a.fields[name], b.fields[name]) for name in a.fields
+    )
+
+
+def test_a_world_does_not_depend_on_its_neighbours() -> None:
+    """In another order, and so among other worlds of a tile, every world has the same bits."""
+    xpos, xmat = poses("aligned", seed=1)
+    order = np.random.default_rng(0).permutation(NWORLD)
+    moved = collision("f64")(xpos[order], xmat[order])
+    for found, world in zip(moved, order, strict=True):
+        assert same_bits(found, both("aligned")[0][world])
+
+
+def test_a_lost_world_has_no_contacts_and_harms_no_other() -> None:
+    xpos, xmat = poses("general", seed=1)
+    lost = np.arange(NWORLD) % 5 == 2
+    xpos[lost], xmat[lost] = np.nan, np.inf
+    for world, found in enumerate(collision("f64")(xpos, xmat)):
+        wanted = both("general")[0][world]
+        assert len(found.geoms) == 0 if lost[world] else same_bits(found, wanted)
+
+
+# ---- pairs --------------------------------------------------------------------------------------------------
+
+
+def test_pairs_are_those_that_may_touch_in_the_order_of_contacts() -> None:
+    text = """
+    <mujoco>
+      <worldbody>
+        <geom name="floor" type="plane" size="1 1 1"/>
+        <body><freejoint/><geom name="box" type="box" size="1 1 1" priority="1" condim="4"/>
+          <body><joint/><geom name="child" size="1"/></body>
+        </body>
+        <body><freejoint/>
+          <geom name="ball" size="1" condim="6"/><geom name="ghost" size="1" contype="0" conaffinity="0"/>
+        </body>
+      </worldbody>
+      <contact><pair geom1="ball" geom2="floor" condim="1"/></contact>
+    </mujoco>"""
+    m = dovetail.loads(text)
+    pairs = pairs_of(m)
+    names = [
+        (m.geom(int(a)).name, m.geom(int(b)).name) for a, b in zip(pairs.geom1, pairs.geom2, strict=True)
+    ]
+    assert names == [
+        ("floor", "box"),
+        ("floor", "child"),
+        ("floor", "ball"),
+        ("ball", "box"),
+        ("child", "ball"),
+    ]
+    assert pairs.dim.tolist() == [4, 3, 1, 4, 6]
+    assert pairs.pair.tolist() == [-1, -1, 0, -1, -1]
+    assert pairs.slots.tolist() == [4, 1, 1, 1, 1]
+    assert pairs.first.tolist() == [0, 4, 5, 6, 7]
+    assert pairs.capacity == 8
+    assert pairs.moves.tolist() == [1, 1, 1, 1, 1]

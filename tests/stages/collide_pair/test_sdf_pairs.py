@@ -44,6 +44,7 @@ def test_a_mesh_without_octree_has_the_distance_to_its_faces():
     beyond = np.abs(points) - half
     exact = np.linalg.norm(np.maximum(beyond, 0), axis=1) + np.minimum(beyond.max(axis=1), 0)
     np.testing.assert_allclose(field.distance(points), exact, atol=1e-7)
+    assert field.distance(points[:0]).shape == (0,)
     ahead = points + 1e-6 * field.gradient(points)
     np.testing.assert_allclose((field.distance(ahead) - field.distance(points)) / 1e-6, 1.0, atol=1e-4)
 

@@ -1,0 +1,122 @@
+"""Parameters of contacts in lanes: explicit pairs, priorities, mixing, margins and flags, as in the reference."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from lane_contacts import Found, LaneCollision, assert_same, compile_collision, reference
+
+import dovetail
+from dovetail.contracts.enums import DisableBit, EnableBit
+
+NGEOM = 9
+NWORLD = 21
+TOLERANCE = 1e-13
+"""The same formulas, a few roundings apart."""
+
+
+def scene(seed: int = 0, *, priorities: bool = True, pairs: bool = True) -> str:
+    """Spheres over a plane with parameters of every kind; some are excluded, some named by explicit pairs."""
+    rng = np.random.default_rng(seed)
+    bodies = [f'<geom name="g0" type="plane" size="1 1 1" {parameters(rng, priorities)}/>']
+    for n in range(1, NGEOM):
+        sphere = f'<geom name="g{n}" size="{rng.uniform(0.1, 0.2)}" {parameters(rng, priorities)}/>'
+        bodies.append(f'<body name="b{n}"><freejoint/>{sphere}</body>')
+    contact = '<exclude body1="b1" body2="b2"/>'
+    if pairs:
+        contact += (
+            '<pair geom1="g5" geom2="g3" condim="6" friction="1.5 0.7 0.2 0.01 0.02" margin="0.2" gap="0.05" '
+            'solref="0.03 0.9" solimp="0.8 0.9 0.01 0.4 3" solreffriction="0.05 1.1"/>'
+            '<pair geom1="g2" geom2="g0" condim="1" margin="0.01"/><pair geom1="g1" geom2="g4"/>'
+        )
+    body = f"<worldbody>{''.join(bodies)}</worldbody><contact>{contact}</contact>"
+    override = '<option o_margin="0.07" o_solref="0.04 0.8" o_friction="0.3 0.4 0.5 0.6 0"/>'
+    return f"<mujoco>{override}{body}</mujoco>"
+
+
+def parameters(rng: np.random.Generator, priorities: bool) -> str:
+    friction = " ".join(map(str, rng.choice([0.0, *rng.uniform(0, 2, 3)], 3)))
+    solref = "-300 -20" if rng.random() < 0.3 else f"{rng.uniform(0.01, 0.05)} {rng.uniform(0.5, 1.5)}"
+    solimp = f"{rng.uniform(0.5, 0.9)} {rng.uniform(0.9, 0.99)} 0.002 0.5 {rng.choice([1, 2])}"
+    return (
+        f'friction="{friction}" solref="{solref}" solimp="{solimp}" condim="{rng.choice([1, 3, 4, 6])}" '
+        f'margin="{rng.choice([0, 0.02, 0.1])}" gap="{rng.choice([0, 0.01])}" solmix="{rng.choice([0, 1, 2.5])}" '
+        f'priority="{rng.choice([-1, 0, 1]) if priorities else 0}"'
+    )
+
+
+@cache
+def poses(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    xpos = rng.uniform(-0.35, 0.35, size=(NWORLD, NGEOM, 3))
+    xpos[:, 0] = 0.0
+    return xpos, np.tile(np.eye(3).ravel(), (NWORLD, NGEOM, 1))
+
+
+@cache
+def compiled(
+    seed: int, priorities: bool = True, pairs: bool = True, rules: tuple[tuple[str, str], ...] = ()
+) -> LaneCollision:
+    model = dovetail.loads(scene(seed, priorities=priorities, pairs=pairs))
+    return compile_collision(model, rules=dict(rules))
+
+
+def check(collision: LaneCollision, rules: dict[str, str] | None = None) -> list[Found]:
+    ours = collision(*poses())
+    for found, xpos, xmat in zip(ours, *poses(), strict=True):
+        assert_same(found, reference(collision.model, xpos, xmat, rules), TOLERANCE)
+    return ours
+
+
+@pytest.mark.parametrize(("priorities", "pairs"), [(True, True), (False, False)])
+def test_parameters_are_the_references(priorities: bool, pairs: bool) -> None:
+    found = check(compiled(0, priorities, pairs))
+    assert sum(len(f.geoms) for f in found) > 10 * NWORLD
+
+
+def test_a_model_may_be_edited_between_runs() -> None:
+    """The kernel reads values from the Model, so nothing is compiled again."""
+    collision = compiled(0)
+    model = collision.model
+    before = {
+        name: np.array(getattr(model, name)) for name in ("geom_friction", "geom_solref", "pair_margin")
+    }
+    model.geom_friction[:] *= 1.7
+    model.geom_solref[4] = 0.08, 1.2
+    model.pair_margin[0] = 0.5
+    check(collision)
+    for name, value in before.items():
+        getattr(model, name)[:] = value
+
+
+def test_the_override_flag_replaces_parameters() -> None:
+    collision = compiled(0)
+    opt = collision.model.opt
+    flags = int(opt.enableflags)
+    opt.enableflags = flags | int(EnableBit.OVERRIDE)
+    check(collision)
+    opt.enableflags = flags
+
+
+def test_no_contacts_while_they_are_disabled() -> None:
+    collision = compiled(0)
+    opt = collision.model.opt
+    flags = int(opt.disableflags)
+    opt.disableflags = flags | int(DisableBit.CONTACT)
+    assert all(len(found.geoms) == 0 for found in check(collision))
+    opt.disableflags = flags
+
+
+def test_other_rules_in_place_of_mujocos() -> None:
+    rules = {"combine_friction": "geometric_mean", "combine_margin": "sum"}
+    check(compiled(0, False, True, tuple(rules.items())), rules)
+
+
+def test_tiles_of_one_world_give_the_same_bits() -> None:
+    collision = compiled(0)
+    single = compile_collision(collision.model, lanes=1)
+    for a, b in zip(single(*poses()), collision(*poses()), strict=True):
+        assert a.geoms.tolist() == b.geoms.tolist()
+        assert all(np.array_equal(a.fields[name], b.fields[name]) for name in a.fields)
