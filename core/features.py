@@ -125,9 +125,18 @@ def _values(model: Model) -> Mapping[str, Array]:
 
 
 def geom_pairs(model: Model) -> frozenset[str]:
-    """The pairs of geom types that can meet in the model, as keys of `collide_pair`."""
-    kinds = [GeomType(kind).name.lower() for kind in np.unique(model.geom_type)]
-    return frozenset(f"{a}-{b}" for i, a in enumerate(kinds) for b in kinds[i:])
+    """The pairs of geom types that can meet in the model, as keys of `collide_pair`: those of explicit pairs, and of
+    geoms of different bodies whose masks match."""
+    weld = model.body_weldid[model.geom_bodyid]
+    columns = [model.geom_type, weld, model.geom_contype, model.geom_conaffinity]
+    groups = np.unique(np.stack(columns, axis=1), axis=0)
+    found = set(zip(model.geom_type[model.pair_geom1], model.geom_type[model.pair_geom2], strict=True))
+    for row, (kind, body, contype, affinity) in enumerate(groups):
+        rest = groups[row:]
+        meet = (rest[:, 1] != body) & (((rest[:, 3] & contype) | (rest[:, 2] & affinity)) != 0)
+        found |= {(kind, other) for other in np.unique(rest[meet, 0])}
+    names = {kind: GeomType(kind).name.lower() for pair in found for kind in pair}
+    return frozenset("-".join(names[kind] for kind in sorted(pair)) for pair in found)
 
 
 def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:

@@ -52,6 +52,13 @@ def structure_key(model: Model) -> tuple[object, ...]:
         opt.noslip_iterations > 0,
         opt.density > 0,
         opt.viscosity > 0,
+        model.geom_type.tobytes(),
+        model.geom_condim.tobytes(),
+        model.geom_priority.tobytes(),
+        model.pair_dim.tobytes(),
+        model.pair_geom1.tobytes(),
+        model.pair_geom2.tobytes(),
+        model.exclude_signature.tobytes(),
         model.geom_contype.tobytes(),
         model.geom_conaffinity.tobytes(),
         model.flex_contype.tobytes(),
@@ -302,9 +309,10 @@ class _Planner:
         if group:
             return used
         known = self.registry.keys(part.name)
-        return (
-            [key for key in known if key in geom_pairs(self.model)] if part.name == "collide_pair" else known
-        )
+        if part.name != "collide_pair":
+            return known
+        meeting = geom_pairs(self.model)
+        return [key for key in known if key in meeting]
 
     def _part_rows(self, part: Stage, caller: Stage, backend: str) -> dict[str, Callable[..., Any]]:
         """The rows of a part table that this model uses."""

@@ -36,8 +36,8 @@ class Layout(NamedTuple):
 
 
 SPARSE = {
-    "actuator_moment": Layout("moment_rownnz", "moment_rowadr", "moment_colind"),  # type: ignore[arg-type]
-    "ten_J": Layout("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind"),  # type: ignore[arg-type]
+    "actuator_moment": ("moment_rownnz", "moment_rowadr", "moment_colind"),
+    "ten_J": ("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind"),
 }
 """Fields stored by sparse rows, and the names of their integer fields."""
 

@@ -89,7 +89,7 @@ def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
 def limit_tendons(k: Kernel) -> None:
     """Scale forces down where all actuators of a tendon together exceed its actuatorfrcrange.
 
-    MuJoCo 3.4 looks for limited tendons only among those of enabled actuators; if there is none, no tendon is limited.
+    MuJoCo 3.4 looks for limited tendons only among those of enabled actuators; without any, no tendon is limited.
     """
     m, d = k.model, k.data
     total = k.scratch("tendon_force", m.ntendon)

@@ -1,4 +1,4 @@
-"""How actuator forces change with velocity: affine biases, affine gains and muscles, through the moment arms, in lanes.
+"""How actuator forces change with velocity, in lanes: affine biases, affine gains, muscles, through the moment arms.
 
 MuJoCo 3.4 differentiates gain × input + bias and nothing around it: the input is the control as it was set, not
 clamped, or the activation as it is, even with `actearly`; forcerange and actuatorfrcrange are ignored. Laws of other
@@ -26,11 +26,14 @@ def add_actuators(k: Kernel, matrix: Field, scale: Any) -> None:
     if not m.nu:
         return
     rows = arms(k)
-    with k.when(~k.disabled(DisableBit.ACTUATION)), k.loop(0, m.nu) as actuator:
-        with k.when(depends_on_velocity(k, actuator) & ~disabled_actuator(k, actuator)):
-            slope = scale * force_velocity(k, actuator)
-            with each_pair(k, "actuator", rows, actuator) as (one, other, at):
-                matrix[at] += slope * d.actuator_moment[one] * d.actuator_moment[other]
+    with (
+        k.when(~k.disabled(DisableBit.ACTUATION)),
+        k.loop(0, m.nu) as actuator,
+        k.when(depends_on_velocity(k, actuator) & ~disabled_actuator(k, actuator)),
+    ):
+        slope = scale * force_velocity(k, actuator)
+        with each_pair(k, "actuator", rows, actuator) as (one, other, at):
+            matrix[at] += slope * d.actuator_moment[one] * d.actuator_moment[other]
 
 
 def arms(k: Kernel) -> list[list[tuple[int, int]]]:

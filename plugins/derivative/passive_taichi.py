@@ -29,6 +29,9 @@ def add_tendons(k: Kernel, matrix: Field, scale: Any) -> None:
     """Dampers of tendons."""
     m = k.model
     rows = row_arms(k.structure)
-    with k.loop(0, m.ntendon) as tendon, k.when(m.tendon_damping[tendon] != 0.0):
-        with each_pair(k, "tendon_damper", rows, tendon) as (one, other, at):
-            matrix[at] -= scale * m.tendon_damping[tendon] * entry(k, one) * entry(k, other)
+    with (
+        k.loop(0, m.ntendon) as tendon,
+        k.when(m.tendon_damping[tendon] != 0.0),
+        each_pair(k, "tendon_damper", rows, tendon) as (one, other, at),
+    ):
+        matrix[at] -= scale * m.tendon_damping[tendon] * entry(k, one) * entry(k, other)

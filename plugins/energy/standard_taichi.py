@@ -1,7 +1,7 @@
 """Potential and kinetic energy in lanes, where the energy flag asks for them; zero otherwise.
 
-Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints and tendons, ½·k·d²; kinetic energy is ½·vᵀ·M·v.
-Compare mj_energyPos and mj_energyVel.
+Potential energy is that of gravity, −Σ m·g·x, and of the springs of joints and tendons, ½·k·d²; kinetic energy is
+½·vᵀ·M·v. Compare mj_energyPos and mj_energyVel.
 """
 
 from __future__ import annotations

@@ -20,7 +20,5 @@ def dovetail_implementations() -> list[Implementation]:
     reads = "cinert cdof ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
     return [
         attrs.evolve(numpy, reads=reads),
-        attrs.evolve(
-            taichi, reads=reads, structure="dovetail.plugins.tendon.structure:jacobian_structure"
-        ),
+        attrs.evolve(taichi, reads=reads, structure="dovetail.plugins.tendon.structure:jacobian_structure"),
     ]

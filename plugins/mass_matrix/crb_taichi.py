@@ -58,8 +58,11 @@ def tendon_inertia(k: Kernel) -> None:
     m, d = k.model, k.data
     armed = k.structure.tendon_armature != 0.0
     rows = [row if has else [] for row, has in zip(row_arms(k.structure), armed, strict=True)]
-    with k.loop(0, m.ntendon) as tendon, k.when(m.tendon_armature[tendon] != 0.0):
-        with each_pair(k, "tendon_armature", rows, tendon) as (one, other, at):
-            inertia = m.tendon_armature[tendon] * entry(k, one) * entry(k, other)
-            d.M[at] += inertia
-            d.qM[m.mapM2M[at]] += inertia
+    with (
+        k.loop(0, m.ntendon) as tendon,
+        k.when(m.tendon_armature[tendon] != 0.0),
+        each_pair(k, "tendon_armature", rows, tendon) as (one, other, at),
+    ):
+        inertia = m.tendon_armature[tendon] * entry(k, one) * entry(k, other)
+        d.M[at] += inertia
+        d.qM[m.mapM2M[at]] += inertia

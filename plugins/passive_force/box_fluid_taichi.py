@@ -28,7 +28,9 @@ def forces(k: Kernel, turning: Vector, moving: Vector, size: Vector) -> tuple[Ve
         own, other, third = (size[(axis + n) % 3] for n in range(3))
         spin, speed = turning[axis], moving[axis]
         resistance = density * own * (_fourth(other) + _fourth(third)) / 64.0
-        torque.append(-(pi * viscosity * (diameter * diameter * diameter)) * spin - resistance * k.abs(spin) * spin)
+        torque.append(
+            -(pi * viscosity * (diameter * diameter * diameter)) * spin - resistance * k.abs(spin) * spin
+        )
         area = 0.5 * density * other * third
         force.append(-(3.0 * pi * viscosity * diameter) * speed - area * k.abs(speed) * speed)
     return vector(*torque), vector(*force)

@@ -46,9 +46,12 @@ def on_body(k: Kernel, body: Int, wrenches: Field) -> None:
         shaped.set(k.select(m.geom_fluid[geom, 0] > 0.0, 1, shaped.value))
     with k.when(shaped.value == 0):
         on_box(k, body, wrenches)
-    with k.otherwise(), k.loop(first, first + m.body_geomnum[body]) as geom:
-        with k.when(m.geom_fluid[geom, 0] != 0.0):
-            on_ellipsoid(k, body, geom, wrenches)
+    with (
+        k.otherwise(),
+        k.loop(first, first + m.body_geomnum[body]) as geom,
+        k.when(m.geom_fluid[geom, 0] != 0.0),
+    ):
+        on_ellipsoid(k, body, geom, wrenches)
 
 
 def on_box(k: Kernel, body: Int, wrenches: Field) -> None:

@@ -1,9 +1,9 @@
 """The Hessian M + Jᵀ·W·J of the constrained problem in lanes: its pattern, its entries, its factor.
 
-Links to bodies that do not move keep the sparsity of M: with A(b) = Σ wᵀ·W·w over the links of body b and of all it
+Links to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the links of body b and of all it
 carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor j of i, as in the composite-rigid-body algorithm.
 Links between two moving bodies act through a short J over the dofs that the bodies do not share. If those are of
-different branches, rows get columns that M does not have; which, is worked out for the tile as a whole by symbolic
+different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by symbolic
 elimination from the leaves to the root. An entry that another world needs is an exact zero in this one. Compare
 mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3 and 6.5.
 """
@@ -42,7 +42,7 @@ class Hessian:
     couples: bool
     """Whether links between moving bodies are possible."""
     fills: bool
-    """Whether entries beyond those of M are possible."""
+    """Whether entries beyond those of the tree are possible."""
 
     @property
     def nv(self) -> int:
@@ -59,15 +59,13 @@ class Hessian:
     # ---- pattern: the columns of row i before the diagonal are column(at), begin(i) ≤ at < end(i)
 
     def begin(self, row: Any) -> Any:
-        return self._begin[row] if self.fills else self.k.model.M_rowadr[row]
+        return self._begin[row] if self.fills else self.k.model.D_rowadr[row]
 
     def end(self, row: Any) -> Any:
-        if self.fills:
-            return self._end[row]
-        return self.k.model.M_rowadr[row] + self.k.model.M_rownnz[row] - 1
+        return self._end[row] if self.fills else ancestors_end(self.k, row)
 
     def column(self, at: Any) -> Any:
-        return self._column[at] if self.fills else self.k.model.M_colind[at]
+        return self._column[at] if self.fills else self.k.model.D_colind[at]
 
     @property
     def _begin(self) -> IntegerField:
@@ -79,31 +77,31 @@ class Hessian:
 
     @property
     def _column(self) -> IntegerField:
-        return self.k.integers("H_column", max(self.k.structure.nC, self.nv * (self.nv - 1) // 2, 1))
+        return self.k.integers("H_column", max(self.nv * (self.nv - 1) // 2, 1))
 
     @property
     def _connected(self) -> IntegerField:
         return self.k.integers("H_connected", self.nv, self.nv)
 
     def tree_pattern(self) -> None:
-        """The pattern of M."""
-        m = self.k.model
-        with self.k.loop(0, self.nv) as row:
-            first = m.M_rowadr[row]
-            last = first + m.M_rownnz[row] - 1
-            self._begin[row], self._end[row] = first, last
-            with self.k.loop(first, last) as at:
-                self._column[at] = m.M_colind[at]
+        """The ancestors of every dof."""
+        k, m = self.k, self.k.model
+        used = k.local(0)
+        with k.loop(0, self.nv) as row:
+            self._begin[row] = used.value
+            with k.loop(m.D_rowadr[row], ancestors_end(k, row)) as at:
+                self._column[used.value] = m.D_colind[at]
+                used += 1
+            self._end[row] = used.value
 
     def clear_connections(self) -> None:
-        """Start a pattern with what M connects."""
+        """Start a pattern with the ancestors of every dof."""
         k, m = self.k, self.k.model
         with k.loop(0, self.nv) as row:
             with k.loop(0, row) as column:
                 self._connected[row, column] = 0
-            first = m.M_rowadr[row]
-            with k.loop(first, first + m.M_rownnz[row] - 1) as at:
-                self._connected[row, m.M_colind[at]] = 1
+            with k.loop(m.D_rowadr[row], ancestors_end(k, row)) as at:
+                self._connected[row, m.D_colind[at]] = 1
 
     def connect(self, row: Any, column: Any) -> None:
         """The last dof of a constraint row and another one of it; the others get connected by elimination."""
@@ -176,16 +174,16 @@ class Hessian:
                 self.load(parent)
                 self.composite[parent] += self.composite[body]
         with k.loop(0, self.nv) as row:
-            first = m.M_rowadr[row]
-            last = first + m.M_rownnz[row]
+            first, diagonal = m.M_rowadr[row], m.M_rownnz[row] - 1
+            with k.loop(first, first + diagonal) as at:
+                H[row, m.M_colind[at]] += d.M[at]
+            H[row, row] += d.M[first + diagonal]
             body = m.dof_bodyid[row]
             with k.when(self.loaded[body] > 0):
                 pull = symmetric_times(self.composite[body], d.cdof[row])
-                with k.loop(first, last) as at:
-                    column = m.M_colind[at]
-                    H[row, column] += d.M[at] + dot(pull, d.cdof[column])
-            with k.otherwise(), k.loop(first, last) as at:
-                H[row, m.M_colind[at]] += d.M[at]
+                with k.loop(m.D_rowadr[row], ancestors_end(k, row) + 1) as at:
+                    column = m.D_colind[at]
+                    H[row, column] += dot(pull, d.cdof[column])
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
@@ -248,6 +246,11 @@ class Hessian:
             with k.loop(self.begin(row), self.end(row)) as at:
                 total -= H[row, self.column(at)] * x[self.column(at)]
             x[row] = total.value
+
+
+def ancestors_end(k: Kernel, row: Any) -> Any:
+    """Where the ancestors of a dof end in D_colind; they begin at D_rowadr. (M leaves some out.)"""
+    return k.model.D_rowadr[row] + k.model.D_diag[row]
 
 
 def symmetric_times(packed: Any, v: Any) -> np.ndarray:

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from dovetail.backends.taichi.algebra import Vector, cross, dot, norm, vector
 from dovetail.backends.taichi.lanes import Kernel, Table
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse
-from dovetail.plugins.tendon.structure import NONE, Piece, coefficients, pieces, row_dofs, row_places
+from dovetail.plugins.tendon.structure import NONE, Piece, coefficients, pieces, row_arms
 from dovetail.plugins.tendon.wrapping_taichi import unit, wrap
 
 
@@ -43,11 +41,9 @@ def fixed(k: Kernel) -> None:
     terms = coefficients(k.structure)
     if not terms:
         return
-    dofs, places = row_dofs(k.structure), row_places(k.structure)
-    entries = [
-        places[t.tendon][dofs[t.tendon].index(int(k.structure.jnt_dofadr[t.joint]))] for t in terms
-    ]
-    table = k.table("tendon/fixed", [(*term, at) for term, at in zip(terms, entries, strict=True)])
+    rows = [dict(row) for row in row_arms(k.structure)]
+    dofs = k.structure.jnt_dofadr
+    table = k.table("tendon/fixed", [(*term, rows[term.tendon][int(dofs[term.joint])]) for term in terms])
     with k.loop(0, len(terms)) as term:
         tendon, joint, place, at = table[term]
         coefficient = m.wrap_prm[place]
@@ -64,11 +60,12 @@ class Chains:
         self._dofs: list[int] = []
         self._places: list[int] = []
         self._model = k.structure
-        self._rows = [dict(zip(*row, strict=True)) for row in zip(row_dofs(k.structure), row_places(k.structure), strict=True)]
+        self._rows = [dict(row) for row in row_arms(k.structure)]
         for piece in found:
             for body in self.bodies(piece):
                 self.range(piece.tendon, body)
-        self.dof, self.place = k.table("tendon/chain", self._dofs), k.table("tendon/chain_place", self._places)
+        self.dof = k.table("tendon/chain", self._dofs)
+        self.place = k.table("tendon/chain_place", self._places)
 
     def bodies(self, piece: Piece) -> list[int]:
         """The bodies of a piece's ends, and of its geom if it has one."""
@@ -103,7 +100,7 @@ def push(k: Kernel, body: Any, point: Vector, force: Vector) -> Vector:
 def each_piece(
     k: Kernel, chains: Chains, name: str, some: Sequence[Piece], use: Callable[[Any, Table, Any], None]
 ) -> None:
-    """Call `use(piece, ranges, divisor)` in a loop: the piece's ids, the ranges of its bodies, its pulley's number."""
+    """Call `use(piece, ranges, divisor)` in a loop: a piece's ids, the ranges of its bodies, its pulley's divisor."""
     m = k.model
     if not some:
         return

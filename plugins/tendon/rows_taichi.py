@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.tendon.structure import row_dofs, row_places
+from dovetail.plugins.tendon.structure import row_arms
 
 
 @contextmanager
 def row_entries(k: Kernel, tendon: Any) -> Iterator[tuple[Any, Any]]:
     """Repeat for each entry of a tendon's row: its dof, and its place in ten_J counted through (`entry`)."""
-    rows = row_dofs(k.structure)
+    rows = row_arms(k.structure)
     first = k.table("tendon/row", np.cumsum([0, *map(len, rows)]))
-    dof = k.table("tendon/dof", [dof for row in rows for dof in row])
-    place = k.table("tendon/place", [at for row in row_places(k.structure) for at in row])
+    dof = k.table("tendon/dof", [dof for row in rows for dof, _ in row])
+    place = k.table("tendon/place", [at for row in rows for _, at in row])
     with k.loop(first[tendon], first[tendon + 1]) as at:
         yield dof[at], place[at]
 

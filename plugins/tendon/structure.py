@@ -9,6 +9,7 @@ state asks for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,14 +111,12 @@ def row_places(model: Any) -> list[list[int]]:
     if not is_sparse(model):
         return [[tendon * int(model.nv) + dof for dof in row] for tendon, row in enumerate(rows)]
     ends = np.cumsum([0, *map(len, rows)]).tolist()
-    return [list(range(start, end)) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [list(range(start, end)) for start, end in pairwise(ends)]
 
 
 def row_arms(model: Any) -> list[list[tuple[int, int]]]:
     """(dof, place in ten_J) of the entries of each row."""
-    return [
-        list(zip(*row, strict=True)) for row in zip(row_dofs(model), row_places(model), strict=True)
-    ]
+    return [list(zip(*row, strict=True)) for row in zip(row_dofs(model), row_places(model), strict=True)]
 
 
 def jacobian_structure(model: Any) -> Mapping[str, Array]:

@@ -38,9 +38,7 @@ def site_arm(k: Kernel, actuator: Int) -> None:
     with k.when(~alone):
         length.set(relative_length(k, site, reference, gear))
     d.actuator_length[actuator] = length.value
-    write_moments(
-        k, actuator, wrench(k, site, force, torque), wrench(k, frame, -force, -torque), 1.0
-    )
+    write_moments(k, actuator, wrench(k, site, force, torque), wrench(k, frame, -force, -torque), 1.0)
 
 
 def relative_length(k: Kernel, site: Any, reference: Any, gear: Vector) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.tendon.paths_numpy import dofs_above
-from dovetail.plugins.tendon.structure import jacobian_structure, row_dofs, row_places
+from dovetail.plugins.tendon.structure import jacobian_structure, row_arms
 
 OWN, OTHER, BOTH = 0, 1, 2
 """Which end of a transmission between two sites a dof moves: the first (the crank), the second (the reference or
@@ -30,10 +30,7 @@ class Entry(NamedTuple):
 
 def moment_rows(model: Any) -> list[list[Entry]]:
     """The entries of every actuator's row."""
-    tendons = [
-        [Entry(*pair) for pair in zip(*row, strict=True)]
-        for row in zip(row_dofs(model), row_places(model), strict=True)
-    ]
+    tendons = [[Entry(*pair) for pair in row] for row in row_arms(model)]
     return [_row(model, actuator, tendons) for actuator in range(model.nu)]
 
 
@@ -46,7 +43,9 @@ def _row(model: Any, actuator: int, tendons: list[list[Entry]]) -> list[Entry]:
         return tendons[target]
     if kind in (TrnType.SITE, TrnType.SLIDERCRANK):
         return _site_row(model, target, other, cancels=kind == TrnType.SITE)
-    raise ValueError(f"actuator {actuator}: a transmission of type {kind.name.lower()} has no constant layout")
+    raise ValueError(
+        f"actuator {actuator}: a transmission of type {kind.name.lower()} has no constant layout"
+    )
 
 
 def _joint_row(model: Any, joint: int) -> list[Entry]:
@@ -58,7 +57,7 @@ def _site_row(model: Any, site: int, other: int, *, cancels: bool) -> list[Entry
     own, theirs = (
         set(dofs_above(model, int(model.site_bodyid[i])).tolist()) if i >= 0 else set() for i in (site, other)
     )
-    ends = {dof: OWN for dof in own} | {dof: OTHER for dof in theirs} | {dof: BOTH for dof in own & theirs}
+    ends = dict.fromkeys(own, OWN) | dict.fromkeys(theirs, OTHER) | dict.fromkeys(own & theirs, BOTH)
     return [Entry(dof, end) for dof, end in sorted(ends.items()) if not (cancels and end == BOTH)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -25,7 +25,7 @@ ROWS = {
 LANES = {"f64": 8, "f32": 16}
 
 
-@lru_cache(maxsize=None)
+@cache
 def loaded(text: str) -> Model:
     return dovetail.loads(text)
 
@@ -36,7 +36,7 @@ def taichi_label(slot: str, name: str | None = None) -> str:
     return next(r.label for r in records if name in (None, r.name))
 
 
-@lru_cache(maxsize=None)
+@cache
 def isolated(text: str, slot: str, label: str, precision: str) -> Isolated:
     worlds = Worlds(nworld=NWORLD, precision=precision, lanes=LANES[precision])
     return isolate(loaded(text), slot, label, worlds)

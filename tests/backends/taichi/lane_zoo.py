@@ -31,7 +31,7 @@ _ZOO = """
     <body name="f" pos="-.8 0 .12"><freejoint/><geom name="drum" type="sphere" size=".12"/></body>
     <body name="g" pos="-.8 .3 .4"><joint name="arm" axis="0 1 0"/>
       <geom type="capsule" size=".03 .2" contype="0" conaffinity="0"/><site name="grip" pos="0 0 .2"/></body>
-    <body name="free" pos="2 2 2"><joint axis="0 1 0"/><geom size=".1" contype="0" conaffinity="0"/></body>
+    <body name="free" pos="2 2 2"><joint axis="0 1 0"/><geom pos=".2 0 .1" size=".1" contype="0" conaffinity="0"/></body>
     <body name="post" pos="2 0 .4"><site name="post" pos="0 0 .1" euler="0 20 0"/></body>
     <body name="hung" pos="2 0 .3"><freejoint/><geom type="box" size=".05 .05 .1"/><site name="top" pos="0 0 .2"/></body>
     <body name="puck" pos="-2 0 .1"><freejoint/><geom name="puck" size=".1" condim="6" friction="1 .3 .02"/></body>

@@ -25,6 +25,7 @@ SIZES = {
 OTHER_SIZES = SIZES | {"sphere": "0.15", "capsule": "0.12 0.15", "box": "0.25 0.15 0.2"}
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
 """Distances and points in metres, directions without unit; sizes are a few tenths of a metre."""
+LANES = {"f64": 8, "f32": 16}
 MARGIN = 0.03
 
 
@@ -47,7 +48,7 @@ def model() -> dovetail.Model:
 
 
 @cache
-def collision(precision: str, lanes: int = 8) -> LaneCollision:
+def collision(precision: str = "f64", lanes: int = 8) -> LaneCollision:
     return compile_collision(model(), precision=precision, lanes=lanes)
 
 
@@ -99,7 +100,7 @@ def both(kind: str, precision: str = "f64", seed: int = 1) -> tuple[list[Found],
     if precision == "f32":
         xpos, xmat = xpos.astype(np.float32).astype(float), xmat.astype(np.float32).astype(float)
     wanted = [reference(model(), x, m) for x, m in zip(xpos, xmat, strict=True)]
-    return collision(precision)(xpos, xmat), wanted
+    return collision(precision, LANES[precision])(xpos, xmat), wanted
 
 
 def of_pair(found: Found, key: str) -> Found:
@@ -144,7 +145,7 @@ def test_a_world_does_not_depend_on_its_neighbours() -> None:
     """In another order, and so among other worlds of a tile, every world has the same bits."""
     xpos, xmat = poses("aligned", seed=1)
     order = np.random.default_rng(0).permutation(NWORLD)
-    moved = collision("f64")(xpos[order], xmat[order])
+    moved = collision("f64", LANES["f64"])(xpos[order], xmat[order])
     for found, world in zip(moved, order, strict=True):
         assert same_bits(found, both("aligned")[0][world])
 
@@ -153,7 +154,7 @@ def test_a_lost_world_has_no_contacts_and_harms_no_other() -> None:
     xpos, xmat = poses("general", seed=1)
     lost = np.arange(NWORLD) % 5 == 2
     xpos[lost], xmat[lost] = np.nan, np.inf
-    for world, found in enumerate(collision("f64")(xpos, xmat)):
+    for world, found in enumerate(collision("f64", LANES["f64"])(xpos, xmat)):
         wanted = both("general")[0][world]
         assert len(found.geoms) == 0 if lost[world] else same_bits(found, wanted)
 

@@ -1,4 +1,4 @@
-"""Sine, cosine and arc tangent on lanes against NumPy's."""
+"""Sine, cosine and their inverses on lanes against NumPy's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lane_small import N, apply
 
-from dovetail.backends.taichi.functions import atan_half_plane, sincos
+from dovetail.backends.taichi.functions import acos, asin, atan2, atan_half_plane, sincos
 from dovetail.backends.taichi.lanes import Kernel
 
 EPS = {"f64": np.finfo(np.float64).eps, "f32": np.finfo(np.float32).eps}
@@ -48,3 +48,50 @@ def test_arc_tangent_of_the_upper_half_plane(precision: str) -> None:
     found = apply(stage, given, precision=precision)["y"][:, 0]
     wanted = np.arctan2(given[:, 0], given[:, 1])
     np.testing.assert_allclose(found, wanted, rtol=4 * EPS[precision], atol=0)
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_arc_sine_and_cosine(precision: str) -> None:
+    rng = np.random.default_rng(4)
+    near_one = 1.0 - 10.0 ** rng.uniform(-15, 0, 500)
+    x = np.concatenate(
+        [rng.uniform(-1, 1, 492), near_one, -near_one, [0.0, 1.0, -1.0, 0.5, -0.5, 1e-9, -1e-9, 0.0]]
+    )
+    x = x.astype(DTYPE[precision]).astype(float).reshape(-1, N)
+
+    def stage(k: Kernel) -> None:
+        with k.loop(0, N) as i:
+            k.data.y[i] = asin(k, k.data.x[i])
+            k.data.z[i] = acos(k, k.data.x[i])
+
+    out = apply(stage, x, precision=precision)
+    np.testing.assert_allclose(out["y"], np.arcsin(x), rtol=4 * EPS[precision], atol=0)
+    np.testing.assert_allclose(out["z"][..., 0], np.arccos(x), rtol=4 * EPS[precision], atol=0)
+
+
+def test_arc_sine_and_cosine_beyond_one_are_those_of_one() -> None:
+    x = np.array([[1.5, -1.5, 1.0 + 1e-15, -1.0 - 1e-15]])
+
+    def stage(k: Kernel) -> None:
+        with k.loop(0, N) as i:
+            k.data.y[i] = asin(k, k.data.x[i])
+            k.data.z[i] = acos(k, k.data.x[i])
+
+    out = apply(stage, x)
+    np.testing.assert_allclose(out["y"], np.arcsin(np.clip(x, -1, 1)), rtol=1e-15)
+    np.testing.assert_allclose(out["z"][..., 0], np.arccos(np.clip(x, -1, 1)), rtol=1e-15)
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_angle_of_a_point(precision: str) -> None:
+    rng = np.random.default_rng(5)
+    given = np.zeros((1004, N))
+    given[:1000, :2] = rng.normal(size=(1000, 2)) * 10.0 ** rng.uniform(-12, 3, (1000, 2))
+    given[1000:, :2] = [(0.0, 0.0), (-1.0, 0.0), (-1.0, -1.0), (1.0, -1.0)]
+    given = given.astype(DTYPE[precision]).astype(float)
+
+    def stage(k: Kernel) -> None:
+        k.data.y[0] = atan2(k, k.data.x[0], k.data.x[1])
+
+    found = apply(stage, given, precision=precision)["y"][:, 0]
+    np.testing.assert_allclose(found, np.arctan2(given[:, 0], given[:, 1]), rtol=4 * EPS[precision], atol=0)
