@@ -18,6 +18,7 @@ from dovetail.contracts.enums import (
     DisableBit,
     DynType,
     EnableBit,
+    EqType,
     GainType,
     GeomType,
     JointType,
@@ -101,6 +102,7 @@ GROUPS: Mapping[str, type[IntEnum]] = {
     "dyn": DynType,
     "gain": GainType,
     "bias": BiasType,
+    "eq": EqType,
 }
 
 
@@ -121,6 +123,7 @@ def _values(model: Model) -> Mapping[str, Array]:
         "dyn": model.actuator_dyntype,
         "gain": model.actuator_gaintype,
         "bias": model.actuator_biastype,
+        "eq": model.eq_type,
     }
 
 

@@ -4,7 +4,7 @@ No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds)
 w on the near body and one on the far body (0: the far side does not move), angular part first, about the centre of
 mass of the body's tree, as `cdof` is. Then (J·x)_row = w_near·a(near) + w_far·a(far), where a(b) = Σ cdof·x over the
 chain of body b. The tangents of a contact are multiplied by their friction coefficients, so that its cone is round.
-Rows of few dofs (friction loss, limits, coupled joints) are *dof rows* with coefficients.
+Rows of few dofs (friction loss, limits, coupled joints, tendons) are *dof rows* with coefficients.
 
 Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is link
 `nequality + c`. A row that a world does not have weighs D = 0 there. All of it lies in memory shared by the stages.
@@ -13,7 +13,7 @@ Compare mj_makeConstraint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,14 +23,12 @@ import numpy as np
 from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
 from dovetail.plugins.contact_lanes import Contacts
 from dovetail.plugins.spatial import Array
+from dovetail.plugins.tendon.structure import row_dofs
 
 if TYPE_CHECKING:
     from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
-
-EQ_ACTIVE = "lanes:eq_active"
-"""Data's eq_active as numbers: 1 where a constraint is switched on."""
 
 LARGEST_DIM = 6
 """Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
@@ -84,42 +82,15 @@ def ends_of(model: Any, plus: Array, minus: Array) -> Ends:
 
 
 class RowTable(NamedTuple):
-    """Dof rows, one entry per row: coupled joints, then friction loss, then limits."""
+    """Dof rows of one source, one entry per row."""
 
     ids: Array
-    """Equality, dof or joint."""
+    """Equality, dof, joint or tendon."""
     nnz: Array
     dofs: Array
     """(n, width) descending; rows of fewer dofs repeat the last."""
     fills: Array
-    """1 if the dofs are not all of one chain, so that the row adds entries to the Hessian that M does not have."""
-
-
-class Structure(NamedTuple):
-    """Everything about rows that the plan can know."""
-
-    links: LinkTable
-    joints: RowTable
-    friction: RowTable
-    limits: RowTable
-    """Two rows (lower, upper side) per hinge or slide, then one per ball joint."""
-    nscalar: int
-    """Limited hinges and slides."""
-
-    @property
-    def nrow(self) -> int:
-        return sum(len(t.ids) for t in (self.joints, self.friction, self.limits))
-
-
-def structure_of(model: Any) -> Structure:
-    """Places of the rows that are not contacts; needs ids, types and flags only."""
-    return Structure(
-        links=link_table(model),
-        joints=joint_table(model),
-        friction=friction_table(model),
-        limits=limit_table(model),
-        nscalar=len(limited(model, JointType.HINGE, JointType.SLIDE)),
-    )
+    """1 if the dofs are not all of one chain, so that the row adds entries to the Hessian that the tree lacks."""
 
 
 def switched_off(model: Any, switch: DisableBit) -> bool:
@@ -157,34 +128,59 @@ def chain_of(model: Any, dof: int) -> set[int]:
 
 def row_table(model: Any, ids: Array, dofs: list[list[int]]) -> RowTable:
     """Rows over the given dofs."""
-    width = max((len(d) for d in dofs), default=1)
+    width = max(1, *map(len, dofs), 1)
     table = np.zeros((len(dofs), width), int)
     fills = np.zeros(len(dofs), int)
     for row, own in enumerate(dofs):
         own = sorted(own, reverse=True)
-        table[row] = [*own, *own[-1:] * (width - len(own))]
-        fills[row] = not set(own) <= chain_of(model, own[0])
+        table[row, : len(own)] = own
+        table[row, len(own) :] = own[-1] if own else 0
+        fills[row] = bool(own) and not set(own) <= chain_of(model, own[0])
     return RowTable(np.asarray(ids, int), np.array([len(d) for d in dofs], int), table, fills)
 
 
-def joint_table(model: Any) -> RowTable:
-    """Coupled joints."""
+def coupled_joints(model: Any) -> RowTable:
+    """Equality constraints of joints."""
     ids = equalities(model, EqType.JOINT)
-    dofs = []
-    for equality in ids.tolist():
-        joints = [int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])]
-        dofs.append(list(dict.fromkeys(int(model.jnt_dofadr[j]) for j in joints if j >= 0)))
-    return row_table(model, ids, dofs)
+    first = np.asarray(model.jnt_dofadr)
+    return row_table(model, ids, [sorted({int(first[j]) for j in _objects(model, n)}) for n in ids])
 
 
-def friction_table(model: Any) -> RowTable:
+def coupled_tendons(model: Any) -> RowTable:
+    """Equality constraints of tendons."""
+    ids, dofs = equalities(model, EqType.TENDON), row_dofs(model)
+    return row_table(model, ids, [sorted({d for t in _objects(model, n) for d in dofs[t]}) for n in ids])
+
+
+def _objects(model: Any, equality: int) -> list[int]:
+    """The one or two objects of an equality constraint."""
+    both = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+    return [n for n in both if n >= 0]
+
+
+def rubbing_dofs(model: Any) -> RowTable:
     """Dofs with friction loss."""
-    off = switched_off(model, DisableBit.FRICTIONLOSS)
-    dofs = np.zeros(0, int) if off else np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
+    dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
+    if switched_off(model, DisableBit.FRICTIONLOSS):
+        dofs = dofs[:0]
     return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
 
 
-def limited(model: Any, *kinds: JointType) -> Array:
+def rubbing_tendons(model: Any) -> RowTable:
+    """Tendons with friction loss."""
+    tendons = np.flatnonzero(np.asarray(model.tendon_frictionloss) > 0)
+    if switched_off(model, DisableBit.FRICTIONLOSS):
+        tendons = tendons[:0]
+    return tendon_rows(model, tendons)
+
+
+def tendon_rows(model: Any, tendons: Array) -> RowTable:
+    """A row for each of some tendons."""
+    dofs = row_dofs(model)
+    return row_table(model, tendons, [dofs[tendon] for tendon in tendons.tolist()])
+
+
+def limited_joints(model: Any, *kinds: JointType) -> Array:
     """Joints of some types that have limits."""
     if switched_off(model, DisableBit.LIMIT):
         return np.zeros(0, int)
@@ -192,13 +188,36 @@ def limited(model: Any, *kinds: JointType) -> Array:
     return np.flatnonzero(chosen & np.asarray(model.jnt_limited, bool))
 
 
-def limit_table(model: Any) -> RowTable:
-    """Both sides of hinges and slides, then ball joints."""
-    scalar, balls = limited(model, JointType.HINGE, JointType.SLIDE), limited(model, JointType.BALL)
-    first = np.asarray(model.jnt_dofadr)
-    dofs = [[int(first[j])] for j in np.repeat(scalar, 2)]
-    dofs += [[int(first[j]) + n for n in range(3)] for j in balls]
-    return row_table(model, np.concatenate([np.repeat(scalar, 2), balls]), dofs)
+def scalar_limits(model: Any) -> RowTable:
+    """Both sides of limited hinges and slides."""
+    joints = np.repeat(limited_joints(model, JointType.HINGE, JointType.SLIDE), 2)
+    return row_table(model, joints, [[int(model.jnt_dofadr[j])] for j in joints])
+
+
+def ball_limits(model: Any) -> RowTable:
+    """Limited ball joints."""
+    joints = limited_joints(model, JointType.BALL)
+    return row_table(model, joints, [[int(model.jnt_dofadr[j]) + n for n in range(3)] for j in joints])
+
+
+def tendon_limits(model: Any) -> RowTable:
+    """Both sides of limited tendons."""
+    tendons = np.flatnonzero(np.asarray(model.tendon_limited))
+    if switched_off(model, DisableBit.LIMIT):
+        tendons = tendons[:0]
+    return tendon_rows(model, np.repeat(tendons, 2))
+
+
+SOURCES: dict[str, Callable[[Any], RowTable]] = {
+    "coupled_joints": coupled_joints,
+    "coupled_tendons": coupled_tendons,
+    "rubbing_dofs": rubbing_dofs,
+    "rubbing_tendons": rubbing_tendons,
+    "scalar_limits": scalar_limits,
+    "ball_limits": ball_limits,
+    "tendon_limits": tendon_limits,
+}
+"""Where dof rows come from, in the order in which they stand."""
 
 
 @attrs.define(eq=False)
@@ -334,48 +353,50 @@ class DofRows:
     k: Kernel
 
     @cached_property
-    def structure(self) -> Structure:
-        return structure_of(self.k.structure)
+    def tables(self) -> dict[str, RowTable]:
+        """By source."""
+        return {name: make(self.k.structure) for name, make in SOURCES.items()}
 
     @property
     def count(self) -> int:
-        return self.structure.nrow
+        return self.first("end")
 
-    @property
-    def first_friction(self) -> int:
-        return len(self.structure.joints.ids)
+    def first(self, source: str) -> int:
+        """The first row of a source; that of "end" is the number of rows."""
+        names = [*SOURCES, "end"]
+        return sum(len(self.tables[name].ids) for name in names[: names.index(source)])
 
-    @property
-    def first_limit(self) -> int:
-        return self.first_friction + len(self.structure.friction.ids)
+    def each(self, source: str) -> Iterator[Any]:
+        """`for r in rows.each("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
+        first, count = self.first(source), len(self.tables[source].ids)
+        if count:
+            with self.k.loop(first, first + count) as r:
+                yield r
 
     @property
     def width(self) -> int:
         """Most dofs of a row."""
-        return max(t.dofs.shape[1] for t in self._parts)
-
-    @property
-    def _parts(self) -> tuple[RowTable, ...]:
-        return self.structure.joints, self.structure.friction, self.structure.limits
+        return max(t.dofs.shape[1] for t in self.tables.values())
 
     def column(self, name: str, r: Any) -> Int:
         """`ids`, `nnz` or `fills` of row r."""
-        joined = np.concatenate([getattr(t, name) for t in self._parts])
+        joined = np.concatenate([getattr(t, name) for t in self.tables.values()])
         entry: Int = self.k.table(f"rows/{name}", np.append(joined, 0))[r]
         return entry
 
     def dof(self, r: Any, n: Any) -> Int:
         """The n-th dof of row r, descending."""
-        padded = [np.pad(t.dofs, ((0, 0), (0, self.width - t.dofs.shape[1])), "edge") for t in self._parts]
-        entry: Int = self.k.table("rows/dofs", np.concatenate([*padded, np.zeros((1, self.width), int)]))[
-            r, n
+        padded = [
+            np.pad(t.dofs, ((0, 0), (0, self.width - t.dofs.shape[1])), "edge") for t in self.tables.values()
         ]
+        table = np.concatenate([*padded, np.zeros((1, self.width), int)])
+        entry: Int = self.k.table("rows/dofs", table)[r, n]
         return entry
 
     @property
     def fills(self) -> bool:
         """Whether any row adds entries to the Hessian."""
-        return any(t.fills.any() for t in self._parts)
+        return any(t.fills.any() for t in self.tables.values())
 
     @property
     def coefficient(self) -> Field:
@@ -387,7 +408,13 @@ class DofRows:
         return self._lanes("D")
 
     @property
+    def loss(self) -> Field:
+        """Friction loss; only of rows that have one."""
+        return self._lanes("loss")
+
+    @property
     def spring(self) -> Field:
+        """Stiffness · impedance · violation."""
         return self._lanes("spring")
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.backend import Segment, Slot
 from dovetail.backends.taichi.relayout import Relayout, expected_layouts, relayouts
+from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS
@@ -77,10 +78,22 @@ class TaichiRunner:
         assert self._program is not None
         buffers = self._segment.model.buffers
         with expected_layouts(self._relayouts, data):
-            self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation)
+            self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation, self._converted(data))
         for name, value in self._structure.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
+
+    def _converted(self, data: Data) -> Array | None:
+        """The numbers of fields that are no reals, (ntile, rows, W)."""
+        blocks = [data.arena.block(data.arena.layout.places[name]) for name in converted(self._segment)]
+        if not blocks:
+            return None
+        numbers = aligned_zeros(
+            (data.arena.ntile, sum(b.shape[1] for b in blocks), data.arena.lanes),
+            data.arena.buffers["real"].dtype,
+        )
+        numbers[...] = np.concatenate(blocks, axis=1)
+        return numbers
 
     def _adopt(self, data: Data) -> None:
         """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
@@ -102,12 +115,22 @@ def structure_fields(segment: Segment, data: Data) -> dict[str, Array]:
     return found
 
 
+CONVERTED = ("eq_active",)
+"""State that is no reals and that kernels may read as numbers."""
+
+
+def converted(segment: Segment) -> list[str]:
+    """Those that the segment's stages read."""
+    return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
+
+
 def build(segment: Segment, data: Data) -> Program:
     """Trace and compile the segment's slots for the layout of this Data."""
     from dovetail.backends.taichi.program import FieldPlace, compile_program
 
     model = segment.model
     shapes = {name: spec.dims(dict(data.sizes)) for name, spec in DATA_SPECS.items() if spec.dtype == "real"}
+    shapes.update({name: DATA_SPECS[name].dims(dict(data.sizes)) for name in CONVERTED})
     shapes.update(segment.extra_shapes)
     places = {
         name: FieldPlace(place.offset, place.shape)
@@ -122,6 +145,7 @@ def build(segment: Segment, data: Data) -> Program:
         initial=_initial(model, shapes),
         load=[name for name in segment.load if name in places],
         store=[name for name in segment.store if name in places],
+        converted=converted(segment),
         sizes=model.sizes,
         features=_features(model),
         structure=model,

@@ -169,6 +169,18 @@ def assign_places(
     return places, row
 
 
+def _in_order(
+    names: Sequence[str], shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[dict[str, FieldPlace], int]:
+    """Places one after another."""
+    places: dict[str, FieldPlace] = {}
+    row = 0
+    for name in names:
+        places[name] = FieldPlace(row, shapes[name])
+        row += places[name].count
+    return places, row
+
+
 def copy_runs(
     names: Iterable[str], scratch: Mapping[str, FieldPlace], arena: Mapping[str, FieldPlace]
 ) -> list[tuple[int, int, int]]:
@@ -205,6 +217,7 @@ def program_source(
     load: list[tuple[int, int, int]],
     store: list[tuple[int, int, int]],
     *,
+    converted: list[tuple[int, int, int]],
     evaluations: int,
     lanes: int,
     precision: str,
@@ -228,7 +241,7 @@ def program_source(
     ]
     for t in traced:
         lines += stage_source(t.function, t.trace, live, address)
-    lines += _kernel_source(traced, rows, load, store, evaluations)
+    lines += _kernel_source(traced, rows, load, converted, store, evaluations)
     return "\n".join(lines) + "\n"
 
 
@@ -236,12 +249,14 @@ def _kernel_source(
     traced: Sequence[_Traced],
     rows: tuple[int, int],
     load: list[tuple[int, int, int]],
+    converted: list[tuple[int, int, int]],
     store: list[tuple[int, int, int]],
     evaluations: int,
 ) -> list[str]:
     numbers = "ti.types.ndarray(dtype=VT, ndim=1)"
     arguments = [
         f"D: {numbers}",
+        f"C: {numbers}",
         f"S: {numbers}",
         "SI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "TI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
@@ -249,7 +264,7 @@ def _kernel_source(
         "MI: ti.types.ndarray(dtype=ti.i32, ndim=1)",
         "MB: ti.types.ndarray(dtype=ti.u8, ndim=1)",
         "taken: ti.types.ndarray(dtype=ti.i32, ndim=1)",
-        *(f"{n}: ti.i32" for n in ("stride", "ntile", "nslot", "nstep", "first")),
+        *(f"{n}: ti.i32" for n in ("stride", "converted", "ntile", "nslot", "nstep", "first")),
     ]
     lines = [
         "@ti.kernel",
@@ -266,6 +281,9 @@ def _kernel_source(
     pad = " " * 16
     for n, (row, far, count) in enumerate(load):
         lines += [f"{pad}for l{n} in range({count}):", f"{pad}    S[b + {row} + l{n}] = D[a + {far} + l{n}]"]
+    for n, (row, far, count) in enumerate(converted):
+        source = f"C[tile * converted + {far} + c{n}]"
+        lines += [f"{pad}for c{n} in range({count}):", f"{pad}    S[b + {row} + c{n}] = {source}"]
     lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range(first, first + {evaluations}):"]
     for t in traced:
         call = f"{t.function}(b, c, e, {', '.join(BUFFERS)})"
@@ -327,6 +345,8 @@ class Program:
     """Constant integers of all stages."""
     live: frozenset[str]
     """Data fields the kernel touches after unneeded results were dropped."""
+    converted: int = 0
+    """Rows of the fields that come from a buffer of their own."""
     compile_seconds: float = 0.0
     _mirror: NDArray[Any] | None = None
 
@@ -336,19 +356,33 @@ class Program:
         model_buffers: Mapping[str, NDArray[Any]],
         nstep: int,
         evaluation: int = 0,
+        converted: NDArray[Any] | None = None,
     ) -> None:
         """Run on every tile of `data_buffer` (ntile, size, W): `nstep` steps, or one part of a step.
 
-        A program that is only part of a step has one evaluation, and `evaluation` says which.
+        A program that is only part of a step has one evaluation, and `evaluation` says which. `converted`
+        (ntile, size, W) holds the numbers of the fields that the program was told to find there.
         """
         self._check(data_buffer)
-        self._launch(data_buffer, data_buffer.shape[0], model_buffers, nstep, evaluation)
+        converted = data_buffer[:, :0] if converted is None else converted
+        if converted.shape != (data_buffer.shape[0], self.converted, self.lanes):
+            raise ValueError(f"converted fields have {converted.shape[1]} rows, not {self.converted}")
+        if self.converted:
+            self._check(converted)
+        self._launch(data_buffer, converted, data_buffer.shape[0], model_buffers, nstep, evaluation)
 
     def _launch(
-        self, buffer: NDArray[Any], ntile: int, model: Mapping[str, NDArray[Any]], nstep: int, evaluation: int
+        self,
+        buffer: NDArray[Any],
+        converted: NDArray[Any],
+        ntile: int,
+        model: Mapping[str, NDArray[Any]],
+        nstep: int,
+        evaluation: int,
     ) -> None:
         self.kernel(
             self._numbers(buffer),
+            self._numbers(converted if converted.size else buffer),
             self._numbers(self.scratch),
             self.integers,
             self.table,
@@ -357,6 +391,7 @@ class Program:
             _flat(model, "uint8"),
             np.zeros(1, np.int32),
             buffer.shape[1],
+            converted.shape[1],
             ntile,
             max(1, min(self.threads, ntile)),
             nstep,
@@ -396,7 +431,7 @@ class Program:
         logger.info("compiling %s with %s (%d lines)", self.path.name, self.runtime, self.source.count("\n"))
         unused = aligned_zeros((1, 1, self.lanes), FLOAT[self.precision])
         with runtimes.literal_precision(self.runtime, self.precision):
-            self._launch(unused, 0, {}, 0, 0)
+            self._launch(unused, unused, 0, {}, 0, 0)
         self.compile_seconds = time.perf_counter() - began
         logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
 
@@ -410,6 +445,7 @@ def compile_program(
     initial: Mapping[str, NDArray[Any]],
     load: Sequence[str],
     store: Sequence[str],
+    converted: Sequence[str] = (),
     sizes: Mapping[str, int],
     features: Mapping[str, Container[str]] | None = None,
     structure: Any = None,
@@ -419,7 +455,8 @@ def compile_program(
     threads: int = 1,
     runtime: str = "auto",
 ) -> Program:
-    """Trace, fuse, print and compile `stages` in the order given."""
+    """Trace, fuse, print and compile `stages` in the order given. Fields in `converted` are loaded from a buffer of
+    their own, one after another: numbers that Data does not hold as reals."""
     if lanes not in LANES:
         raise ValueError(
             f"lanes={lanes}: a tile has one of {LANES} worlds (powers of two; others crash the runtimes)"
@@ -428,7 +465,7 @@ def compile_program(
     name = runtimes.choose_runtime(runtime)
     layout = Layout(model_places, data_shapes, sizes, features or {}, structure)
     traced = trace_stages(stages, layout, store, precision)
-    _check_loaded(traced, load)
+    _check_loaded(traced, [*load, *converted])
     live = find_live([(t.function, t.trace) for t in traced], store)
     shapes = dict(data_shapes)
     for t in traced:
@@ -437,6 +474,7 @@ def compile_program(
     places, rows = assign_places(live.memories - whole, shapes, data_places)
     integer_places, integer_rows = assign_places(whole, shapes, {})
     offsets, table = table_places(traced)
+    converted_places, converted_rows = _in_order(converted, shapes)
     source = program_source(
         traced,
         live,
@@ -445,6 +483,7 @@ def compile_program(
         offsets,
         copy_runs(load, places, data_places),
         copy_runs(store, places, data_places),
+        converted=copy_runs(converted, places, converted_places),
         evaluations=evaluations,
         lanes=lanes,
         precision=precision,
@@ -465,6 +504,7 @@ def compile_program(
         integers=np.zeros(threads * integer_rows + 1, np.int32),
         table=table,
         live=frozenset(n for n in live.memories if PRIVATE not in n),
+        converted=converted_rows,
     )
     program.compile()
     return program

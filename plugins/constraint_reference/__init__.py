@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -15,5 +16,16 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.constraint_reference.standard_numpy:constraint_reference",
             default=True,
             summary="Spring-damper acceleration of each row",
-        )
+        ),
+        Implementation(
+            stage="constraint_reference",
+            name="standard",
+            backend="taichi",
+            target="dovetail.plugins.constraint_reference.standard_taichi:constraint_reference",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="qvel cvel",
+            writes="",
+            summary="Spring-damper acceleration of each row, in lanes",
+        ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -37,9 +38,18 @@ SUMMARIES = {
 }
 
 
+LANE_READS = {
+    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active",
+    "frictionloss": "ten_J",
+    "limit": "qpos ten_length ten_J",
+    "contact": "subtree_com",
+}
+LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon"
+
+
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [
+    reference = [
         Implementation(
             stage="constraint_rows",
             key=key,
@@ -53,3 +63,21 @@ def dovetail_implementations() -> list[Implementation]:
         )
         for key in READS
     ]
+    in_lanes = [
+        Implementation(
+            stage="constraint_rows",
+            key=key,
+            name="standard",
+            backend="taichi",
+            target=f"dovetail.plugins.constraint_rows.{key}_taichi:{key}",
+            default=True,
+            chain=LANE_CHAIN,
+            reads=LANE_READS[key],
+            writes="",
+            structure="dovetail.plugins.tendon.structure:jacobian_structure",
+            supports=f"flex.none flex.untouchable {LANE_EQUALITIES}",
+            summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",
+        )
+        for key in READS
+    ]
+    return [*reference, *in_lanes]

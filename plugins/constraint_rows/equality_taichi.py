@@ -1,23 +1,25 @@
-"""Rows of equality constraints in lanes: connect, weld and joint.
+"""Rows of equality constraints in lanes: connect, weld, joint and tendon.
 
 connect  3 rows: anchor on the first body minus anchor on the second, world frame.
 weld     6 rows: the same, then the relative orientation in the second body's frame: the vector part of its
          quaternion (half the sine of the angle), times torquescale.
-joint    1 row: the first joint's position minus a quartic polynomial of the second's, both relative to qpos0.
+joint, tendon  1 row: the first's value minus a quartic polynomial of the second's, both relative to qpos0.
 
 Anchors are points fixed in bodies, or sites. Compare mj_instantiateEquality.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dovetail.backends.taichi.algebra import cross, dot, mul_quat, neg_quat, quat_to_mat, vector
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.constraint_lanes import EQ_ACTIVE, EQUALITY, DofRows, Links, ends_of
+from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.constraint_rows.softness_taichi import softness
+from dovetail.plugins.constraint_rows.tendon_taichi import add_coefficients
 
 
 def equality(k: Kernel) -> None:
@@ -25,14 +27,15 @@ def equality(k: Kernel) -> None:
     links, rows = Links(k), DofRows(k)
     if links.nequality:
         body_links(k, links)
-    if rows.first_friction:
-        with k.loop(0, rows.first_friction) as r:
-            joint(k, rows, r)
+    for r in rows.each("coupled_joints"):
+        joint(k, rows, r)
+    for r in rows.each("coupled_tendons"):
+        tendon(k, rows, r)
 
 
 def active(k: Kernel, equality_id: Any) -> Any:
     """Mask of the worlds in which a constraint is switched on."""
-    return k.data.extra[EQ_ACTIVE][equality_id] > 0.5
+    return k.data.eq_active[equality_id] > 0.5
 
 
 # ---- two bodies -------------------------------------------------------------------------------------------
@@ -157,23 +160,17 @@ def orientation(k: Kernel, link: Any, column: Columns) -> tuple[np.ndarray, np.n
     return 0.5 * scale * (rate @ quat_to_mat(second).T), scale * vector(x, y, z)
 
 
-# ---- two joints -------------------------------------------------------------------------------------------
+# ---- two values -------------------------------------------------------------------------------------------
 
 
 def joint(k: Kernel, rows: DofRows, r: Any) -> None:
     """A joint that follows another, or stands still; the dofs of a row stand in descending order."""
-    m = k.model
-    equality_id = rows.column("ids", r)
-    follower, leader = m.eq_obj1id[equality_id], m.eq_obj2id[equality_id]
-    c = m.eq_data[equality_id][:5]
-    value, own = displacement(k, follower), m.jnt_dofadr[follower]
-    residual, inertia = k.local(value - c[0]), k.local(m.dof_invweight0[own])
+    m, equality_id = k.model, rows.column("ids", r)
+    own = m.jnt_dofadr[m.eq_obj1id[equality_id]]
     rows.coefficient[r, 0] = 1.0
-    with k.when(leader >= 0):
-        x, other = displacement(k, leader), m.jnt_dofadr[leader]
-        residual.set(value - (c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))))
-        slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * (4.0 * c[4])))
-        inertia += m.dof_invweight0[other]
+
+    def lead(leader: Any, slope: Any) -> None:
+        other = m.jnt_dofadr[leader]
         with k.when(own == other):
             rows.coefficient[r, 0] = 1.0 - slope
         if rows.width > 1:
@@ -182,14 +179,56 @@ def joint(k: Kernel, rows: DofRows, r: Any) -> None:
             with k.when(own < other):
                 rows.coefficient[r, 0] = -slope
                 rows.coefficient[r, 1] = 1.0
-    soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], residual.value)
-    R = soft.regularisation(k, inertia.value)
-    rows.D[r] = k.select(active(k, equality_id), 1.0 / R, 0.0)
-    rows.spring[r] = soft.stiffness * soft.impedance * residual.value
-    rows.damping[r] = soft.damping
+
+    def inertia(joint_id: Any) -> Any:
+        return m.dof_invweight0[m.jnt_dofadr[joint_id]]
+
+    coupling(k, rows, r, lambda joint_id: displacement(k, joint_id), inertia, lead)
 
 
 def displacement(k: Kernel, joint_id: Any) -> Any:
     """Position of a hinge or slide relative to qpos0."""
     address = k.model.jnt_qposadr[joint_id]
     return k.data.qpos[address] - k.model.qpos0[address]
+
+
+def tendon(k: Kernel, rows: DofRows, r: Any) -> None:
+    """A tendon whose length follows another's, or stays."""
+    m, equality_id = k.model, rows.column("ids", r)
+    with k.loop(0, rows.column("nnz", r)) as n:
+        rows.coefficient[r, n] = 0.0
+    add_coefficients(k, rows, r, m.eq_obj1id[equality_id], 1.0)
+
+    def stretch(tendon_id: Any) -> Any:
+        return k.data.ten_length[tendon_id] - m.tendon_length0[tendon_id]
+
+    def lead(leader: Any, slope: Any) -> None:
+        add_coefficients(k, rows, r, leader, -slope)
+
+    coupling(k, rows, r, stretch, lambda tendon_id: m.tendon_invweight0[tendon_id], lead)
+
+
+def coupling(
+    k: Kernel,
+    rows: DofRows,
+    r: Any,
+    value: Callable[[Any], Any],
+    inverse_inertia: Callable[[Any], Any],
+    lead: Callable[[Any, Any], None],
+) -> None:
+    """The first object's value minus a polynomial of the second's; without a second one that is zero. `lead` adds
+    the second's part of the row, given the polynomial's slope."""
+    m, equality_id = k.model, rows.column("ids", r)
+    first, second = m.eq_obj1id[equality_id], m.eq_obj2id[equality_id]
+    c = m.eq_data[equality_id][:5]
+    residual, inertia = k.local(value(first) - c[0]), k.local(inverse_inertia(first))
+    with k.when(second >= 0):
+        x = value(second)
+        residual.set(value(first) - (c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))))
+        inertia += inverse_inertia(second)
+        lead(second, c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * (4.0 * c[4]))))
+    soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], residual.value)
+    R = soft.regularisation(k, inertia.value)
+    rows.D[r] = k.select(active(k, equality_id), 1.0 / R, 0.0)
+    rows.spring[r] = soft.stiffness * soft.impedance * residual.value
+    rows.damping[r] = soft.damping

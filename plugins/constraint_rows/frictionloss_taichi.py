@@ -1,23 +1,38 @@
-"""Rows of friction loss of dofs, in lanes.
+"""Rows of friction loss of dofs and tendons, in lanes.
 
-Each row is the velocity of a dof; the solver opposes it with a force of at most the friction loss. There is no
-position to restore: the violation and the stiffness are zero. Compare mj_instantiateFriction.
+Each row is the velocity of a dof or of a tendon's length; the solver opposes it with a force of at most the friction
+loss. There is no position to restore: the violation and the stiffness are zero. Compare mj_instantiateFriction.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from dovetail.backends.taichi.lanes import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_taichi import softness
+from dovetail.plugins.constraint_rows.tendon_taichi import write_coefficients
 
 
 def frictionloss(k: Kernel) -> None:
-    """Write the rows of dofs with friction loss."""
+    """Write the rows of dofs and tendons with friction loss."""
     m, rows = k.model, DofRows(k)
-    with k.loop(rows.first_friction, rows.first_limit) as r:
+    for r in rows.each("rubbing_dofs"):
         dof = rows.column("ids", r)
-        soft = softness(k, m.dof_solref[dof], m.dof_solimp[dof])
         rows.coefficient[r, 0] = 1.0
-        rows.D[r] = 1.0 / soft.regularisation(k, m.dof_invweight0[dof])
-        rows.spring[r] = 0.0
-        rows.damping[r] = soft.damping
+        rows.loss[r] = m.dof_frictionloss[dof]
+        write(k, rows, r, m.dof_solref[dof], m.dof_solimp[dof], m.dof_invweight0[dof])
+    for r in rows.each("rubbing_tendons"):
+        tendon = rows.column("ids", r)
+        write_coefficients(k, rows, r, tendon, 1.0)
+        rows.loss[r] = m.tendon_frictionloss[tendon]
+        solref, solimp = m.tendon_solref_fri[tendon], m.tendon_solimp_fri[tendon]
+        write(k, rows, r, solref, solimp, m.tendon_invweight0[tendon])
+
+
+def write(k: Kernel, rows: DofRows, r: Any, solref: Any, solimp: Any, inverse_inertia: Any) -> None:
+    """Weight and damping."""
+    soft = softness(k, solref, solimp)
+    rows.D[r] = 1.0 / soft.regularisation(k, inverse_inertia)
+    rows.spring[r] = 0.0
+    rows.damping[r] = soft.damping

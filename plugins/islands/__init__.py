@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -15,5 +16,16 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.islands.components_numpy:islands",
             default=True,
             summary="Connected components of trees joined by constraint rows; arrays sorted by island",
-        )
+        ),
+        Implementation(
+            stage="islands",
+            name="components",
+            backend="taichi",
+            target="dovetail.plugins.islands.components_taichi:islands",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="",
+            writes="",
+            summary="No islands: lanes solve all rows of a world together",
+        ),
     ]

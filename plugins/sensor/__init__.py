@@ -102,8 +102,18 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
     yield "touch_grid", "plugin", "touch_grid", f"{_SITES} {_CONTACTS}"
 
 
+_JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+_LANE_LIMITS = {
+    "jointlimitpos": "qpos qvel",
+    "jointlimitvel": "qpos qvel",
+    "tendonlimitpos": f"ten_length ten_velocity {_JACOBIAN}",
+    "tendonlimitvel": f"ten_length ten_velocity {_JACOBIAN}",
+}
+"""In lanes limits are read from positions, because constraint rows are no Data there."""
+
 _IN_LANES = {
     "coordinates": tuple(_READS["coordinates"]),
+    "limits": tuple(_LANE_LIMITS),
     "sites": ("accelerometer", "velocimeter", "gyro", "magnetometer"),
     "frames": tuple(_READS["frames"]),
     "world": tuple(_READS["world"]),
@@ -120,7 +130,10 @@ def _lane_rows() -> list[Implementation]:
             backend="taichi",
             target=f"dovetail.plugins.sensor.{file}_taichi:{key}",
             default=True,
-            reads=f"{_READS[file][key]} sensordata",
+            reads=f"{_LANE_LIMITS.get(key, _READS[file][key])} sensordata",
+            structure="dovetail.plugins.tendon.structure:jacobian_structure"
+            if key.startswith("tendon")
+            else "",
             writes="sensordata",
             supports="flex.none" if key == "e_potential" else "",
             summary=_SUMMARY[file],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.records import LANE_CHAIN, siblings
 
 _ROWS = (
     "nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss "
@@ -44,6 +44,17 @@ def dovetail_implementations() -> list[Implementation]:
             summary="Newton's method with exact line search, island by island",
             reads=f"{_SMOOTH} {_ROWS} {_ISLANDS} ncon",
             writes=f"{primal} contact.H",
+        ),
+        Implementation(
+            stage="solve_constraints",
+            name="newton",
+            backend="taichi",
+            target="dovetail.plugins.solve_constraints.newton_taichi:solve_constraints",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="qacc_smooth qfrc_smooth qacc_warmstart M cdof",
+            writes="qacc qfrc_constraint",
+            summary="Newton's method with exact line search, the worlds of a tile together",
         ),
         Implementation(
             stage="solve_constraints",

@@ -1,11 +1,11 @@
 """The Hessian M + Jᵀ·W·J of the constrained problem in lanes: its pattern, its entries, its factor.
 
-Links to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the links of body b and of all it
-carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor j of i, as in the composite-rigid-body algorithm.
-Links between two moving bodies act through a short J over the dofs that the bodies do not share. If those are of
-different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by symbolic
-elimination from the leaves to the root. An entry that another world needs is an exact zero in this one. Compare
-mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3 and 6.5.
+Links to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the links of body b and of
+all it carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor j of i, as in the composite-rigid-body
+algorithm. Links between two moving bodies act through a short J over the dofs that the bodies do not share. If those
+are of different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by
+symbolic elimination from the leaves to the root. An entry that another world needs is an exact zero in this one.
+Compare mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3 and 6.5.
 """
 
 from __future__ import annotations

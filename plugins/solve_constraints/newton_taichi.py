@@ -118,10 +118,9 @@ class Newton:
     def run(self) -> None:
         k, d = self.k, self.k.data
         has_rows = self.list_rows()
-        with k.when(self.listed[0] + self.listed[1] == 0):
-            with k.loop(0, k.model.nv) as dof:
-                d.qacc[dof] = d.qacc_smooth[dof]
-                d.qfrc_constraint[dof] = 0.0
+        with k.when(self.listed[0] + self.listed[1] == 0), k.loop(0, k.model.nv) as dof:
+            d.qacc[dof] = d.qacc_smooth[dof]
+            d.qfrc_constraint[dof] = 0.0
         with k.otherwise():
             self.find_pattern()
             self.start(has_rows)
@@ -204,7 +203,7 @@ class Newton:
     def each_row_by_kind(self) -> Iterator[tuple[Any, Callable[[Any], DofCost]]]:
         """The same with the function that gives a row's cost, for every kind of dof row."""
         rows = self.rows
-        bounds = (0, rows.first_friction, rows.first_limit, rows.count)
+        bounds = (0, rows.first("rubbing_dofs"), rows.first("scalar_limits"), rows.count)
         for row in self.each_row():
             for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
                 if bounds[n] == bounds[n + 1]:
@@ -216,9 +215,8 @@ class Newton:
                         yield row, self._row_cost(row, rule)
 
     def _row_cost(self, row: Any, rule: Callable[..., DofCost]) -> Callable[[Any], DofCost]:
-        rows, loss = self.rows, 0.0
-        if rule is friction_cost:
-            loss = self.k.model.dof_frictionloss[rows.column("ids", row)]
+        rows = self.rows
+        loss = rows.loss[row] if rule is friction_cost else 0.0
         return lambda z: rule(self.k, z, rows.D[row], loss)
 
     # ---- pattern
@@ -358,6 +356,11 @@ class Newton:
         """z[at] of a link, by base row."""
         return lambda row: self.link_z[at, link, row]
 
+    def values_ahead(self, link: Any, distance: Any) -> Callable[[Any], Any]:
+        """z of a link a distance along the direction."""
+        z = self.link_z
+        return lambda row: z[NOW, link, row] + distance * z[RATE, link, row]
+
     def constraint_cost(self, at: Any) -> Any:
         """Cost of all rows at z[at]."""
         total = self.k.local(0.0)
@@ -487,8 +490,9 @@ class Newton:
         k = self.k
         slope, curvature = k.local(linear + at * square), k.local(square)
         for link in self.each_link_by_kind():
-            now, rate = self.values(link.index, NOW), self.values(link.index, RATE)
-            first, second = slope_and_curvature(link, lambda row: now(row) + at * rate(row), rate)
+            first, second = slope_and_curvature(
+                link, self.values_ahead(link.index, at), self.values(link.index, RATE)
+            )
             slope += first
             curvature += second
         for row, cost in self.each_row_by_kind():
@@ -522,5 +526,3 @@ class _Row:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.field[self.row, index] = value
-
-

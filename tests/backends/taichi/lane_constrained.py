@@ -16,7 +16,6 @@ from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
-from dovetail.plugins.constraint_lanes import EQ_ACTIVE
 from dovetail.plugins.constraint_reference import standard_taichi as reference
 from dovetail.plugins.constraint_rows import (
     contact_taichi,
@@ -26,6 +25,7 @@ from dovetail.plugins.constraint_rows import (
 )
 from dovetail.plugins.contact_lanes import ABSENT, Contacts, Pairs, pairs_of
 from dovetail.plugins.solve_constraints import newton_taichi
+from dovetail.plugins.tendon import paths_taichi
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -85,17 +85,19 @@ def _stage(stage: str, builder: Any, reads: str, writes: str, key: str | None = 
     )
 
 
+TENDONS = "ten_length ten_J"
+TENDON = _stage("tendon", paths_taichi.tendon, "qpos site_xpos geom_xpos geom_xmat subtree_com cdof", TENDONS)
 GIVEN = " ".join(f"test:{name}" for name in WIDTHS)
 ROWS = [
     _stage(
         "constraint_rows",
         equality_taichi.equality,
-        f"qpos xpos xquat xmat site_xpos subtree_com cdof {EQ_ACTIVE}",
+        f"qpos xpos xquat xmat site_xpos subtree_com cdof eq_active {TENDONS}",
         "",
         "equality",
     ),
-    _stage("constraint_rows", frictionloss_taichi.frictionloss, "", "", "frictionloss"),
-    _stage("constraint_rows", limit_taichi.limit, "qpos", "", "limit"),
+    _stage("constraint_rows", frictionloss_taichi.frictionloss, TENDONS, "", "frictionloss"),
+    _stage("constraint_rows", limit_taichi.limit, f"qpos {TENDONS}", "", "limit"),
     _stage("constraint_rows", contact_taichi.contact, "subtree_com", "", "contact"),
     _stage("constraint_reference", reference.constraint_reference, "qvel cvel", ""),
 ]
@@ -110,7 +112,7 @@ NEWTON = _stage(
 def constrained_stages(solver: LaneStage = NEWTON, *, step: bool = False) -> list[LaneStage]:
     """The forward evaluation with given contacts, and the step to the next state if asked for."""
     before = [s for s in FORWARD if s.stage not in ("solve_constraints", "energy")]
-    stages = [*before, _stage("narrowphase", given_contacts, GIVEN, ""), *ROWS, solver]
+    stages = [*before, TENDON, _stage("narrowphase", given_contacts, GIVEN, ""), *ROWS, solver]
     return [*stages, EULER] if step else stages
 
 
@@ -123,18 +125,20 @@ class Worlds:
     program: Program
     places: dict[str, FieldPlace]
     buffer: np.ndarray
+    active: np.ndarray
+    """eq_active as the program takes it."""
     nworld: int
 
     def __setitem__(self, name: str, value: np.ndarray) -> None:
         place = self.places[name]
+        self.buffer[:, place.offset : place.offset + place.count] = self.tiled(value)
+
+    def tiled(self, value: np.ndarray) -> np.ndarray:
+        """(nworld, …) as tiles; the last world fills up the last tile."""
         tiles, _, lanes = self.buffer.shape
-        full = np.empty((tiles * lanes, place.count))
-        flat = np.reshape(value, (self.nworld, place.count))
-        full[: self.nworld] = flat
-        full[self.nworld :] = flat[-1:]
-        self.buffer[:, place.offset : place.offset + place.count] = full.reshape(tiles, lanes, -1).transpose(
-            0, 2, 1
-        )
+        flat = np.reshape(value, (self.nworld, -1))
+        full = flat[np.minimum(np.arange(tiles * lanes), self.nworld - 1)]
+        return full.reshape(tiles, lanes, -1).transpose(0, 2, 1)
 
     def __getitem__(self, name: str) -> np.ndarray:
         place = self.places[name]
@@ -143,7 +147,7 @@ class Worlds:
         return flat.reshape(self.nworld, *place.shape)
 
     def run(self, nstep: int = 1) -> None:
-        self.program.run(self.buffer, self.model.buffers, nstep)
+        self.program.run(self.buffer, self.model.buffers, nstep, converted=self.active)
 
 
 def make_worlds(
@@ -169,9 +173,9 @@ def make_worlds(
     }
     stages = [attrs.evolve(s, parts=parts) if s.parts else s for s in stages or constrained_stages()]
     shapes = {n: spec.dims(dict(model.sizes)) for n, spec in DATA_SPECS.items() if _plain(spec, model)}
-    shapes[EQ_ACTIVE] = (model.neq,)
+    shapes["eq_active"] = (model.neq,)
     shapes |= {f"test:{n}": (max(pairs.capacity, 1), w) for n, w in WIDTHS.items()}
-    given = [EQ_ACTIVE, *(f"test:{n}" for n in WIDTHS)]
+    given = [f"test:{n}" for n in WIDTHS]
     kept = [*STATE, *INPUTS, *given, *(n for n in keep if n not in STATE)]
     places: dict[str, FieldPlace] = {}
     row = 0
@@ -186,6 +190,7 @@ def make_worlds(
         initial=_initial(model, {n: s for n, s in shapes.items() if n in DATA_SPECS}),
         load=[*STATE, *INPUTS, *given],
         store=[*STATE, *keep],
+        converted=["eq_active"],
         sizes=model.sizes,
         features=used,
         structure=model,
@@ -195,7 +200,8 @@ def make_worlds(
         runtime=runtime,
     )
     buffer = aligned_zeros((-(-nworld // lanes), row, lanes), FLOAT[precision])
-    return Worlds(model, pairs, program, places, buffer, nworld)
+    active = aligned_zeros((len(buffer), model.neq, lanes), FLOAT[precision])
+    return Worlds(model, pairs, program, places, buffer, active, nworld)
 
 
 def _plain(spec: Any, model: Any) -> bool:
@@ -210,7 +216,7 @@ def set_from(worlds: Worlds, datas: list[Any]) -> None:
     """Take over the states, inputs and contacts of mujoco's worlds."""
     for name in (*STATE, *INPUTS):
         worlds[name] = np.array([np.ravel(getattr(data, name)) for data in datas])
-    worlds[EQ_ACTIVE] = np.array([data.eq_active for data in datas], float)
+    worlds.active[:] = worlds.tiled(np.array([data.eq_active for data in datas], float))
     for name, value in contact_fields(worlds.pairs, datas).items():
         worlds[name] = value
 

@@ -192,3 +192,30 @@ IN_WATER = model(
     rest='<actuator><motor joint="socket" gear="1 2 3 0 0 0"/></actuator>',
     **WET,
 )
+
+LIMITED = """
+<mujoco>
+  <worldbody>
+    <body pos="0 0 1">
+      <joint name="low" axis="0 1 0" limited="true" range="-10 20" margin=".1"/><geom size=".1" pos=".2 0 0"/>
+      <body pos=".4 0 0">
+        <joint name="slide" type="slide" limited="true" range="-.1 .2"/>
+        <joint name="ball" type="ball" limited="true" range="0 60"/><geom size=".1" pos=".2 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="sum" limited="true" range="-.2 .1" margin=".05">
+      <joint joint="low" coef="1"/><joint joint="slide" coef="2"/>
+    </fixed>
+    <fixed name="still" limited="true" range="1 2"><joint joint="low" coef="0"/></fixed>
+  </tendon>
+  <sensor>
+    <jointlimitpos joint="low"/><jointlimitpos joint="slide"/><jointlimitpos joint="ball"/>
+    <jointlimitvel joint="low"/><jointlimitvel joint="slide"/>
+    <jointlimitvel joint="ball"/><tendonlimitpos tendon="sum"/><tendonlimitvel tendon="sum"/>
+    <tendonlimitpos tendon="still"/>
+  </sensor>
+</mujoco>
+"""
+"""Limits at either end, of a ball, of a tendon, and of one that nothing moves."""

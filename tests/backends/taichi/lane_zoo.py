@@ -31,11 +31,19 @@ _ZOO = """
     <body name="f" pos="-.8 0 .12"><freejoint/><geom name="drum" type="sphere" size=".12"/></body>
     <body name="g" pos="-.8 .3 .4"><joint name="arm" axis="0 1 0"/>
       <geom type="capsule" size=".03 .2" contype="0" conaffinity="0"/><site name="grip" pos="0 0 .2"/></body>
-    <body name="free" pos="2 2 2"><joint axis="0 1 0"/><geom pos=".2 0 .1" size=".1" contype="0" conaffinity="0"/></body>
+    <body name="free" pos="2 2 2"><joint axis="0 1 0"/>
+      <geom pos=".2 0 .1" size=".1" contype="0" conaffinity="0"/></body>
     <body name="post" pos="2 0 .4"><site name="post" pos="0 0 .1" euler="0 20 0"/></body>
-    <body name="hung" pos="2 0 .3"><freejoint/><geom type="box" size=".05 .05 .1"/><site name="top" pos="0 0 .2"/></body>
+    <body name="hung" pos="2 0 .3"><freejoint/><geom type="box" size=".05 .05 .1"/>
+      <site name="top" pos="0 0 .2"/></body>
     <body name="puck" pos="-2 0 .1"><freejoint/><geom name="puck" size=".1" condim="6" friction="1 .3 .02"/></body>
   </worldbody>
+  <tendon>
+    <fixed name="belt" frictionloss=".2" limited="true" range="-.1 .1" solimpfriction=".8 .8 .01">
+      <joint joint="hinge" coef="1"/><joint joint="tilt" coef="-1"/></fixed>
+    <spatial name="rope" limited="true" range="0 .55" margin=".02"><site site="tip"/><site site="hook"/></spatial>
+    <fixed name="lever"><joint joint="arm" coef="1"/><joint joint="twig" coef=".5"/></fixed>
+  </tendon>
   <contact>
     <pair geom1="floor" geom2="drum" condim="6" friction="1 .3 .02 .01 .005" solreffriction=".05 1"/>
     <pair geom1="floor" geom2="puck" condim="4" friction=".2 .3 .02 .01 .005" margin=".05" gap=".02"/>
@@ -49,6 +57,8 @@ _ZOO = """
     <weld site1="post" site2="top" solimp=".9 .95 .1"/>
     <connect site1="tip" site2="hook" active="false"/>
     <connect body1="free" anchor="0 0 .1"/>
+    <tendon tendon1="belt" tendon2="lever" polycoef="0 .5 .1 0 0"/>
+    <tendon tendon1="lever" polycoef=".02 0 0 0 0"/>
   </equality>
 </mujoco>
 """

@@ -29,7 +29,7 @@ OBSERVED = """
 <mujoco>
   <option><flag constraint="disable" energy="enable"/></option>
   <worldbody>
-    <body pos="0 0 1"><joint name="a" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/><site name="s" pos=".3 .1 0"/>
+    <body pos="0 0 1"><joint name="a" axis=".2 1 .3"/><geom size=".1" pos=".2 0 0"/><site name="s" pos=".3 .1 0"/>
       <body pos=".4 0 0"><joint name="b" axis="1 1 0"/><geom size=".1" pos=".2 0 0"/><site name="t"/></body>
     </body>
   </worldbody>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lane_stage_models import ARMATURE, DRIVEN, IN_WATER, SENSORS, TENDONS
+from lane_stage_models import ARMATURE, DRIVEN, IN_WATER, LIMITED, SENSORS, TENDONS
 from lane_stages import both, errors, loaded
 
 from dovetail.contracts.enums import WrapType
@@ -87,15 +87,24 @@ def test_what_sensors_read(slot: str) -> None:
 SENSOR_ROWS = sorted(
     r.slot for r in default_registry().implementations if r.stage == "sensor" and r.backend == "taichi"
 )
+LIMIT_ROWS = [slot for slot in SENSOR_ROWS if "limit" in slot]
 
 
 @pytest.mark.parametrize("slot", SENSOR_ROWS)
 def test_sensors(slot: str) -> None:
-    wanted, found, fields = both(SENSORS, slot)
-    assert fields == {"sensordata"}
-    np.testing.assert_allclose(found.sensordata, wanted.sensordata, rtol=1e-12, atol=1e-12)
+    text = LIMITED if slot in LIMIT_ROWS else SENSORS
+    for seed in range(2):
+        wanted, found, fields = both(text, slot, seed=seed)
+        assert fields == {"sensordata"}
+        np.testing.assert_allclose(found.sensordata, wanted.sensordata, rtol=1e-12, atol=1e-12)
 
 
 def test_every_sensor_row_has_a_sensor_to_read() -> None:
-    used = set(loaded(SENSORS).sensor_type.tolist())
-    assert len(used) == len(SENSOR_ROWS)
+    used = [*loaded(SENSORS).sensor_type, *loaded(LIMITED).sensor_type]
+    assert len(set(used)) == len(SENSOR_ROWS)
+
+
+def test_limits_are_tried_in_reach_and_out_of_it() -> None:
+    readings = np.array(both(LIMITED, "sensor:jointlimitpos")[0].sensordata)
+    assert (readings[:, :3] != 0.0).any(axis=0).all()
+    assert (readings[:, :3] == 0.0).any(axis=0).all()
