@@ -63,7 +63,7 @@ def smooth_acceleration(model: Model, data: Data) -> None:
 
 @stage(
     "acceleration",
-    reads="qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv nefc efc_J efc_J_rownnz efc_J_rowadr "
+    reads="qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof nefc efc_J efc_J_rownnz efc_J_rowadr "
     "efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss ncon contact.dim contact.mu "
     "contact.friction nisland nidof map_idof2dof map_iefc2efc island_nv island_idofadr island_nefc island_iefcadr "
     "iM iM_rownnz iM_rowadr iM_colind iefc_J iefc_J_rownnz iefc_J_rowadr iefc_J_colind",

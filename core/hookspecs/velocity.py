@@ -38,7 +38,7 @@ def passive_force(model: Model, data: Data) -> None:
     qfrc_passive first."""
 
 
-@stage("velocity", reads="qvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP")
+@stage("velocity", reads="qvel cvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP")
 def constraint_reference(model: Model, data: Data) -> None:
     """Velocity of each constraint row and its reference acceleration (mj_referenceConstraint)."""
 

@@ -15,6 +15,7 @@ def dovetail_implementations() -> list[Implementation]:
             backend="numpy",
             target="dovetail.plugins.constraint_reference.standard_numpy:constraint_reference",
             default=True,
+            reads="qvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP",
             summary="Spring-damper acceleration of each row",
         ),
         Implementation(
