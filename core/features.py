@@ -192,7 +192,7 @@ def constrained(model: Model) -> str:
 
 
 def _friction(model: Model) -> str:
-    count = np.count_nonzero(model.dof_frictionloss > 0) + np.count_nonzero(model.tendon_frictionloss > 0)
+    count = np.count_nonzero(model.dof_frictionloss) + np.count_nonzero(model.tendon_frictionloss > 0)
     return f"friction loss on {_plural(int(count), 'dof')}" if count else ""
 
 

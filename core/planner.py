@@ -65,7 +65,7 @@ def structure_key(model: Model) -> tuple[object, ...]:
         model.flex_conaffinity.tobytes(),
         model.jnt_limited.tobytes(),
         model.tendon_limited.tobytes(),
-        (model.dof_frictionloss > 0).tobytes(),
+        (model.dof_frictionloss != 0).tobytes(),
         (model.tendon_frictionloss > 0).tobytes(),
         (model.tendon_stiffness > 0).tobytes(),
         (model.tendon_armature > 0).tobytes(),

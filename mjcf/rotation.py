@@ -26,13 +26,21 @@ class OrientationError(ValueError):
     """An orientation that has no direction, such as a zero axis."""
 
 
+def squared(v: Vec) -> float:
+    """Square of a vector's length, summed from left to right (Python's `sum` compensates rounding since 3.12)."""
+    total = 0.0
+    for x in v:
+        total += x * x
+    return total
+
+
 def norm(v: Vec) -> float:
-    return math.sqrt(sum(x * x for x in v))
+    return math.sqrt(squared(v))
 
 
 def too_short(v: Vec) -> bool:
     """Whether a vector has practically no length, and so no direction (mjuu_normvec)."""
-    return sum(x * x for x in v) < EPS
+    return squared(v) < EPS
 
 
 def normalized(v: Vec) -> Vec:
@@ -60,7 +68,10 @@ def scaled(v: Vec, factor: float) -> Vec:
 
 
 def dot(a: Vec, b: Vec) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total
 
 
 def cross(a: Vec, b: Vec) -> Vec:
@@ -115,33 +126,30 @@ def from_z_axis(direction: Vec) -> Vec:
     """Shortest rotation that takes z to the unit vector `direction` (mjuu_z2quat)."""
     axis = cross((0.0, 0.0, 1.0), direction)
     sine = norm(axis)
-    axis = (1.0, 0.0, 0.0) if sine < _PARALLEL else scaled(axis, 1 / sine)
+    axis = (1.0, 0.0, 0.0) if sine < _PARALLEL else tuple(x / sine for x in axis)
     return from_axis_angle(axis, math.atan2(sine, direction[2]))
 
 
 def from_matrix_columns(x: Vec, y: Vec, z: Vec) -> Vec:
     """Quaternion of the rotation matrix with columns x, y, z, by its largest component (mjuu_frame2quat)."""
-    trace = x[0] + y[1] + z[2]
-    if trace > 0:
-        w = 0.5 * math.sqrt(1 + trace)
-        quat = (w, 0.25 * (y[2] - z[1]) / w, 0.25 * (z[0] - x[2]) / w, 0.25 * (x[1] - y[0]) / w)
-    elif x[0] > y[1] and x[0] > z[2]:
+    if x[0] + y[1] + z[2] > 0:
+        w = 0.5 * math.sqrt(1 + x[0] + y[1] + z[2])
+        return (w, 0.25 * (y[2] - z[1]) / w, 0.25 * (z[0] - x[2]) / w, 0.25 * (x[1] - y[0]) / w)
+    if x[0] > y[1] and x[0] > z[2]:
         a = 0.5 * math.sqrt(1 + x[0] - y[1] - z[2])
-        quat = (0.25 * (y[2] - z[1]) / a, a, 0.25 * (y[0] + x[1]) / a, 0.25 * (z[0] + x[2]) / a)
-    elif y[1] > z[2]:
+        return (0.25 * (y[2] - z[1]) / a, a, 0.25 * (y[0] + x[1]) / a, 0.25 * (z[0] + x[2]) / a)
+    if y[1] > z[2]:
         b = 0.5 * math.sqrt(1 - x[0] + y[1] - z[2])
-        quat = (0.25 * (z[0] - x[2]) / b, 0.25 * (y[0] + x[1]) / b, b, 0.25 * (z[1] + y[2]) / b)
-    else:
-        c = 0.5 * math.sqrt(1 - x[0] - y[1] + z[2])
-        quat = (0.25 * (x[1] - y[0]) / c, 0.25 * (z[0] + x[2]) / c, 0.25 * (z[1] + y[2]) / c, c)
-    return normalized(quat)
+        return (0.25 * (z[0] - x[2]) / b, 0.25 * (y[0] + x[1]) / b, b, 0.25 * (z[1] + y[2]) / b)
+    c = 0.5 * math.sqrt(1 - x[0] - y[1] + z[2])
+    return (0.25 * (x[1] - y[0]) / c, 0.25 * (z[0] + x[2]) / c, 0.25 * (z[1] + y[2]) / c, c)
 
 
 def from_xy_axes(axes: Vec) -> Vec:
     """Orientation whose x axis is the first vector and whose y axis lies towards the second."""
     x = _direction(axes[:3], "the x axis")
     y = _direction(subtract(axes[3:], scaled(x, dot(x, axes[3:]))), "the y axis")
-    return from_matrix_columns(x, y, normalized(cross(x, y)))
+    return from_matrix_columns(x, y, cross(x, y))
 
 
 def from_euler(angles: Vec, sequence: str) -> Vec:
@@ -151,7 +159,7 @@ def from_euler(angles: Vec, sequence: str) -> Vec:
         axis = tuple(float(letter.lower() == name) for name in "xyz")
         turn = from_axis_angle(axis, angle)
         quat = multiply(quat, turn) if letter.islower() else multiply(turn, quat)
-    return normalized(quat)
+    return quat
 
 
 def _direction(v: Vec, what: str) -> Vec:
@@ -160,14 +168,18 @@ def _direction(v: Vec, what: str) -> Vec:
     return normalized(v)
 
 
+def radians(angle: float, degrees: bool) -> float:
+    """An angle as written, in radians."""
+    return angle / 180 * math.pi if degrees else angle
+
+
 def resolve(kind: str, numbers: Vec, degrees: bool, sequence: str) -> Vec:
     """The quaternion of one of MJCF's alternatives: axisangle, xyaxes, zaxis or euler."""
-    unit = math.pi / 180 if degrees else 1.0
     if kind == "axisangle":
         axis = _direction(numbers[:3], "the axis")
-        return from_axis_angle(axis, numbers[3] / 180 * math.pi if degrees else numbers[3])
+        return from_axis_angle(axis, radians(numbers[3], degrees))
     if kind == "xyaxes":
         return from_xy_axes(numbers)
     if kind == "zaxis":
         return from_z_axis(_direction(numbers, "the z axis"))
-    return from_euler(scaled(numbers, unit), sequence)
+    return from_euler(tuple(radians(x, degrees) for x in numbers), sequence)

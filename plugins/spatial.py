@@ -27,6 +27,8 @@ Quaternion: TypeAlias = tuple[float, float, float, float]
 MINVAL = 1e-15
 """Below this MuJoCo takes a length, mass or time constant as zero (mjMINVAL, MuJoCo 3.4)."""
 
+Matrix = tuple[float, float, float, float, float, float, float, float, float]
+
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 # As plain integers, because comparing an array with a member of an enum takes five times as long.
@@ -67,16 +69,38 @@ def quat_normalize(q: Sequence[float]) -> Quaternion:
 
 
 def quat_rotate(q: Sequence[float], v: Sequence[float]) -> Vector:
-    """The vector v turned by the unit quaternion q: v + 2w(u×v) + 2u×(u×v), u the vector part."""
+    """The vector v turned by the unit quaternion q: v + 2u×(wv + u×v), u the vector part."""
     w, x, y, z = q
     vx, vy, vz = v
-    tx = 2.0 * (y * vz - z * vy)
-    ty = 2.0 * (z * vx - x * vz)
-    tz = 2.0 * (x * vy - y * vx)
+    tx = w * vx + y * vz - z * vy
+    ty = w * vy + z * vx - x * vz
+    tz = w * vz + x * vy - y * vx
     return (
-        vx + w * tx + y * tz - z * ty,
-        vy + w * ty + z * tx - x * tz,
-        vz + w * tz + x * ty - y * tx,
+        vx + 2.0 * (y * tz - z * ty),
+        vy + 2.0 * (z * tx - x * tz),
+        vz + 2.0 * (x * ty - y * tx),
+    )
+
+
+def quat_matrix(q: Sequence[float]) -> Matrix:
+    """Entries of the rotation matrix of a unit quaternion, row by row."""
+    w, x, y, z = q
+    ww, xx, yy, zz = w * w, x * x, y * y, z * z
+    wx, wy, wz, xy, xz, yz = w * x, w * y, w * z, x * y, x * z, y * z
+    return (
+        *(ww + xx - yy - zz, 2.0 * (xy - wz), 2.0 * (xz + wy)),
+        *(2.0 * (xy + wz), ww - xx + yy - zz, 2.0 * (yz - wx)),
+        *(2.0 * (xz - wy), 2.0 * (yz + wx), ww - xx - yy + zz),
+    )
+
+
+def matrix_times(m: Sequence[float], v: Sequence[float]) -> Vector:
+    """A matrix, row by row, times a vector."""
+    x, y, z = v
+    return (
+        m[0] * x + m[1] * y + m[2] * z,
+        m[3] * x + m[4] * y + m[5] * z,
+        m[6] * x + m[7] * y + m[8] * z,
     )
 
 
@@ -137,22 +161,6 @@ def _bilinear_table(outputs: list[dict[str, float]], symbols: str) -> Array:
     return table
 
 
-# Entries of the rotation matrix, row by row, in products of the quaternion's components.
-_ROTATION = _bilinear_table(
-    [
-        {"ww": 1, "xx": 1, "yy": -1, "zz": -1},
-        {"xy": 2, "wz": -2},
-        {"xz": 2, "wy": 2},
-        {"xy": 2, "wz": 2},
-        {"ww": 1, "xx": -1, "yy": 1, "zz": -1},
-        {"yz": 2, "wx": -2},
-        {"xz": 2, "wy": -2},
-        {"yz": 2, "wx": 2},
-        {"ww": 1, "xx": -1, "yy": -1, "zz": 1},
-    ],
-    "wxyz",
-)
-
 _CROSS = _bilinear_table([{"yz": 1, "zy": -1}, {"zx": 1, "xz": -1}, {"xy": 1, "yx": -1}], "xyz")
 
 
@@ -163,8 +171,18 @@ def _bilinear(a: Array, b: Array, table: Array) -> Array:
 
 
 def quat_to_matrix(q: Array) -> Array:
-    """Rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
-    return _bilinear(q, q, _ROTATION).reshape(-1, 3, 3)
+    """Rotation matrices (n, 3, 3) of unit quaternions (n, 4), rounded as `quat_matrix` rounds."""
+    return np.stack(quat_matrix(q.T), axis=1).reshape(-1, 3, 3)
+
+
+def quat_products(a: Array, b: Array) -> Array:
+    """Products (n, 4) of quaternions, rounded as `quat_multiply` rounds."""
+    return np.stack(quat_multiply(a.T, b.T), axis=1)
+
+
+def turned(matrices: Array, vectors: Array) -> Array:
+    """Matrices (n, 9) times vectors (n, 3), rounded as `matrix_times` rounds; `apply` may sum in another order."""
+    return np.stack(matrix_times(matrices.T, vectors.T), axis=1)
 
 
 def cross(a: Array, b: Array) -> Array:

@@ -35,7 +35,7 @@ def frictionloss(model: Any, data: Any) -> None:
 
 
 def dof_friction(model: Any, data: Any) -> None:
-    dofs = np.flatnonzero(model.dof_frictionloss > 0)
+    dofs = np.flatnonzero(model.dof_frictionloss)  # negative ones too, as in MuJoCo
     if not len(dofs):
         return
     rows = soft_rows(

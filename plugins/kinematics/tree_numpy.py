@@ -3,7 +3,9 @@
 The tree is walked from the world outwards. A body starts at its fixed pose in the parent (or at its mocap
 pose), then each of its joints moves it in turn; `xanchor` and `xaxis` are where a joint is before it moves
 the body, which matters when a body has several. Quaternions of qpos and mocap_quat are normalised on a copy:
-qpos itself is never changed. Compare mj_kinematics.
+qpos itself is never changed. Sums are made in MuJoCo's order, so that aligned shapes stay as aligned as they are
+there: whether a box that stands on another has three or four contacts is decided by the last bit. Compare
+mj_kinematics.
 """
 
 from __future__ import annotations
@@ -20,23 +22,26 @@ from dovetail.plugins.spatial import (
     IDENTITY,
     SLIDE,
     Array,
+    Matrix,
     Quaternion,
     Vector,
-    apply,
+    matrix_times,
     quat_from_axis_angle,
+    quat_matrix,
     quat_multiply,
     quat_normalize,
+    quat_products,
     quat_rotate,
     quat_to_matrix,
+    turned,
 )
 
 
 def kinematics(model: Any, data: Any) -> None:
     """Write the pose of everything that is attached to a body."""
     body_poses(model, data)
-    rotation = quat_to_matrix(data.xquat)
-    data.xmat[:] = rotation.reshape(-1, 9)
-    frames = Frames(data, rotation)
+    data.xmat[:] = quat_to_matrix(data.xquat).reshape(-1, 9)
+    frames = Frames(data)
     every_body = np.arange(model.nbody)
     frames.place(every_body, model.body_ipos, model.body_iquat, model.body_sameframe, data.xipos, data.ximat)
     frames.place(
@@ -65,8 +70,8 @@ _ROTATION_FROM = np.array([-1, 0, 1, 0, 1])
 class Frames:
     """World poses of frames that are fixed in bodies."""
 
-    def __init__(self, data: Any, rotation: Array) -> None:
-        self.data, self.rotation = data, rotation
+    def __init__(self, data: Any) -> None:
+        self.data = data
 
     def place(
         self, body: Array, pos: Array, quat: Array, sameframe: Array, xpos_out: Array, xmat_out: Array
@@ -78,9 +83,9 @@ class Frames:
         """
         if not len(body):
             return
-        rotation = self.rotation[body]
-        xpos_out[:] = self.data.xpos[body] + apply(rotation, pos)
-        xmat_out[:] = (rotation @ quat_to_matrix(quat)).reshape(-1, 9)
+        data = self.data
+        xpos_out[:] = turned(data.xmat[body], pos) + data.xpos[body]
+        xmat_out[:] = quat_to_matrix(quat_products(data.xquat[body], quat)).reshape(-1, 9)
         self.copy_same(_POSITION_FROM[sameframe], body, (self.data.xpos, self.data.xipos), xpos_out)
         self.copy_same(_ROTATION_FROM[sameframe], body, (self.data.xmat, self.data.ximat), xmat_out)
 
@@ -96,6 +101,7 @@ def body_poses(model: Any, data: Any) -> None:
     """Write xpos, xquat, xanchor and xaxis, body by body."""
     xpos: list[Vector] = [(0.0, 0.0, 0.0)]
     xquat: list[Quaternion] = [IDENTITY]
+    xmat: list[Matrix] = [(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)]
     xanchor: list[Vector] = []
     xaxis: list[Vector] = []
     start_pos, start_quat = poses_in_parent(model, data)
@@ -106,14 +112,16 @@ def body_poses(model: Any, data: Any) -> None:
 
     for body in range(1, model.nbody):
         parent = parent_of[body]
-        pos = add(xpos[parent], quat_rotate(xquat[parent], start_pos[body]))
+        pos = add(matrix_times(xmat[parent], start_pos[body]), xpos[parent])
         quat = quat_multiply(xquat[parent], start_quat[body])
         for joint in range(first[body], first[body] + count[body]):
             pos, quat, anchor, axis = joints.move(joint, pos, quat)
             xanchor.append(anchor)
             xaxis.append(axis)
         xpos.append(pos)
-        xquat.append(quat_normalize(quat))
+        quat = quat_normalize(quat)
+        xquat.append(quat)
+        xmat.append(quat_matrix(quat))
 
     data.xpos[:] = xpos
     data.xquat[:] = xquat
@@ -167,7 +175,7 @@ class Joints:
     def slide(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
         at = self.address[joint]
         axis = quat_rotate(quat, self.axis[joint])
-        anchor = add(pos, quat_rotate(quat, self.pos[joint]))
+        anchor = add(quat_rotate(quat, self.pos[joint]), pos)
         distance = self.qpos[at] - self.qpos0[at]
         moved = (pos[0] + axis[0] * distance, pos[1] + axis[1] * distance, pos[2] + axis[2] * distance)
         return moved, quat, anchor, axis
@@ -177,7 +185,7 @@ class Joints:
     ) -> tuple[Vector, Quaternion, Vector, Vector]:
         """Rotate the body in its own frame about the joint's anchor, which stays where it is."""
         axis = quat_rotate(quat, self.axis[joint])
-        anchor = add(pos, quat_rotate(quat, self.pos[joint]))
+        anchor = add(quat_rotate(quat, self.pos[joint]), pos)
         turned = quat_multiply(quat, turn)
         ax, ay, az = quat_rotate(turned, self.pos[joint])
         return (anchor[0] - ax, anchor[1] - ay, anchor[2] - az), turned, anchor, axis

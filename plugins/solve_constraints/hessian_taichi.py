@@ -11,27 +11,64 @@ Compare mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 
 from dovetail.backends.taichi.algebra import MINVAL, dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
-from dovetail.plugins.constraint_lanes import LARGEST_DIM, Links, ends_of
+from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
+from dovetail.plugins.spatial import Array
 from dovetail.plugins.solve_constraints.cost_taichi import Link
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 """Entries of a symmetric 6 x 6 matrix that are stored."""
 
 
-def can_couple(k: Kernel, links: Links) -> bool:
-    """Whether any link may have two moving ends."""
-    table, pairs = links.equalities, links.contacts.pairs
-    found = ends_of(k.structure, table.body1, table.body2).far.any()
+LARGEST_BLOCK = 3
+"""Rows that are eliminated together (1.6 times quicker than one by one, humanoid)."""
+
+
+def has_ends(links: Links, kind: Kind | None = None) -> tuple[bool, bool]:
+    """Whether any link (of a kind) may be tied to the ground, and whether any may have two moving ends."""
+    model, table = links.k.structure, links.equalities
+    far: list[Any] = []
+    if kind is None or kind.name == EQUALITY:
+        far += ends_of(model, table.body1, table.body2).far.tolist()
     if links.has_contacts:
-        found |= ends_of(k.structure, pairs.body2, pairs.body1).far.any()
-    return bool(found)
+        pairs, cone = links.contacts.pairs, int(model.opt.cone)
+        ends = ends_of(model, pairs.body2, pairs.body1).far.tolist()
+        dims = links.contacts.dims.tolist()
+        far += [e for e, d in zip(ends, dims, strict=True) if kind in (None, _contact_kind(links, d, cone))]
+    return 0 in far, any(far)
+
+
+def _contact_kind(links: Links, dim: int, cone: int) -> Kind:
+    return links.kinds[links.index_of(contact_kind(dim, cone))]
+
+
+class Blocks(NamedTuple):
+    """Runs of dofs each of which is the parent of the next."""
+
+    first: Array
+    size: Array
+    of: Array
+    """Block of each dof."""
+
+
+def blocks_of(model: Any) -> Blocks:
+    """Cut the dofs into short runs."""
+    first: list[int] = []
+    size: list[int] = []
+    for dof, parent in enumerate(np.asarray(model.dof_parentid).tolist()):
+        if first and parent == dof - 1 >= first[-1] and size[-1] < LARGEST_BLOCK:
+            size[-1] += 1
+        else:
+            first.append(dof)
+            size.append(1)
+    return Blocks(np.array(first), np.array(size), np.repeat(np.arange(len(first)), size))
 
 
 @attrs.define(eq=False)
@@ -56,72 +93,78 @@ class Hessian:
     def inverse_diagonal(self) -> Field:
         return self.k.scratch("H_inverse_diagonal", self.nv)
 
-    # ---- pattern: the columns of row i before the diagonal are column(at), begin(i) ≤ at < end(i)
+    @cached_property
+    def blocks(self) -> Blocks:
+        return blocks_of(self.k.structure)
 
-    def begin(self, row: Any) -> Any:
-        return self._begin[row] if self.fills else self.k.model.D_rowadr[row]
+    @property
+    def nblock(self) -> int:
+        return len(self.blocks.first)
 
-    def end(self, row: Any) -> Any:
-        return self._end[row] if self.fills else ancestors_end(self.k, row)
+    def first(self, block: Any) -> Any:
+        return self.k.table("H/first", self.blocks.first)[block]
+
+    def size(self, block: Any) -> Any:
+        return self.k.table("H/size", self.blocks.size)[block]
+
+    def block_of(self, dof: Any) -> Any:
+        return self.k.table("H/block", self.blocks.of)[dof]
+
+    # ---- pattern: the rows of a block share the columns before it, column(at) for begin(block) ≤ at < end(block)
+
+    def begin(self, block: Any) -> Any:
+        return self._begin[block] if self.fills else self.k.model.D_rowadr[self.first(block)]
+
+    def end(self, block: Any) -> Any:
+        return self._end[block] if self.fills else ancestors_end(self.k, self.first(block))
 
     def column(self, at: Any) -> Any:
         return self._column[at] if self.fills else self.k.model.D_colind[at]
 
     @property
     def _begin(self) -> IntegerField:
-        return self.k.integers("H_begin", self.nv)
+        return self.k.integers("H_begin", self.nblock)
 
     @property
     def _end(self) -> IntegerField:
-        return self.k.integers("H_end", self.nv)
+        return self.k.integers("H_end", self.nblock)
 
     @property
     def _column(self) -> IntegerField:
-        return self.k.integers("H_column", max(self.nv * (self.nv - 1) // 2, 1))
+        return self.k.integers("H_column", max(int(self.blocks.first.sum()), 1))
 
     @property
     def _connected(self) -> IntegerField:
-        return self.k.integers("H_connected", self.nv, self.nv)
-
-    def tree_pattern(self) -> None:
-        """The ancestors of every dof."""
-        k, m = self.k, self.k.model
-        used = k.local(0)
-        with k.loop(0, self.nv) as row:
-            self._begin[row] = used.value
-            with k.loop(m.D_rowadr[row], ancestors_end(k, row)) as at:
-                self._column[used.value] = m.D_colind[at]
-                used += 1
-            self._end[row] = used.value
+        return self.k.integers("H_connected", self.nblock, self.nv)
 
     def clear_connections(self) -> None:
-        """Start a pattern with the ancestors of every dof."""
+        """Start a pattern with the ancestors of every block."""
         k, m = self.k, self.k.model
-        with k.loop(0, self.nv) as row:
-            with k.loop(0, row) as column:
-                self._connected[row, column] = 0
-            with k.loop(m.D_rowadr[row], ancestors_end(k, row)) as at:
-                self._connected[row, m.D_colind[at]] = 1
+        with k.loop(0, self.nblock) as block:
+            dof = self.first(block)
+            with k.loop(0, dof) as column:
+                self._connected[block, column] = 0
+            with k.loop(m.D_rowadr[dof], ancestors_end(k, dof)) as at:
+                self._connected[block, m.D_colind[at]] = 1
 
-    def connect(self, row: Any, column: Any) -> None:
+    def connect(self, dof: Any, column: Any) -> None:
         """The last dof of a constraint row and another one of it; the others get connected by elimination."""
-        self._connected[row, column] = 1
+        self._connected[self.block_of(dof), column] = 1
 
     def eliminate(self) -> None:
-        """Columns of all rows: eliminating a dof connects all that it is connected with, which the highest of those
-        passes on."""
+        """Columns of all blocks: eliminating a block connects all that it is connected with, which the highest of
+        those passes on."""
         k = self.k
         used = k.local(0)
-        with k.loop(0, self.nv, reverse=True) as row:
-            self._begin[row] = used.value
-            with k.loop(0, row) as column, k.when(self._connected[row, column] > 0):
+        with k.loop(0, self.nblock, reverse=True) as block:
+            start = k.local(used.value)
+            with k.loop(0, self.first(block)) as column, k.when(self._connected[block, column] > 0):
                 self._column[used.value] = column
                 used += 1
-            self._end[row] = used.value
-            first = self._begin[row]
-            with k.when(used.value > first):
-                highest = self._column[used.value - 1]
-                with k.loop(first, used.value - 1) as at:
+            self._begin[block], self._end[block] = start.value, used.value
+            with k.when(used.value > start.value):
+                highest = self.block_of(self._column[used.value - 1])
+                with k.loop(start.value, used.value) as at:
                     self._connected[highest, self._column[at]] = 1
 
     # ---- entries
@@ -135,15 +178,10 @@ class Hessian:
         """1 for bodies that have, or carry bodies with, links to what does not move."""
         return self.k.integers("loaded", self.k.model.nbody)
 
-    def clear(self) -> None:
-        """No links, no entries."""
-        k = self.k
-        with k.loop(0, k.model.nbody) as body:
+    def unload(self) -> None:
+        """No links."""
+        with self.k.loop(0, self.k.model.nbody) as body:
             self.loaded[body] = 0
-        with k.loop(0, self.nv) as row:
-            with k.loop(self.begin(row), self.end(row)) as at:
-                self.entries[row, self.column(at)] = 0.0
-            self.entries[row, row] = 0.0
 
     def load(self, body: Any) -> None:
         """Make sure that a body has a composite."""
@@ -165,25 +203,49 @@ class Hessian:
             total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
         self.composite[body] = total.value
 
-    def add_tree(self) -> None:
-        """Add M and the links to the ground."""
-        k, m, d, H = self.k, self.k.model, self.k.data, self.entries
+    def write_tree(self, filled: Any) -> None:
+        """M and the links to the ground; zero in all other places of the pattern."""
+        k, m = self.k, self.k.model
         with k.loop(1, m.nbody, reverse=True) as body:
             parent = m.body_parentid[body]
             with k.when(self.loaded[body] > 0), k.when(parent > 0):
                 self.load(parent)
                 self.composite[parent] += self.composite[body]
+        if self.fills:
+            with k.when(filled):
+                self._clear()
+        whole = np.array_equal(k.structure.M_rownnz, k.structure.D_diag + 1)
         with k.loop(0, self.nv) as row:
-            first, diagonal = m.M_rowadr[row], m.M_rownnz[row] - 1
-            with k.loop(first, first + diagonal) as at:
-                H[row, m.M_colind[at]] += d.M[at]
-            H[row, row] += d.M[first + diagonal]
-            body = m.dof_bodyid[row]
-            with k.when(self.loaded[body] > 0):
-                pull = symmetric_times(self.composite[body], d.cdof[row])
-                with k.loop(m.D_rowadr[row], ancestors_end(k, row) + 1) as at:
-                    column = m.D_colind[at]
-                    H[row, column] += dot(pull, d.cdof[column])
+            self._write_row(row, mass=whole)
+            if not whole:
+                self._add_mass(row)
+
+    def _clear(self) -> None:
+        with self.k.loop(0, self.nv) as row:
+            block = self.block_of(row)
+            with self.k.loop(self.begin(block), self.end(block)) as at:
+                self.entries[row, self.column(at)] = 0.0
+
+    def _write_row(self, row: Any, *, mass: bool) -> None:
+        """Entries of the ancestors of a dof and of itself: what the links to the ground make, and M if asked for
+        (whose entries then stand in the same order)."""
+        k, m, d, H = self.k, self.k.model, self.k.data, self.entries
+        first, count = m.D_rowadr[row], m.D_diag[row] + 1
+        body = m.dof_bodyid[row]
+        M = m.M_rowadr[row]
+        with k.when(self.loaded[body] > 0):
+            pull = symmetric_times(self.composite[body], d.cdof[row])
+            with k.loop(0, count) as n:
+                column = m.D_colind[first + n]
+                H[row, column] = (d.M[M + n] if mass else 0.0) + dot(pull, d.cdof[column])
+        with k.otherwise(), k.loop(0, count) as n:
+            H[row, m.D_colind[first + n]] = d.M[M + n] if mass else 0.0
+
+    def _add_mass(self, row: Any) -> None:
+        m = self.k.model
+        first = m.M_rowadr[row]
+        with self.k.loop(first, first + m.M_rownnz[row]) as at:
+            self.entries[row, m.M_colind[at]] += self.k.data.M[at]
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
@@ -220,31 +282,70 @@ class Hessian:
     # ---- factor
 
     def factor(self) -> None:
-        """H = Lᵀ·D·L from the leaves to the root, in place."""
+        """H = Lᵀ·D·L from the leaves to the root, in place, block by block."""
+        k = self.k
+        sizes = np.unique(self.blocks.size).tolist()
+        with k.loop(0, self.nblock, reverse=True) as block:
+            for size in sizes:
+                with k.when(self.size(block) == size):
+                    self._eliminate(block, [self.first(block) + n for n in range(size)])
+
+    def _eliminate(self, block: Any, rows: list[Any]) -> None:
+        """Eliminate the rows of a block, the last one first."""
         k, H = self.k, self.entries
-        with k.loop(0, self.nv, reverse=True) as row:
-            first = self.begin(row)
-            inverse = 1.0 / k.max(H[row, row], MINVAL)
-            self.inverse_diagonal[row] = inverse
-            # From the last column down: a column is still unscaled when a later one needs it.
-            with k.loop(first, self.end(row), reverse=True) as at:
+        inside, inverse = self._factor_inside(rows)
+        first, end = self.begin(block), self.end(block)
+        if len(rows) > 1:
+            with k.loop(first, end) as at:
                 column = self.column(at)
-                scale = H[row, column] * inverse
-                with k.loop(first, at + 1) as other:
-                    H[column, self.column(other)] -= scale * H[row, self.column(other)]
-                H[row, column] = scale
+                x = [H[row, column] for row in rows]
+                for n in reversed(range(len(rows))):
+                    for o in range(n):
+                        x[o] = x[o] - inside[n, o] * x[n]
+                for row, value in zip(rows[:-1], x, strict=False):
+                    H[row, column] = value
+        # From the last column down: a column is still unscaled when a later one needs it.
+        with k.loop(first, end, reverse=True) as at:
+            column = self.column(at)
+            scale = [H[row, column] * inv for row, inv in zip(rows, inverse, strict=True)]
+            with k.loop(first, at + 1) as other:
+                i = self.column(other)
+                H[column, i] -= dot(scale, [H[row, i] for row in rows])
+            for row, value in zip(rows, scale, strict=True):
+                H[row, column] = value
+
+    def _factor_inside(self, rows: list[Any]) -> tuple[dict[tuple[int, int], Any], list[Any]]:
+        """L within a block, and the inverse diagonal; both are stored."""
+        k, H, size = self.k, self.entries, len(rows)
+        h = {(n, o): H[rows[n], rows[o]] for n in range(size) for o in range(n + 1)}
+        inverse: list[Any] = [None] * size
+        for n in reversed(range(size)):
+            inverse[n] = 1.0 / k.max(h[n, n], MINVAL)
+            self.inverse_diagonal[rows[n]] = inverse[n]
+            scaled = [h[n, o] * inverse[n] for o in range(n)]
+            for o in range(n):
+                for q in range(o + 1):
+                    h[o, q] = h[o, q] - scaled[o] * h[n, q]
+            for o in range(n):
+                h[n, o] = scaled[o]
+                H[rows[n], rows[o]] = scaled[o]
+        return h, inverse
 
     def solve(self, x: Field) -> None:
         """Replace x (nv) by H⁻¹·x."""
         k, H = self.k, self.entries
         with k.loop(0, self.nv, reverse=True) as row:  # Lᵀ y = x
-            value = x[row]
-            with k.loop(self.begin(row), self.end(row)) as at:
+            block, value = self.block_of(row), x[row]
+            with k.loop(self.begin(block), self.end(block)) as at:
                 x[self.column(at)] -= H[row, self.column(at)] * value
+            with k.loop(self.first(block), row) as column:
+                x[column] -= H[row, column] * value
         with k.loop(0, self.nv) as row:  # L z = D⁻¹ y
-            total = k.local(x[row] * self.inverse_diagonal[row])
-            with k.loop(self.begin(row), self.end(row)) as at:
+            block, total = self.block_of(row), k.local(x[row] * self.inverse_diagonal[row])
+            with k.loop(self.begin(block), self.end(block)) as at:
                 total -= H[row, self.column(at)] * x[self.column(at)]
+            with k.loop(self.first(block), row) as column:
+                total -= H[row, column] * x[column]
             x[row] = total.value
 
 

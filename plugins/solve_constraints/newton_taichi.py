@@ -9,6 +9,7 @@ that has converged stands still, bit for bit, while others go on. Compare mj_sol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -29,7 +30,7 @@ from dovetail.plugins.solve_constraints.cost_taichi import (
     write_force,
     write_weight,
 )
-from dovetail.plugins.solve_constraints.hessian_taichi import Hessian, apart, can_couple
+from dovetail.plugins.solve_constraints.hessian_taichi import Hessian, apart, has_ends
 
 FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
@@ -97,8 +98,8 @@ class Newton:
 
     @property
     def listed(self) -> IntegerField:
-        """Lengths of the two lists, and whether there is fill."""
-        return self.k.integers("listed", 3)
+        """Lengths of the two lists."""
+        return self.k.integers("listed", 2)
 
     @property
     def body_motion(self) -> Field:
@@ -108,9 +109,9 @@ class Newton:
     def body_force(self) -> Field:
         return self.k.scratch("body_force", self.k.model.nbody, 6)
 
-    @property
+    @cached_property
     def hessian(self) -> Hessian:
-        couples = bool(self.links.kinds) and can_couple(self.k, self.links)
+        couples = bool(self.links.kinds) and has_ends(self.links)[1]
         return Hessian(self.k, couples, couples or self.rows.fills)
 
     # ---- the method
@@ -222,32 +223,56 @@ class Newton:
     # ---- pattern
 
     def find_pattern(self) -> None:
-        """Where the tile's Hessian has entries."""
-        k, H, links, rows = self.k, self.hessian, self.links, self.rows
-        self.listed[2] = 0
-        if not H.fills:
+        """Where the tile's Hessian has entries. It stays as it is if the same bodies are tied together as before."""
+        if not self.hessian.fills:
             return
-        H.clear_connections()
-        if H.couples:
-            with k.loop(0, self.listed[0]) as n:
-                link = self.link_list[n]
-                with k.when(links.far[link] > 0):
-                    self._connect_link(H, links.near[link], links.far[link])
-        if rows.fills:
-            with k.loop(0, self.listed[1]) as n:
-                row = self.row_list[n]
-                with k.when(rows.column("fills", row) > 0):
-                    self.listed[2] = 1
-                    with k.loop(1, rows.column("nnz", row)) as place:
-                        H.connect(rows.dof(row, 0), rows.dof(row, place))
-        with k.when(self.listed[2] > 0):
-            H.eliminate()
-        with k.otherwise():
-            H.tree_pattern()
+        k, H, links, rows = self.k, self.hessian, self.links, self.rows
+        known = k.integers("known_ties", self.links.capacity + max(1, rows.count))
+        found, same = k.local(0), k.local(1)
 
-    def _connect_link(self, H: Hessian, near: Any, far: Any) -> None:
+        def note(tie: Any) -> None:
+            with k.when(known[found.value] != tie):
+                same.set(0)
+                known[found.value] = tie
+            found.set(found.value + 1)
+
+        for link in self._coupled_links():
+            note(links.near[link] * k.model.nbody + links.far[link])
+        for row in self._filling_rows():
+            note(-row)
+        state = self.pattern_state
+        with k.when((same.value == 0) | (state[0] != found.value + 1)):
+            state[0] = found.value + 1
+            state[1] = 0
+            H.clear_connections()
+            for link in self._coupled_links():
+                self._connect_link(links.near[link], links.far[link])
+            for row in self._filling_rows():
+                state[1] = 1
+                with k.loop(1, rows.column("nnz", row)) as place:
+                    H.connect(rows.dof(row, 0), rows.dof(row, place))
+            H.eliminate()
+
+    @property
+    def pattern_state(self) -> IntegerField:
+        """One more than the ties of the present pattern (0: there is none yet), and whether it has fill."""
+        return self.k.integers("pattern_state", 2)
+
+    def _coupled_links(self) -> Iterator[Any]:
+        if self.hessian.couples:
+            for link in self.each_link():
+                with self.k.when(self.links.far[link] > 0):
+                    yield link
+
+    def _filling_rows(self) -> Iterator[Any]:
+        if self.rows.fills:
+            for row in self.each_row():
+                with self.k.when(self.rows.column("fills", row) > 0):
+                    yield row
+
+    def _connect_link(self, near: Any, far: Any) -> None:
         """Connect the last dof with all others that the link's bodies do not share."""
-        k = self.k
+        k, H = self.k, self.hessian
         top, sides = k.local(-1), k.local(0)
 
         def visit(dof: Any, side: int) -> None:
@@ -255,10 +280,8 @@ class Newton:
                 top.set(dof)
             with k.otherwise():
                 H.connect(top.value, dof)
-            for other in (1, 2):
-                if other != side:
-                    with k.when(sides.value == other):
-                        self.listed[2] = 1
+            with k.when(sides.value == 3 - side):  # the other body's side has been visited, too
+                self.pattern_state[1] = 1
             sides.set(side)
 
         apart(k, (near, far), lambda dof: visit(dof, 1), lambda dof: visit(dof, 2))
@@ -430,24 +453,31 @@ class Newton:
     def assemble(self) -> None:
         """The Hessian at the current point."""
         k, H, rows = self.k, self.hessian, self.rows
-        H.clear()
-        W = k.scratch("W", LARGEST_DIM, LARGEST_DIM)
-        for link in self.each_link_by_kind():
-            write_weight(link, self.values(link.index, NOW), W)
-            if H.couples:
-                with k.when(self.links.far[link.index] > 0):
-                    H.add_coupling(link, W)
-                with k.otherwise():
-                    H.add_grounded(link, W)
-            else:
-                H.add_grounded(link, W)
-        H.add_tree()
+        H.unload()
+        self._add_links(H.add_grounded, coupled=False)
+        H.write_tree(self.pattern_state[1] > 0)
+        self._add_links(H.add_coupling, coupled=True)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
             with k.loop(0, rows.column("nnz", row)) as a:
                 own = weight * rows.coefficient[row, a]
                 with k.loop(a, rows.column("nnz", row)) as b:
                     H.entries[rows.dof(row, a), rows.dof(row, b)] += own * rows.coefficient[row, b]
+
+    def _add_links(self, add: Callable[[Link, Field], None], *, coupled: bool) -> None:
+        """Add the links that have two moving ends, or those that have one. Those that do not push are passed over."""
+        k, links = self.k, self.links
+        W = k.scratch("W", LARGEST_DIM, LARGEST_DIM)
+        for link in self.each_link_by_kind():
+            grounds, couples = has_ends(links, link.kind)
+            if not (couples if coupled else grounds):
+                continue
+            far = links.far[link.index]
+            chosen = (far > 0) if coupled else (far == 0)
+            with k.when(chosen if grounds and couples else far >= 0):
+                write_weight(link, self.values(link.index, NOW), W)
+                with k.when(k.any(W[0, 0] > 0.0)):
+                    add(link, W)
 
     # ---- line search
 
