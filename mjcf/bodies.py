@@ -238,7 +238,6 @@ def _compile_site(context: Context, site: Site) -> None:
     _check_size(site)
     if site.frame:
         site.pos, site.quat = _in_frame(site)
-        site.quat = rotation.normalized(site.quat)
     site.user = context.padded_user(site, "nuser_site", site.user)
 
 

@@ -30,6 +30,7 @@ from .rotation import (
     norm,
     normalized,
     rotate,
+    rotate_any,
     scaled,
     subtract,
 )
@@ -154,7 +155,7 @@ def _points(node: Node) -> list[Vec]:
 
 def _stored(node: Node, point: Vec) -> Vec:
     """A point as MuJoCo stores it: turned by the composite's quaternion, in single precision."""
-    return _single(rotate(node.values.get("quat", IDENTITY), point))
+    return _single(rotate_any(node.values.get("quat", IDENTITY), point))
 
 
 def _single(vector: Vec) -> Vec:

@@ -96,9 +96,22 @@ def conjugate(q: Vec) -> Vec:
 
 def rotate(q: Vec, v: Vec) -> Vec:
     """The vector v, given in the local frame of q, in the parent frame."""
-    axis = q[1:]
-    twice = scaled(cross(axis, v), 2.0)
-    return add(add(v, scaled(twice, q[0])), cross(axis, twice))
+    w, x, y, z = q
+    ww, xx, yy, zz = w * w, x * x, y * y, z * z
+    wx, wy, wz, xy, xz, yz = w * x, w * y, w * z, x * y, x * z, y * z
+    a, b, c = v
+    return (
+        (ww + xx - yy - zz) * a + 2.0 * (xy - wz) * b + 2.0 * (xz + wy) * c,
+        2.0 * (xy + wz) * a + (ww - xx + yy - zz) * b + 2.0 * (yz - wx) * c,
+        2.0 * (xz - wy) * a + 2.0 * (yz + wx) * b + (ww - xx - yy + zz) * c,
+    )
+
+
+def rotate_any(q: Vec, v: Vec) -> Vec:
+    """The same by v + 2u×(wv + u×v), u the vector part, which tells itself apart where q is no unit quaternion."""
+    w, axis = q[0], q[1:]
+    inner = add(scaled(v, w), cross(axis, v))
+    return add(v, scaled(cross(axis, inner), 2.0))
 
 
 def accumulate(pos: Vec, quat: Vec, child_pos: Vec, child_quat: Vec) -> tuple[Vec, Vec]:

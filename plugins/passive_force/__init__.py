@@ -59,10 +59,7 @@ def _tendons() -> list[Implementation]:
         summary="Linear damping of tendons",
     )
     structure = "dovetail.plugins.tendon.structure:jacobian_structure"
-    return [
-        attrs.evolve(record, structure=structure) if record.backend == "taichi" else record
-        for record in (*spring, *damper)
-    ]
+    return [attrs.evolve(record, structure=structure) for record in (*spring, *damper)]
 
 
 def _on_bodies() -> list[Implementation]:

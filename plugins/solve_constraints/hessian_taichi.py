@@ -20,8 +20,8 @@ import numpy as np
 from dovetail.backends.taichi.algebra import MINVAL, dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.solve_constraints.cost_taichi import Link
+from dovetail.plugins.spatial import Array
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 """Entries of a symmetric 6 x 6 matrix that are stored."""

@@ -309,7 +309,6 @@ BAD = {
     "huge number": (world(f'<geom size="{"1" * 100_000}"/>'), "is too large", 3),
 }
 LATER = {
-    "mesh plugin": ("<mujoco><asset><mesh>\n<plugin/></mesh></asset></mujoco>", "<plugin> in <mesh>"),
     "fine skin": (
         world(
             '<composite type="cable" count="3" curve="s"><geom type="box" size="1 1 1"/>'

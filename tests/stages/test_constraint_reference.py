@@ -9,9 +9,9 @@ import pytest
 
 import dovetail
 from dovetail.contracts.enums import ConstraintType
+from dovetail.plugins.body_forces.contact_forces import from_pyramid
 from dovetail.plugins.constraint_reference.standard_numpy import constraint_reference, row_products
 from dovetail.plugins.constraint_rows.append import append_rows
-from dovetail.plugins.body_forces.contact_forces import from_pyramid
 from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
 

@@ -92,7 +92,7 @@ def test_a_medium_at_rest_with_the_body_exerts_nothing() -> None:
     assert not pair.ours.qfrc_fluid.any()
 
 
-def test_a_batch_on_taichi_leaves_them_to_the_reference() -> None:
+def test_a_batch_on_taichi_agrees() -> None:
     pytest.importorskip("taichi")
     model = dovetail.loads(tree(WATER, fluid=ELLIPSOIDS, gravcomp="1", joint="true"))
     single = dovetail.Simulation(model)
@@ -101,9 +101,7 @@ def test_a_batch_on_taichi_leaves_them_to_the_reference() -> None:
     single.step(10)
     batch.step(10)
     np.testing.assert_allclose(batch.data.qpos[1], single.data.qpos, rtol=1e-10)
-    slots = {line.slot: line for line in batch.plan.lines()}
-    for slot in ("passive_force:gravcomp", "passive_force:fluid", "actuation"):
-        assert "taichi wished" in slots[slot].fallback
+    assert not any(line.fallback for line in batch.plan.lines())
 
 
 FLAGS = ("spring", "damper", "gravity", "actuation", "clampctrl")
