@@ -124,10 +124,10 @@ class _Planner:
         slots = self._chosen_slots()
         if self.missing and self.on_missing == "error":
             raise missing_error(self.model, self.missing)
-        check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
         self._check_wrappers(slots)
         kept = self._kept(slots)
         slots, idle = self._without_idle(slots, kept)
+        check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
         precision = self.config.setting("precision", "f64").value
         return Plan(
             model=self.model,
@@ -155,7 +155,8 @@ class _Planner:
             for found in (self.choices, self.skipped, self.missing):
                 found.clear()
             slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
-            broken = dict(self._broken_chains(slots))
+            working, _ = self._without_idle(slots, self._kept(slots))
+            broken = dict(self._broken_chains(working))
             if not broken:
                 return slots
             self.selector.given_up.update(broken)
@@ -353,23 +354,23 @@ class _Planner:
         return kept_fields(wish, specs) - hidden_fields([slot for slot in slots if slot.record.chain])
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
-        """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state)."""
+        """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what
+        is wanted back to who writes it, so that slots which only read each other's results are idle too."""
 
-        def works(slot: Slot) -> bool:
-            wanted = kept.union(STATE, *(other.reads for other in slots if other is not slot))
+        def always(slot: Slot) -> bool:
             wrapped = any(wrapper.wants(slot.label) for wrapper in self.wrappers)
-            return (
-                wrapped
-                or bool(slot.record.chain)
-                or slot.stage.kind == "all"
-                or not slot.leaves.isdisjoint(wanted)
-            )
+            return wrapped or bool(slot.record.chain) or slot.stage.kind == "all"
 
-        idle: list[str] = []
-        while not all(map(works, slots)):
-            idle += [slot.label for slot in slots if not works(slot)]
-            slots = [slot for slot in slots if works(slot)]
-        return slots, idle
+        working = [slot for slot in slots if always(slot)]
+        wanted = kept.union(STATE, *(slot.reads for slot in working))
+        while True:
+            more = [s for s in slots if s not in working and not s.leaves.isdisjoint(wanted)]
+            if not more:
+                break
+            working += more
+            wanted = wanted.union(*(slot.reads for slot in more))
+        idle = [slot.label for slot in slots if slot not in working]
+        return [slot for slot in slots if slot.label not in idle], idle
 
     def _shared(self, slots: Sequence[Slot]) -> frozenset[str]:
         """Fields that pass between segments, and those that backends without memory of their own touch."""

@@ -30,7 +30,8 @@ def body_forces(model: Model, data: Data) -> None:
     "table",
     reads="time qpos qvel act ctrl qacc xpos xquat xmat xipos ximat geom_xpos geom_xmat site_xpos site_xmat cam_xpos "
     "cam_xmat subtree_com subtree_linvel subtree_angmom cvel cacc cfrc_int cfrc_ext M ten_length ten_velocity ten_J "
-    "ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length actuator_length actuator_velocity actuator_force qfrc_actuator nefc efc_type efc_id efc_pos "
+    "ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length actuator_length actuator_velocity actuator_force "
+    "qfrc_actuator nefc efc_type efc_id efc_pos "
     "efc_margin efc_vel efc_force ncon contact.dist contact.pos contact.frame contact.geom contact.dim "
     "contact.friction contact.efc_address sensordata",
     accumulates="sensordata",

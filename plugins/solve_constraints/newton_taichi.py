@@ -35,8 +35,8 @@ from dovetail.plugins.solve_constraints.hessian_taichi import Hessian, apart, ha
 FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
 
-SMALLEST_STEP = {"f64": 1e-14, "f32": 1e-6}
-"""Relative change of the distance along the line at which rounding decides."""
+ROUNDING = {"f64": 1e-15, "f32": 5e-7}
+"""Relative changes of the distance along the line, and slopes relative to their parts, that are no more than noise."""
 
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
@@ -499,9 +499,12 @@ class Newton:
         tolerance = m.opt.tolerance * m.opt.ls_tolerance * k.sqrt(length.value) / scale
         at, low, high = k.local(1.0 + 0.0 * live), k.local(0.0), k.local(FARTHEST)
         searching = k.local(live)
+        rounding = ROUNDING[k.precision]
         with k.loop(0, m.opt.ls_iterations):
             slope, curvature = self.slope_at(at.value, linear.value, square.value)
-            searching.set(k.select(k.abs(slope) < tolerance, 0.0, searching.value))
+            noise = rounding * (k.abs(linear.value) + at.value * square.value)
+            flat = k.abs(slope) < k.max(tolerance, noise)
+            searching.set(k.select(flat, 0.0, searching.value))
             k.leave_when(~k.any(searching.value > 0.0))
             low.set(k.select(slope < 0.0, at.value, low.value))
             high.set(k.select(slope > 0.0, at.value, high.value))
@@ -509,10 +512,12 @@ class Newton:
             inside = (newton > low.value) & (newton < high.value)
             target = k.select(inside, newton, 0.5 * (low.value + high.value))
             target = k.select(searching.value > 0.0, target, at.value)
-            near = k.abs(target - at.value) <= SMALLEST_STEP[k.precision] * at.value
+            near = k.abs(target - at.value) <= rounding * at.value
             at.set(target)
             searching.set(k.select(near, 0.0, searching.value))
-        distance = k.select(live > 0.0, at.value, 0.0)
+        # Where the slope would not vanish, as far as it is known to lead down.
+        reached = k.select(searching.value > 0.0, low.value, at.value)
+        distance = k.select(live > 0.0, reached, 0.0)
         return distance, 0.5 * distance * descent.value
 
     def slope_at(self, at: Any, linear: Any, square: Any) -> tuple[Any, Any]:

@@ -71,3 +71,11 @@ def test_a_field_that_must_be_kept_grounds_it(pendulum: Model, chained: Registry
 def test_a_named_link_of_a_grounded_chain_is_an_error(pendulum: Model, chained: Registry) -> None:
     with pytest.raises(SelectionError, match=r"one of a chain of stages.*bias_force runs as rne@numpy"):
         plan(pendulum, chained, {"com_velocity": "tree@toy", "bias_force": "@numpy"})
+
+
+def test_a_stage_that_is_left_out_grounds_nothing(pendulum: Model, chained: Registry, record: Any) -> None:
+    record("energy", name="standard", backend="toy", reads="cdof_dot", writes="energy")
+    pendulum.opt.enableflags |= 2
+    found = plan(pendulum, chained, keep="state")
+    assert chosen(found, "bias_force") == "rne@toy"
+    assert "energy" in found.idle

@@ -87,7 +87,20 @@ def test_every_name_has_a_numpy_reference() -> None:
 
 def test_supported_features_exist() -> None:
     model = dovetail.loads("<mujoco/>")
-    groups = {"joint", "geom", "trn", "dyn", "gain", "bias", "body", "tendon", "actuator", "flex", "medium"}
+    groups = {
+        "joint",
+        "geom",
+        "trn",
+        "dyn",
+        "gain",
+        "bias",
+        "body",
+        "tendon",
+        "actuator",
+        "flex",
+        "medium",
+        "eq",
+    }
     assert {f.partition(".")[0] for f in features(model)} <= groups
     for record in RECORDS:
         assert {f.partition(".")[0] for f in record.supports} <= groups, identity(record)

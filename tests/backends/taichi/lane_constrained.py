@@ -156,12 +156,13 @@ def make_worlds(
     *,
     stages: list[LaneStage] | None = None,
     keep: Iterable[str] = ("qacc", "qfrc_constraint", "qacc_smooth"),
+    added: Mapping[str, tuple[int, ...]] | None = None,
     precision: str = "f64",
     lanes: int | None = None,
     threads: int = 1,
     runtime: str = "auto",
 ) -> Worlds:
-    """Compile the constrained step of a mujoco model."""
+    """Compile the constrained step of a mujoco model; `added` are shapes of fields of the stages' own."""
     model = model_from_mujoco(mj_model)
     pairs = pairs_of(model)
     lanes = lanes or {"f64": 8, "f32": 16}[precision]
@@ -176,6 +177,7 @@ def make_worlds(
     shapes["eq_active"] = (model.neq,)
     shapes |= {f"test:{n}": (max(pairs.capacity, 1), w) for n, w in WIDTHS.items()}
     given = [f"test:{n}" for n in WIDTHS]
+    shapes |= added or {}
     kept = [*STATE, *INPUTS, *given, *(n for n in keep if n not in STATE)]
     places: dict[str, FieldPlace] = {}
     row = 0

@@ -37,6 +37,7 @@ _ZOO = """
     <body name="hung" pos="2 0 .3"><freejoint/><geom type="box" size=".05 .05 .1"/>
       <site name="top" pos="0 0 .2"/></body>
     <body name="puck" pos="-2 0 .1"><freejoint/><geom name="puck" size=".1" condim="6" friction="1 .3 .02"/></body>
+    <body name="ice" pos="-3 0 .1"><freejoint/><geom name="ice" size=".1"/></body>
   </worldbody>
   <tendon>
     <fixed name="belt" frictionloss=".2" limited="true" range="-.1 .1" solimpfriction=".8 .8 .01">
@@ -47,6 +48,7 @@ _ZOO = """
   <contact>
     <pair geom1="floor" geom2="drum" condim="6" friction="1 .3 .02 .01 .005" solreffriction=".05 1"/>
     <pair geom1="floor" geom2="puck" condim="4" friction=".2 .3 .02 .01 .005" margin=".05" gap=".02"/>
+    <pair geom1="floor" geom2="ice" condim="1"/>
   </contact>
   <equality>
     <connect body1="f" body2="g" anchor="0 .15 0"/>
