@@ -10,7 +10,7 @@ m·z₀ + T ≤ 0 costs ½·D·(z₀² + T²/m), and between them the cost is ½
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import attrs
 
@@ -124,28 +124,47 @@ def _elliptic_force(link: Link, z: Values, force: Field) -> None:
 # ---- second derivatives
 
 
-def write_weight(link: Link, z: Values, W: Field) -> None:
-    """Write the second derivatives (6, 6) of a link's cost."""
+class Matrix(Protocol):
+    """Where second derivatives are written (6, 6)."""
+
+    def __setitem__(self, index: tuple[Any, Any], value: Any) -> None: ...
+
+    def clear(self, row: Any, column: Any) -> None:
+        """Write an entry that is always zero."""
+
+
+def write_weight(link: Link, z: Values, W: Matrix) -> None:
+    """Write the second derivatives of a link's cost."""
     _WEIGHT[link.kind.name](link, z, W)
 
 
-def _equality_weight(link: Link, z: Values, W: Field) -> None:
+def _beside(link: Link, row: Any, first: int) -> Iterator[Any]:
+    """The rows from `first` on but one."""
+    for column in link.rows(first):
+        if not isinstance(row, int):
+            with link.k.when(column != row):
+                yield column
+        elif column != row:
+            yield column
+
+
+def _equality_weight(link: Link, z: Values, W: Matrix) -> None:
     for row in link.rows():
-        for column in link.rows():
-            W[row, column] = 0.0
+        for column in _beside(link, row, 0):
+            W.clear(row, column)
         W[row, row] = link.weight_of(row)
 
 
-def _frictionless_weight(link: Link, z: Values, W: Field) -> None:
+def _frictionless_weight(link: Link, z: Values, W: Matrix) -> None:
     W[0, 0] = link.k.select(z(0) < 0.0, link.D, 0.0)
 
 
-def _pyramid_weight(link: Link, z: Values, W: Field) -> None:
+def _pyramid_weight(link: Link, z: Values, W: Matrix) -> None:
     k, normal = link.k, link.k.local(0.0)
     for row in link.rows(1):
         up, down = (k.select(edge < 0.0, link.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
-        for column in link.rows(1):
-            W[row, column] = 0.0
+        for column in _beside(link, row, 1):
+            W.clear(row, column)
         W[row, row] = up + down
         W[0, row] = up - down
         W[row, 0] = up - down
@@ -153,7 +172,7 @@ def _pyramid_weight(link: Link, z: Values, W: Field) -> None:
     W[0, 0] = normal.value
 
 
-def _elliptic_weight(link: Link, z: Values, W: Field) -> None:
+def _elliptic_weight(link: Link, z: Values, W: Matrix) -> None:
     k, cone = link.k, cone_of(link, z)
     stiffness = k.select(cone.top | cone.bottom, 0.0, cone.stiffness)
     flat = k.select(cone.bottom & ~cone.top, link.D, 0.0)
@@ -163,9 +182,9 @@ def _elliptic_weight(link: Link, z: Values, W: Field) -> None:
         u = z(row) / cone.T
         W[0, row] = -stiffness * u
         W[row, 0] = -stiffness * u
-        for column in link.rows(1):
+        for column in _beside(link, row, 1):
             W[row, column] = stiffness * (1.0 + bend) * u * (z(column) / cone.T)
-        W[row, row] += flat / link.m - stiffness * bend
+        W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / link.m
 
 
 class Cone(NamedTuple):

@@ -5,6 +5,9 @@ all it carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor 
 algorithm. Links between two moving bodies act through a short J over the dofs that the bodies do not share. If those
 are of different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by
 symbolic elimination from the leaves to the root. An entry that another world needs is an exact zero in this one.
+
+Dofs are taken in blocks of up to three, each the parent of the next, so that most of the work is on 3 x 3 matrices
+in registers. From one iteration to the next only the blocks are done again in whose rows something has changed.
 Compare mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3 and 6.5.
 """
 
@@ -26,9 +29,8 @@ from dovetail.plugins.spatial import Array
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 """Entries of a symmetric 6 x 6 matrix that are stored."""
 
-
-LARGEST_BLOCK = 3
-"""Rows that are eliminated together (1.6 times quicker than one by one, humanoid)."""
+B = 3
+"""Dofs per block; shorter blocks are filled up with rows of the identity."""
 
 
 def has_ends(links: Links, kind: Kind | None = None) -> tuple[bool, bool]:
@@ -40,13 +42,9 @@ def has_ends(links: Links, kind: Kind | None = None) -> tuple[bool, bool]:
     if links.has_contacts:
         pairs, cone = links.contacts.pairs, int(model.opt.cone)
         ends = ends_of(model, pairs.body2, pairs.body1).far.tolist()
-        dims = links.contacts.dims.tolist()
-        far += [e for e, d in zip(ends, dims, strict=True) if kind in (None, _contact_kind(links, d, cone))]
+        names = [contact_kind(dim, cone) for dim in links.contacts.dims.tolist()]
+        far += [end for end, name in zip(ends, names, strict=True) if kind is None or name == kind.name]
     return 0 in far, any(far)
-
-
-def _contact_kind(links: Links, dim: int, cone: int) -> Kind:
-    return links.kinds[links.index_of(contact_kind(dim, cone))]
 
 
 class Blocks(NamedTuple):
@@ -56,6 +54,8 @@ class Blocks(NamedTuple):
     size: Array
     of: Array
     """Block of each dof."""
+    place: Array
+    """Of each dof within its block."""
 
 
 def blocks_of(model: Any) -> Blocks:
@@ -63,35 +63,38 @@ def blocks_of(model: Any) -> Blocks:
     first: list[int] = []
     size: list[int] = []
     for dof, parent in enumerate(np.asarray(model.dof_parentid).tolist()):
-        if first and parent == dof - 1 >= first[-1] and size[-1] < LARGEST_BLOCK:
+        if first and parent == dof - 1 >= first[-1] and size[-1] < B:
             size[-1] += 1
         else:
             first.append(dof)
             size.append(1)
-    return Blocks(np.array(first), np.array(size), np.repeat(np.arange(len(first)), size))
+    of = np.repeat(np.arange(len(first)), size)
+    return Blocks(np.array(first), np.array(size), of, np.arange(len(of)) - np.array(first)[of])
+
+
+def tree_connections(model: Any, blocks: Blocks) -> Array:
+    """Which blocks hold ancestors of a block's dofs (nblock, nblock)."""
+    connected = np.zeros((len(blocks.first), len(blocks.first)), int)
+    for block, dof in enumerate(blocks.first.tolist()):
+        parent = int(model.dof_parentid[dof])
+        if parent >= 0:
+            connected[block] = connected[blocks.of[parent]]
+            connected[block, blocks.of[parent]] = 1
+    return connected
 
 
 @attrs.define(eq=False)
 class Hessian:
-    """Entries H[i, j] with j ≤ i, in place of which the factors L and D of H = Lᵀ·D·L come."""
+    """Blocks H[I, J] with J ≤ I, in place of which the factor L of H = Lᵀ·L comes."""
 
     k: Kernel
-    couples: bool
-    """Whether links between moving bodies are possible."""
+    links: Links
     fills: bool
     """Whether entries beyond those of the tree are possible."""
 
     @property
     def nv(self) -> int:
         return int(self.k.model.nv)
-
-    @property
-    def entries(self) -> Field:
-        return self.k.scratch("H", self.nv, self.nv)
-
-    @property
-    def inverse_diagonal(self) -> Field:
-        return self.k.scratch("H_inverse_diagonal", self.nv)
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -101,73 +104,119 @@ class Hessian:
     def nblock(self) -> int:
         return len(self.blocks.first)
 
+    @property
+    def padded(self) -> bool:
+        return bool((self.blocks.size < B).any())
+
+    @property
+    def blocks_field(self) -> Field:
+        """H[I, J] or L[I, J], by rows; of diagonal blocks the lower triangle, L's diagonal inverted."""
+        return self.k.scratch("H", self.nblock, self.nblock, B * B)
+
+    @property
+    def entries(self) -> _Entries:
+        return _Entries(self)
+
+    def block_of(self, dof: Any) -> Any:
+        return self.k.table("H/block", self.blocks.of)[dof]
+
+    def place_of(self, dof: Any) -> Any:
+        return self.k.table("H/place", self.blocks.place)[dof]
+
     def first(self, block: Any) -> Any:
         return self.k.table("H/first", self.blocks.first)[block]
 
     def size(self, block: Any) -> Any:
         return self.k.table("H/size", self.blocks.size)[block]
 
-    def block_of(self, dof: Any) -> Any:
-        return self.k.table("H/block", self.blocks.of)[dof]
-
-    # ---- pattern: the rows of a block share the columns before it, column(at) for begin(block) ≤ at < end(block)
-
-    def begin(self, block: Any) -> Any:
-        return self._begin[block] if self.fills else self.k.model.D_rowadr[self.first(block)]
-
-    def end(self, block: Any) -> Any:
-        return self._end[block] if self.fills else ancestors_end(self.k, self.first(block))
-
-    def column(self, at: Any) -> Any:
-        return self._column[at] if self.fills else self.k.model.D_colind[at]
+    # ---- pattern: which blocks have entries
 
     @property
-    def _begin(self) -> IntegerField:
-        return self.k.integers("H_begin", self.nblock)
+    def _connections(self) -> IntegerField:
+        return self.k.integers("H_connected", self.nblock, self.nblock)
 
     @property
-    def _end(self) -> IntegerField:
-        return self.k.integers("H_end", self.nblock)
+    def _tree(self) -> Any:
+        return self.k.table("H/tree", tree_connections(self.k.structure, self.blocks))
 
-    @property
-    def _column(self) -> IntegerField:
-        return self.k.integers("H_column", max(int(self.blocks.first.sum()), 1))
+    def connected(self, block: Any, other: Any) -> Any:
+        """Whether H[block, other] has entries; `other` comes before `block`."""
+        return (self._connections if self.fills else self._tree)[block, other] > 0
 
-    @property
-    def _connected(self) -> IntegerField:
-        return self.k.integers("H_connected", self.nblock, self.nv)
-
-    def clear_connections(self) -> None:
-        """Start a pattern with the ancestors of every block."""
-        k, m = self.k, self.k.model
-        with k.loop(0, self.nblock) as block:
-            dof = self.first(block)
-            with k.loop(0, dof) as column:
-                self._connected[block, column] = 0
-            with k.loop(m.D_rowadr[dof], ancestors_end(k, dof)) as at:
-                self._connected[block, m.D_colind[at]] = 1
-
-    def connect(self, dof: Any, column: Any) -> None:
-        """The last dof of a constraint row and another one of it; the others get connected by elimination."""
-        self._connected[self.block_of(dof), column] = 1
-
-    def eliminate(self) -> None:
-        """Columns of all blocks: eliminating a block connects all that it is connected with, which the highest of
-        those passes on."""
+    def start_pattern(self) -> None:
+        """The ancestors of every block."""
         k = self.k
-        used = k.local(0)
+        with k.loop(0, self.nblock) as block, k.loop(0, block) as other:
+            self._connections[block, other] = self._tree[block, other]
+
+    def connect(self, dof: Any, other: Any) -> None:
+        """The last dof of a constraint row and another one of it; the others get connected by `finish_pattern`."""
+        with self.k.when(self.block_of(dof) != self.block_of(other)):
+            self._connections[self.block_of(dof), self.block_of(other)] = 1
+
+    def finish_pattern(self) -> None:
+        """Eliminating a block connects all that it is connected with, which the highest of those passes on."""
+        k = self.k
         with k.loop(0, self.nblock, reverse=True) as block:
-            start = k.local(used.value)
-            with k.loop(0, self.first(block)) as column, k.when(self._connected[block, column] > 0):
-                self._column[used.value] = column
-                used += 1
-            self._begin[block], self._end[block] = start.value, used.value
-            with k.when(used.value > start.value):
-                highest = self.block_of(self._column[used.value - 1])
-                with k.loop(start.value, used.value) as at:
-                    self._connected[highest, self._column[at]] = 1
+            highest = k.local(-1)
+            with k.loop(0, block, reverse=True) as other, k.when(self._connections[block, other] > 0):
+                with k.when(highest.value < 0):
+                    highest.set(other)
+                with k.otherwise():
+                    self._connections[highest.value, other] = 1
+
+    # ---- what has changed
+
+    @property
+    def changed_body(self) -> IntegerField:
+        """1 for bodies whose links to the ground weigh otherwise than before."""
+        return self.k.integers("changed_body", self.k.model.nbody)
+
+    @property
+    def changed(self) -> IntegerField:
+        """1 for blocks whose rows have other entries than before."""
+        return self.k.integers("changed_block", self.nblock)
+
+    def nothing_changed(self, new: Any) -> None:
+        """Before the first of the changes; with `new`, everything is to be done."""
+        k = self.k
+        value = k.select(new, 1, 0)
+        with k.loop(0, k.model.nbody) as body:
+            self.changed_body[body] = value
+            with k.when(new):
+                self.loaded[body] = 0
+        with k.loop(0, self.nblock) as block:
+            self.changed[block] = value
+
+    def change_link(self, link: Link) -> None:
+        """A link weighs otherwise than before."""
+        links = link.links
+        near, far = links.near[link.index], links.far[link.index]
+        grounds, couples = has_ends(links, link.kind)
+        self.changed[self.block_of(last_dof(self.k, near))] = 1
+        if couples:
+            with self.k.when(far > 0):
+                self.changed[self.block_of(last_dof(self.k, far))] = 1
+        if grounds:
+            with self.k.when(far == 0):
+                self.changed_body[near] = 1
+
+    def change_dof(self, dof: Any) -> None:
+        self.changed[self.block_of(dof)] = 1
+
+    def spread_changes(self) -> None:
+        """What a block does to those it is connected with changes, too."""
+        k = self.k
+        with k.loop(0, self.nblock, reverse=True) as block, k.when(self.changed[block] > 0):
+            with k.loop(0, block) as other, k.when(self.connected(block, other)):
+                self.changed[other] = 1
 
     # ---- entries
+
+    @property
+    def own(self) -> Field:
+        """A of a body's own links to the ground."""
+        return self.k.scratch("own", self.k.model.nbody, len(PACKED))
 
     @property
     def composite(self) -> Field:
@@ -175,81 +224,92 @@ class Hessian:
 
     @property
     def loaded(self) -> IntegerField:
-        """1 for bodies that have, or carry bodies with, links to what does not move."""
+        """Bodies that have links to the ground: 1; that carry such: 2; both: 3."""
         return self.k.integers("loaded", self.k.model.nbody)
 
-    def unload(self) -> None:
-        """No links."""
-        with self.k.loop(0, self.k.model.nbody) as body:
-            self.loaded[body] = 0
-
-    def load(self, body: Any) -> None:
-        """Make sure that a body has a composite."""
-        with self.k.when(self.loaded[body] == 0):
-            self.loaded[body] = 1
-            self.composite[body] = 0.0
+    def clear_changed(self) -> None:
+        """Forget the links of bodies that will be added again."""
+        k = self.k
+        with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
+            self.own[body] = 0.0
 
     def add_grounded(self, link: Link, W: Field) -> None:
-        """A link between a body and the ground: A += wᵀ·W·w."""
+        """A link between a changed body and the ground: A += wᵀ·W·w."""
         k, wrench = self.k, link.links.near_wrench
         body = link.links.near[link.index]
-        self.load(body)
-        total = k.local(self.composite[body])
-        for row in link.rows():
-            weighted = k.local(np.full(6, 0.0, object))
-            for column in link.rows():
-                weighted += W[row, column] * wrench[link.index, column]
-            w, u = wrench[link.index, row], weighted.value
-            total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
-        self.composite[body] = total.value
+        with k.when(self.changed_body[body] > 0):
+            self.loaded[body] = 1
+            total = k.local(self.own[body])
+            for row in link.rows():
+                weighted = k.local(np.full(6, 0.0, object))
+                for column in link.rows():
+                    weighted += W[link.index, row, column] * wrench[link.index, column]
+                w, u = wrench[link.index, row], weighted.value
+                total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
+            self.own[body] = total.value
 
-    def write_tree(self, filled: Any) -> None:
-        """M and the links to the ground; zero in all other places of the pattern."""
+    def sum_composites(self) -> None:
+        """A of every body with all it carries."""
         k, m = self.k, self.k.model
+        carries = k.integers("carries", m.nbody)
+        with k.loop(0, m.nbody) as body:
+            carries[body] = self.loaded[body]
+            with k.when(self.loaded[body] > 0):
+                self.composite[body] = self.own[body]
         with k.loop(1, m.nbody, reverse=True) as body:
             parent = m.body_parentid[body]
-            with k.when(self.loaded[body] > 0), k.when(parent > 0):
-                self.load(parent)
-                self.composite[parent] += self.composite[body]
-        if self.fills:
-            with k.when(filled):
-                self._clear()
+            with k.when(carries[body] > 0), k.when(parent > 0):
+                with k.when(carries[parent] == 0):
+                    carries[parent] = 1
+                    self.composite[parent] = self.composite[body]
+                with k.otherwise():
+                    self.composite[parent] += self.composite[body]
+
+    def write_tree(self, filled: Any) -> None:
+        """M and the links to the ground in the rows of changed blocks; zero in all other places of the pattern."""
+        k = self.k
+        self.sum_composites()
         whole = np.array_equal(k.structure.M_rownnz, k.structure.D_diag + 1)
-        with k.loop(0, self.nv) as row:
-            self._write_row(row, mass=whole)
+        with k.loop(0, self.nblock) as block, k.when(self.changed[block] > 0):
+            size = self.size(block)
             if not whole:
-                self._add_mass(row)
+                self._clear(block)
+            else:
+                with k.when(filled | (size < B)):
+                    self._clear(block)
+            with k.loop(0, size) as place:
+                self._write_row(self.first(block) + place, whole=whole)
 
-    def _clear(self) -> None:
-        with self.k.loop(0, self.nv) as row:
-            block = self.block_of(row)
-            with self.k.loop(self.begin(block), self.end(block)) as at:
-                self.entries[row, self.column(at)] = 0.0
+    def _clear(self, block: Any) -> None:
+        """Zero the rows of a block; those that only fill it up are the identity's."""
+        k, H = self.k, self.blocks_field
+        with k.loop(0, block) as other, k.when(self.connected(block, other)):
+            H[block, other] = 0.0
+        H[block, block] = 0.0
+        with k.loop(self.size(block), B) as place:
+            H[block, block, 4 * place] = 1.0
 
-    def _write_row(self, row: Any, *, mass: bool) -> None:
-        """Entries of the ancestors of a dof and of itself: what the links to the ground make, and M if asked for
-        (whose entries then stand in the same order)."""
+    def _write_row(self, row: Any, *, whole: bool) -> None:
+        """Entries of a dof's ancestors and its own. If M has them all they stand in the same order."""
         k, m, d, H = self.k, self.k.model, self.k.data, self.entries
-        first, count = m.D_rowadr[row], m.D_diag[row] + 1
+        first, count, M = m.D_rowadr[row], m.D_diag[row] + 1, m.M_rowadr[row]
         body = m.dof_bodyid[row]
-        M = m.M_rowadr[row]
-        with k.when(self.loaded[body] > 0):
+        carries = k.integers("carries", m.nbody)
+        with k.when(carries[body] > 0):
             pull = symmetric_times(self.composite[body], d.cdof[row])
             with k.loop(0, count) as n:
                 column = m.D_colind[first + n]
-                H[row, column] = (d.M[M + n] if mass else 0.0) + dot(pull, d.cdof[column])
-        with k.otherwise(), k.loop(0, count) as n:
-            H[row, m.D_colind[first + n]] = d.M[M + n] if mass else 0.0
-
-    def _add_mass(self, row: Any) -> None:
-        m = self.k.model
-        first = m.M_rowadr[row]
-        with self.k.loop(first, first + m.M_rownnz[row]) as at:
-            self.entries[row, m.M_colind[at]] += self.k.data.M[at]
+                H[row, column] = (d.M[M + n] if whole else 0.0) + dot(pull, d.cdof[column])
+        if whole:
+            with k.otherwise(), k.loop(0, count) as n:
+                H[row, m.D_colind[first + n]] = d.M[M + n]
+        else:
+            with k.loop(M, M + m.M_rownnz[row]) as at:
+                H[row, m.M_colind[at]] += d.M[at]
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
-        k, d, links = self.k, self.k.data, link.links
+        k, d, links, H = self.k, self.k.data, link.links, self.entries
         span, J = k.integers("span", self.nv), k.scratch("span_J", self.nv, LARGEST_DIM)
         count = k.local(0)
 
@@ -267,91 +327,128 @@ class Hessian:
             lambda dof: visit(dof, links.far_wrench),
         )
         own = k.scratch("span_WJ", LARGEST_DIM)
-        with k.loop(0, count.value) as a:
+        with k.loop(0, count.value) as a, k.when(self.changed[self.block_of(span[a])] > 0):
             for row in link.rows():
                 total = k.local(0.0)
                 for column in link.rows():
-                    total += W[row, column] * J[a, column]
+                    total += W[link.index, row, column] * J[a, column]
                 own[row] = total.value
             with k.loop(a, count.value) as b:
-                total = k.local(self.entries[span[a], span[b]])
+                total = k.local(H[span[a], span[b]])
                 for row in link.rows():
                     total += own[row] * J[b, row]
-                self.entries[span[a], span[b]] = total.value
+                H[span[a], span[b]] = total.value
+
+    def add_dof_row(self, dof: Any, other: Any, value: Any) -> None:
+        """One product of a dof row with itself."""
+        with self.k.when(self.changed[self.block_of(dof)] > 0):
+            self.entries[dof, other] += value
 
     # ---- factor
 
     def factor(self) -> None:
-        """H = Lᵀ·D·L from the leaves to the root, in place, block by block."""
-        k = self.k
-        sizes = np.unique(self.blocks.size).tolist()
-        with k.loop(0, self.nblock, reverse=True) as block:
-            for size in sizes:
-                with k.when(self.size(block) == size):
-                    self._eliminate(block, [self.first(block) + n for n in range(size)])
+        """H = Lᵀ·L from the leaves to the root, in place, the changed blocks of it."""
+        k, below = self.k, self.k.integers("below", self.nblock)
+        with k.loop(0, self.nblock, reverse=True) as block, k.when(self.changed[block] > 0):
+            count = k.local(0)
+            with k.loop(block + 1, self.nblock) as lower, k.when(self.connected(lower, block)):
+                below[count.value] = lower
+                count += 1
+            inside = self._factor_diagonal(block, count.value)
+            with k.loop(0, block) as other, k.when(self.connected(block, other)):
+                self._factor_beside(block, other, count.value, inside)
 
-    def _eliminate(self, block: Any, rows: list[Any]) -> None:
-        """Eliminate the rows of a block, the last one first."""
-        k, H = self.k, self.entries
-        inside, inverse = self._factor_inside(rows)
-        first, end = self.begin(block), self.end(block)
-        if len(rows) > 1:
-            with k.loop(first, end) as at:
-                column = self.column(at)
-                x = [H[row, column] for row in rows]
-                for n in reversed(range(len(rows))):
-                    for o in range(n):
-                        x[o] = x[o] - inside[n, o] * x[n]
-                for row, value in zip(rows[:-1], x, strict=False):
-                    H[row, column] = value
-        # From the last column down: a column is still unscaled when a later one needs it.
-        with k.loop(first, end, reverse=True) as at:
-            column = self.column(at)
-            scale = [H[row, column] * inv for row, inv in zip(rows, inverse, strict=True)]
-            with k.loop(first, at + 1) as other:
-                i = self.column(other)
-                H[column, i] -= dot(scale, [H[row, i] for row in rows])
-            for row, value in zip(rows, scale, strict=True):
-                H[row, column] = value
+    def _factor_diagonal(self, block: Any, count: Any) -> tuple[Any, ...]:
+        """L of a diagonal block; returns it: inverse diagonal, then L₁₀, L₂₀, L₂₁."""
+        k, L, below = self.k, self.blocks_field, self.k.integers("below", self.nblock)
+        places = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+        total = k.local(np.array([L[block, block, B * i + j] for i, j in places], dtype=object))
+        with k.loop(0, count) as n:
+            x = L[below[n], block].reshape(B, B)
+            total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
+        h00, h10, h11, h20, h21, h22 = total.value
+        r2 = 1.0 / k.sqrt(k.max(h22, MINVAL))
+        l20, l21 = h20 * r2, h21 * r2
+        r1 = 1.0 / k.sqrt(k.max(h11 - l21 * l21, MINVAL))
+        l10 = (h10 - l20 * l21) * r1
+        r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, MINVAL))
+        for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
+            L[block, block, B * i + j] = value
+        return r0, r1, r2, l10, l20, l21
 
-    def _factor_inside(self, rows: list[Any]) -> tuple[dict[tuple[int, int], Any], list[Any]]:
-        """L within a block, and the inverse diagonal; both are stored."""
-        k, H, size = self.k, self.entries, len(rows)
-        h = {(n, o): H[rows[n], rows[o]] for n in range(size) for o in range(n + 1)}
-        inverse: list[Any] = [None] * size
-        for n in reversed(range(size)):
-            inverse[n] = 1.0 / k.max(h[n, n], MINVAL)
-            self.inverse_diagonal[rows[n]] = inverse[n]
-            scaled = [h[n, o] * inverse[n] for o in range(n)]
-            for o in range(n):
-                for q in range(o + 1):
-                    h[o, q] = h[o, q] - scaled[o] * h[n, q]
-            for o in range(n):
-                h[n, o] = scaled[o]
-                H[rows[n], rows[o]] = scaled[o]
-        return h, inverse
+    def _factor_beside(self, block: Any, other: Any, count: Any, inside: tuple[Any, ...]) -> None:
+        """L of a block beside the diagonal."""
+        k, L, below = self.k, self.blocks_field, self.k.integers("below", self.nblock)
+        total = k.local(L[block, other])
+        with k.loop(0, count) as n:
+            lower = below[n]
+            with k.when(self.connected(lower, other)):
+                x, y = L[lower, block].reshape(B, B), L[lower, other].reshape(B, B)
+                total -= np.array(
+                    [dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)], dtype=object
+                )
+        h = total.value.reshape(B, B)
+        solved = np.array([_upper_solve(inside, h[:, j]) for j in range(B)], dtype=object).T
+        L[block, other] = solved.reshape(-1)
 
-    def solve(self, x: Field) -> None:
-        """Replace x (nv) by H⁻¹·x."""
-        k, H = self.k, self.entries
-        with k.loop(0, self.nv, reverse=True) as row:  # Lᵀ y = x
-            block, value = self.block_of(row), x[row]
-            with k.loop(self.begin(block), self.end(block)) as at:
-                x[self.column(at)] -= H[row, self.column(at)] * value
-            with k.loop(self.first(block), row) as column:
-                x[column] -= H[row, column] * value
-        with k.loop(0, self.nv) as row:  # L z = D⁻¹ y
-            block, total = self.block_of(row), k.local(x[row] * self.inverse_diagonal[row])
-            with k.loop(self.begin(block), self.end(block)) as at:
-                total -= H[row, self.column(at)] * x[self.column(at)]
-            with k.loop(self.first(block), row) as column:
-                total -= H[row, column] * x[column]
-            x[row] = total.value
+    @property
+    def unknowns(self) -> Field:
+        """Three numbers per block."""
+        return self.k.scratch("unknowns", self.nblock, B)
+
+    def solve(self, vector: Field) -> None:
+        """Replace a vector (nv) by H⁻¹ times it."""
+        k, L, x = self.k, self.blocks_field, self.unknowns
+        if self.padded:
+            with k.loop(0, self.nblock) as block:
+                x[block] = 0.0
+        with k.loop(0, self.nv) as dof:
+            x[self.block_of(dof), self.place_of(dof)] = vector[dof]
+        with k.loop(0, self.nblock, reverse=True) as block:  # Lᵀ u = x
+            u = np.array(_upper_solve(self._inside(block), x[block]), dtype=object)
+            x[block] = u
+            with k.loop(0, block) as other, k.when(self.connected(block, other)):
+                x[other] -= L[block, other].reshape(B, B).T @ u
+        with k.loop(0, self.nblock) as block:  # L x = u
+            total = k.local(x[block])
+            with k.loop(0, block) as other, k.when(self.connected(block, other)):
+                total -= L[block, other].reshape(B, B) @ x[other]
+            r0, r1, r2, l10, l20, l21 = self._inside(block)
+            u0, u1, u2 = total.value
+            x0 = u0 * r0
+            x1 = (u1 - l10 * x0) * r1
+            x[block] = np.array([x0, x1, (u2 - l20 * x0 - l21 * x1) * r2], dtype=object)
+        with k.loop(0, self.nv) as dof:
+            vector[dof] = x[self.block_of(dof), self.place_of(dof)]
+
+    def _inside(self, block: Any) -> tuple[Any, ...]:
+        L = self.blocks_field[block, block]
+        return L[0], L[4], L[8], L[3], L[6], L[7]
 
 
-def ancestors_end(k: Kernel, row: Any) -> Any:
-    """Where the ancestors of a dof end in D_colind; they begin at D_rowadr. (M leaves some out.)"""
-    return k.model.D_rowadr[row] + k.model.D_diag[row]
+class _Entries:
+    """H by dofs instead of by blocks."""
+
+    def __init__(self, hessian: Hessian) -> None:
+        self._hessian = hessian
+
+    def _cell(self, index: tuple[Any, Any]) -> tuple[Any, ...]:
+        h, (row, column) = self._hessian, index
+        return h.block_of(row), h.block_of(column), B * h.place_of(row) + h.place_of(column)
+
+    def __getitem__(self, index: tuple[Any, Any]) -> Any:
+        return self._hessian.blocks_field[self._cell(index)]
+
+    def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
+        self._hessian.blocks_field[self._cell(index)] = value
+
+
+def _upper_solve(inside: tuple[Any, ...], y: Any) -> list[Any]:
+    """u of Lᵀ·u = y for a diagonal block."""
+    r0, r1, r2, l10, l20, l21 = inside
+    u2 = y[2] * r2
+    u1 = (y[1] - l21 * u2) * r1
+    return [(y[0] - l10 * u1 - l20 * u2) * r0, u1, u2]
 
 
 def symmetric_times(packed: Any, v: Any) -> np.ndarray:

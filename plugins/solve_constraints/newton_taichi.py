@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.constraint_lanes import LARGEST_DIM, DofRows, Links
@@ -111,8 +111,21 @@ class Newton:
 
     @cached_property
     def hessian(self) -> Hessian:
-        couples = bool(self.links.kinds) and has_ends(self.links)[1]
-        return Hessian(self.k, couples, couples or self.rows.fills)
+        return Hessian(self.k, self.links, self.couples or self.rows.fills)
+
+    @cached_property
+    def couples(self) -> bool:
+        """Whether links between moving bodies are possible."""
+        return bool(self.links.kinds) and has_ends(self.links)[1]
+
+    @property
+    def weight(self) -> Field:
+        """Second derivatives of the links' costs."""
+        return self.k.scratch("link_weight", self.links.capacity, LARGEST_DIM, LARGEST_DIM)
+
+    @property
+    def row_weight(self) -> Field:
+        return self.k.scratch("row_weight", max(1, self.rows.count))
 
     # ---- the method
 
@@ -141,7 +154,7 @@ class Newton:
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
             k.leave_when(~k.any(live.value > 0.0))
             self.keep_listed(live.value)
-            self.find_direction(live.value)
+            self.find_direction(live.value, new=turn == 0)
             distance, gain = self.search(live.value, scale)
             self.move(distance)
             moved.set(live.value)
@@ -244,14 +257,14 @@ class Newton:
         with k.when((same.value == 0) | (state[0] != found.value + 1)):
             state[0] = found.value + 1
             state[1] = 0
-            H.clear_connections()
+            H.start_pattern()
             for link in self._coupled_links():
                 self._connect_link(links.near[link], links.far[link])
             for row in self._filling_rows():
                 state[1] = 1
                 with k.loop(1, rows.column("nnz", row)) as place:
                     H.connect(rows.dof(row, 0), rows.dof(row, place))
-            H.eliminate()
+            H.finish_pattern()
 
     @property
     def pattern_state(self) -> IntegerField:
@@ -259,7 +272,7 @@ class Newton:
         return self.k.integers("pattern_state", 2)
 
     def _coupled_links(self) -> Iterator[Any]:
-        if self.hessian.couples:
+        if self.couples:
             for link in self.each_link():
                 with self.k.when(self.links.far[link] > 0):
                     yield link
@@ -317,7 +330,7 @@ class Newton:
         """A link's base row times the accelerations that `move_bodies` was given."""
         k, links = self.k, self.links
         total = k.local(dot(links.near_wrench[link, row], self.body_motion[links.near[link]]))
-        if self.hessian.couples:
+        if self.couples:
             with k.when(links.far[link] > 0):
                 total += dot(links.far_wrench[link, row], self.body_motion[links.far[link]])
         return total.value
@@ -424,7 +437,7 @@ class Newton:
         for link in self.each_link_by_kind():
             write_force(link, self.values(link.index, NOW), force)
             self._pull(link, links.near, links.near_wrench, force)
-            if self.hessian.couples:
+            if self.couples:
                 with k.when(links.far[link.index] > 0):
                     self._pull(link, links.far, links.far_wrench, force)
         add_to_parents(k, pull)
@@ -439,9 +452,10 @@ class Newton:
 
     # ---- direction
 
-    def find_direction(self, live: Any) -> None:
+    def find_direction(self, live: Any, *, new: Any) -> None:
         """direction = −H⁻¹·gradient; 0 in worlds that have converged."""
         k, H = self.k, self.hessian
+        self.find_changes(live, new)
         self.assemble()
         H.factor()
         with k.loop(0, k.model.nv) as dof:
@@ -450,34 +464,48 @@ class Newton:
         with k.loop(0, k.model.nv) as dof:
             self.direction[dof] = k.select(live > 0.0, self.direction[dof], 0.0)
 
-    def assemble(self) -> None:
-        """The Hessian at the current point."""
+    def find_changes(self, live: Any, new: Any) -> None:
+        """Write the weights of all rows, and note in which worlds that are still live they differ from before; with
+        `new` there is no before."""
         k, H, rows = self.k, self.hessian, self.rows
-        H.unload()
-        self._add_links(H.add_grounded, coupled=False)
-        H.write_tree(self.pattern_state[1] > 0)
-        self._add_links(H.add_coupling, coupled=True)
+        H.nothing_changed(new)
+        for link in self.each_link_by_kind():
+            change = k.local(0.0)
+            write_weight(link, self.values(link.index, NOW), Watched(self.weight, link.index, change))
+            with k.when(k.any(change.value * live > 0.0)):
+                H.change_link(link)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
+            with k.when(k.any(k.abs(weight - self.row_weight[row]) * live > 0.0)):
+                H.change_dof(rows.dof(row, 0))
+            self.row_weight[row] = weight
+        H.spread_changes()
+
+    def assemble(self) -> None:
+        """The changed rows of the Hessian at the current point."""
+        k, H, rows = self.k, self.hessian, self.rows
+        H.clear_changed()
+        self._add_links(H.add_grounded, coupled=False)
+        H.write_tree((self.pattern_state[1] > 0) if H.fills else (k.model.opt.iterations < 0))
+        self._add_links(H.add_coupling, coupled=True)
+        for row in self.each_row():
+            weight = self.row_weight[row]
             with k.loop(0, rows.column("nnz", row)) as a:
                 own = weight * rows.coefficient[row, a]
                 with k.loop(a, rows.column("nnz", row)) as b:
-                    H.entries[rows.dof(row, a), rows.dof(row, b)] += own * rows.coefficient[row, b]
+                    H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
     def _add_links(self, add: Callable[[Link, Field], None], *, coupled: bool) -> None:
-        """Add the links that have two moving ends, or those that have one. Those that do not push are passed over."""
+        """Add the links that have two moving ends, or those that have one."""
         k, links = self.k, self.links
-        W = k.scratch("W", LARGEST_DIM, LARGEST_DIM)
         for link in self.each_link_by_kind():
             grounds, couples = has_ends(links, link.kind)
-            if not (couples if coupled else grounds):
-                continue
-            far = links.far[link.index]
-            chosen = (far > 0) if coupled else (far == 0)
-            with k.when(chosen if grounds and couples else far >= 0):
-                write_weight(link, self.values(link.index, NOW), W)
-                with k.when(k.any(W[0, 0] > 0.0)):
-                    add(link, W)
+            if coupled and couples:
+                with k.when(links.far[link.index] > 0), k.when(k.any(self.weight[link.index, 0, 0] > 0.0)):
+                    add(link, self.weight)
+            elif grounds and not coupled:
+                with k.when(links.far[link.index] == 0), k.when(k.any(self.weight[link.index, 0, 0] > 0.0)):
+                    add(link, self.weight)
 
     # ---- line search
 
@@ -548,6 +576,23 @@ class Newton:
                 self.link_z[NOW, link, row] += distance * self.link_z[RATE, link, row]
         for item in self.each_row():
             self.row_z[NOW, item] += distance * self.row_z[RATE, item]
+
+
+class Watched:
+    """The weights of one link, to write; sums up how much they change."""
+
+    def __init__(self, field: Field, link: Any, change: Variable) -> None:
+        self._field, self._link, self._change = field, link, change
+
+    def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
+        row, column = index
+        step = value - self._field[self._link, row, column]
+        self._change += step * step
+        self._field[self._link, row, column] = value
+
+    def clear(self, row: Any, column: Any) -> None:
+        """An entry that is always zero."""
+        self._field[self._link, row, column] = 0.0
 
 
 class _Row:
