@@ -207,9 +207,13 @@ class Hessian:
     def spread_changes(self) -> None:
         """What a block does to those it is connected with changes, too."""
         k = self.k
-        with k.loop(0, self.nblock, reverse=True) as block, k.when(self.changed[block] > 0):
-            with k.loop(0, block) as other, k.when(self.connected(block, other)):
-                self.changed[other] = 1
+        with (
+            k.loop(0, self.nblock, reverse=True) as block,
+            k.when(self.changed[block] > 0),
+            k.loop(0, block) as other,
+            k.when(self.connected(block, other)),
+        ):
+            self.changed[other] = 1
 
     # ---- entries
 

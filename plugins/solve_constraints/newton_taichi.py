@@ -36,7 +36,7 @@ FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
 
 ROUNDING = {"f64": 1e-15, "f32": 5e-7}
-"""Relative changes of the distance along the line, and slopes relative to their parts, that are no more than noise."""
+"""Relative changes of the distance along the line, and slopes relative to their parts, that are mere noise."""
 
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""

@@ -50,7 +50,7 @@ def assert_same_contacts(model: Any, ours: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("name", robots.FILES)
 def test_contacts_are_mujocos(name: str) -> None:
-    run(name, steps=200, every=4)
+    run(name, steps=200, every=10)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from pair_oracle import CUBE
-from sdf_oracle import EXACT, PARTS, POSES, ROWS, compare, geom, model
+from sdf_oracle import EXACT, MANY, PARTS, POSES, ROWS, compare, geom, model
 
 from dovetail.plugins.collide_pair.sdf_fields import mesh_field
 from dovetail.plugins.collide_pair.sdf_records import SDF_PAIRS
@@ -17,6 +17,13 @@ def test_octree_of_a_mesh(key):
     first = key.split("-")[0]
     pair = model(geom("first", first), geom("second", "sdf", "tetrahedron"))
     assert compare(pair, key, 0.15, EXACT) > 5 * POSES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", SDF_PAIRS)
+def test_octree_of_a_mesh_at_more_poses(key):
+    pair = model(geom("first", key.split("-")[0]), geom("second", "sdf", "tetrahedron"))
+    assert compare(pair, key, 0.15, EXACT, MANY) > 5 * MANY
 
 
 def test_more_starting_points_and_fewer_steps():
