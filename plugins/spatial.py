@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atan2, cos, isfinite, nan, pi, sin, sqrt
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,17 +172,19 @@ def _bilinear(a: Array, b: Array, table: Array) -> Array:
 
 def quat_to_matrix(q: Array) -> Array:
     """Rotation matrices (n, 3, 3) of unit quaternions (n, 4), rounded as `quat_matrix` rounds."""
-    return np.stack(quat_matrix(q.T), axis=1).reshape(-1, 3, 3)
+    return np.stack(cast(Any, quat_matrix(cast(Any, q.T))), axis=1).reshape(-1, 3, 3)
 
 
 def quat_products(a: Array, b: Array) -> Array:
     """Products (n, 4) of quaternions, rounded as `quat_multiply` rounds."""
-    return np.stack(quat_multiply(a.T, b.T), axis=1)
+    first, second = cast(Any, a.T), cast(Any, b.T)
+    return np.stack(cast(Any, quat_multiply(first, second)), axis=1)
 
 
 def turned(matrices: Array, vectors: Array) -> Array:
     """Matrices (n, 9) times vectors (n, 3), rounded as `matrix_times` rounds; `apply` may sum in another order."""
-    return np.stack(matrix_times(matrices.T, vectors.T), axis=1)
+    entries, columns = cast(Any, matrices.T), cast(Any, vectors.T)
+    return np.stack(cast(Any, matrix_times(entries, columns)), axis=1)
 
 
 def cross(a: Array, b: Array) -> Array:

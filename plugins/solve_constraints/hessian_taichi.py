@@ -388,9 +388,7 @@ class Hessian:
             lower = below[n]
             with k.when(self.connected(lower, other)):
                 x, y = L[lower, block].reshape(B, B), L[lower, other].reshape(B, B)
-                total -= np.array(
-                    [dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)], dtype=object
-                )
+                total -= np.array([dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)], dtype=object)
         h = total.value.reshape(B, B)
         solved = np.array([_upper_solve(inside, h[:, j]) for j in range(B)], dtype=object).T
         L[block, other] = solved.reshape(-1)

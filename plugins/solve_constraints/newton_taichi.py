@@ -301,7 +301,7 @@ class Newton:
 
     # ---- products
 
-    def mass_times(self, x: Any, result: Field) -> None:
+    def mass_times(self, x: Any, result: Any) -> None:
         """result = M·x; x(dof) gives the numbers of the vector."""
         k, m, M = self.k, self.k.model, self.k.data.M
         with k.loop(0, m.nv) as row:
