@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
+
+ACCELERATIONS = "accelerations"
+"""A chain of one: in lanes only cacc is computed, and who reads the forces gets the reference."""
 
 
 @hookimpl
@@ -28,7 +30,7 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads="qacc qvel cdof cdof_dot",
             writes="cacc",
-            chain=LANE_CHAIN,
+            chain=ACCELERATIONS,
             summary="Accelerations of bodies, without the forces on them",
         ),
     ]
