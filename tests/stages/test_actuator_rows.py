@@ -273,7 +273,7 @@ def with_own_gain(actuators: str) -> Any:
     registry = build_registry(third_party=False)
     registry.add(
         Implementation(
-            stage="actuator_gain", key="user", name="own", backend="numpy", target="test_actuators:own_gain"
+            stage="actuator_gain", key="user", name="own", backend="numpy", target="test_actuator_rows:own_gain"
         )
     )
     model = dovetail.loads(arm(actuators))
@@ -290,7 +290,7 @@ def test_a_row_of_a_users_own_takes_the_place_of_the_built_in_one() -> None:
     user = '<general joint="a" gaintype="user"/>'
     assert with_own_gain(user + '<motor joint="b"/>' + user).actuator_force.tolist() == [5.0, 1.0, 7.0]
     with pytest.raises(
-        RowResultError, match=r"actuator_gain:user \(test_actuators:own_gain\) .* \(2,\), expected \(1,\)"
+        RowResultError, match=r"actuator_gain:user \(test_actuator_rows:own_gain\) .* \(2,\), expected \(1,\)"
     ):
         with_own_gain(user)
 
