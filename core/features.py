@@ -41,6 +41,7 @@ def features(model: Model) -> frozenset[str]:
         found.add("body.mocap")
     found.add(f"flex.{_flex_feature(model)}")
     found.add("medium.present" if _fluid(model) else "medium.none")
+    found |= {f"ccd.{kind}" for kind in _ccd_features(model)}
     found |= {f"actuator.{kind}" for kind in _actuator_features(model)}
     found |= {f"actuator_plugin.{name}" for name in _plugin_names(model, model.actuator_plugin)}
     shapes = model.geom_plugin[model.geom_type == GeomType.SDF]
@@ -79,6 +80,16 @@ def _plugin_names(model: Model, instances: Array) -> set[str]:
     return {engine_plugins.plugin_name(model, int(instance)) for instance in instances if instance >= 0}
 
 
+CCD_FEATURES = ("native", "portal", "multiple")
+
+
+def _ccd_features(model: Model) -> list[str]:
+    """How convex shapes collide: by the usual method or by portal refinement, and whether for several contacts."""
+    native = not int(model.opt.disableflags) & int(DisableBit.NATIVECCD)
+    multiple = bool(int(model.opt.enableflags) & int(EnableBit.MULTICCD))
+    return ["native" if native else "portal", *(["multiple"] if multiple else [])]
+
+
 TENDON_FEATURES = ("none", "present", "stiffness", "armature", "actfrcrange")
 
 
@@ -111,6 +122,7 @@ def known_features() -> set[str]:
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
     actuators = {f"actuator.{kind}" for kind in ACTUATOR_FEATURES}
     flexes = {f"flex.{kind}" for kind in FLEX_FEATURES} | {"medium.none", "medium.present"}
+    flexes |= {f"ccd.{kind}" for kind in CCD_FEATURES}
     return members | actuators | flexes | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
 
 
@@ -317,6 +329,10 @@ NEEDS: Mapping[str, Callable[[Model], str]] = {
     "sleep": _sleep,
 }
 """Stages and rows that some models do not need. What is not listed always runs."""
+
+
+ON_REQUEST = ("subtree_velocity", "body_forces")
+"""Of these, the stages that run, too, if somebody asks for their results by name."""
 
 
 def need(model: Model, slot: str) -> str:

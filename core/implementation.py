@@ -55,9 +55,17 @@ class Implementation:
     structure: str = ""
     """`module:function` of the model that returns integer Data fields which do not depend on the state, for
     backends whose kernels hold only reals."""
+    delivery: str = ""
+    """`module:function` of the model and the names of wanted fields, for backends whose kernels hold only reals of fixed
+    number: what brings written fields of other kinds (contacts, counts) from the kernel into Data."""
     chain: str = ""
     """Implementations of neighbouring stages that hand each other memory which is no Data field name the same
     chain; a plan takes all of them or none."""
+    follows: str = ""
+    """A chain whose memory it reads without being one of it: it needs the chain in the same kernel, the chain does
+    not need it."""
+    follows_with: str = ""
+    """The feature of a model (as `trn.body`) that makes it follow; empty: it always does."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False
@@ -114,6 +122,10 @@ class Implementation:
     def load_structure(self) -> Callable[..., Any] | None:
         """Import what computes constant integer fields, if the record names it."""
         return self._import(self.structure) if self.structure else None
+
+    def load_delivery(self) -> Callable[..., Any] | None:
+        """Import what brings fields from a kernel into Data, if the record names it."""
+        return self._import(self.delivery) if self.delivery else None
 
     def _import(self, target_name: str) -> Callable[..., Any]:
         module_name, _, attribute = target_name.partition(":")

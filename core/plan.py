@@ -21,6 +21,7 @@ from dovetail.contracts.types import Data, Model
 from dovetail.errors import MissingStageError, PlanError
 from dovetail.guard import Guard
 from dovetail.registry import Registry
+from dovetail.replay import Replay
 from dovetail.selection import Choice
 
 
@@ -75,6 +76,8 @@ class Plan:
     wrappers: tuple[Wrapper, ...]
     registry: Registry
     options: Mapping[str, Any]
+    replay: Replay | None = None
+    """What fills kept fields that the plan's own slots do not (see `replay`)."""
     key: tuple[object, ...]
     """The option values the plan depends on (see `planner.structure_key`)."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
@@ -112,10 +115,24 @@ class Plan:
         self._check(data)
         for step in self._program("forward"):
             step.run(data, 1, 0)
+        if self.replay is not None:
+            self.replay.forward(data)
 
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
         self._check(data)
+        if self.replay is None or not nstep:
+            self._advance(data, nstep)
+            return
+        self._advance(data, nstep - 1)
+        before = self.replay.remember(data)
+        self._advance(data, 1)
+        self.replay.step(data, before)
+
+    def _advance(self, data: Data, nstep: int) -> None:
+        """Take steps without a look back."""
+        if not nstep:
+            return
         program = self._program("step")
         if len(program) == 1 and program[0].whole_step:
             self._watched(data, lambda: program[0].run(data, nstep, 0))
@@ -151,6 +168,10 @@ class Plan:
     def prepare(self, sequence: str = "step") -> None:
         """Compile a sequence now instead of at its first run."""
         self._program(sequence)
+
+    def runners(self, sequence: str = "step") -> list[Runner]:
+        """The compiled segments of a sequence, in order."""
+        return [step.run for step in self._program(sequence)]
 
     def fits(self, data: Data) -> bool:
         """Whether a Data has the model, worlds, precision and fields this plan works on."""
@@ -253,6 +274,11 @@ class Plan:
             text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
         if self.idle:
             text.append(f"   -  left out, results not kept: {', '.join(self.idle)}")
+        if self.replay is not None:
+            text.append(
+                "   +  repeated with the reference after the last step of a call, world by world, for: "
+                + ", ".join(self.replay.fields)
+            )
         text += [f"  !!  {m.slot:<{width}}  MISSING, needed by {m.reason}" for m in self.missing]
         return "\n".join(text)
 

@@ -21,11 +21,12 @@ from dovetail.errors import (
     UnsuitableImplementationError,
     listing,
 )
-from dovetail.features import NEEDS, features, geom_pairs, need
+from dovetail.features import NEEDS, ON_REQUEST, features, geom_pairs, need
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
 from dovetail.plan import Missing, Plan, missing_error
 from dovetail.registry import Registry, default_registry
+from dovetail.replay import Replay
 from dovetail.selection import REFERENCE, Choice, Selector
 
 _PART_FEATURES = {
@@ -50,6 +51,7 @@ def structure_key(model: Model) -> tuple[object, ...]:
         opt.disableflags,
         opt.enableflags,
         opt.noslip_iterations > 0,
+        opt.ccd_iterations,
         opt.density > 0,
         opt.viscosity > 0,
         model.geom_type.tobytes(),
@@ -71,6 +73,11 @@ def structure_key(model: Model) -> tuple[object, ...]:
         (model.tendon_armature > 0).tobytes(),
         model.tendon_actfrclimited.tobytes(),
         model.jnt_actgravcomp.tobytes(),
+        model.site_type.tobytes(),
+        (model.geom_rgba[:, 3] == 0).tobytes(),
+        (model.mat_rgba[:, 3] == 0).tobytes(),
+        model.cam_sensorsize.tobytes(),
+        model.cam_intrinsic.tobytes(),
     )
 
 
@@ -136,6 +143,7 @@ class _Planner:
             threads=self.config.setting("threads", 1).value,
             lanes=self._lanes(slots, precision),
             keep=kept | self._shared(slots),
+            replay=self._replay(slots, kept),
             slots=tuple(slots),
             choices=self.choices,
             missing=tuple(self.missing),
@@ -156,7 +164,7 @@ class _Planner:
                 found.clear()
             slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
             working, _ = self._without_idle(slots, self._kept(slots))
-            broken = dict(self._broken_chains(working))
+            broken = dict(self._broken_chains(working)) or dict(self._left_behind(working))
             if not broken:
                 return slots
             self.selector.given_up.update(broken)
@@ -167,6 +175,30 @@ class _Planner:
             reasons = [*self._gaps(chain, slots), *self._hidden_wishes(chain, slots)]
             if reasons:
                 yield chain, reasons[0]
+
+    def _left_behind(self, slots: Sequence[Slot]) -> Iterator[tuple[str, str]]:
+        """Slots that read a chain's memory but are not in its kernel; and why."""
+        for n, slot in enumerate(slots):
+            reasons = list(self._partings(slots[: n + 1])) if self.selector.follows(slot.record) else []
+            if reasons:
+                yield slot.label, reasons[0]
+
+    def _partings(self, slots: Sequence[Slot]) -> Iterator[str]:
+        """What keeps the last of some slots from the kernel of the chain it follows. Without a chain there is nothing
+        to read; then only stages that pass on what the chain would have kept to itself are in the way."""
+        last, chain = slots[-1], self.selector.follows(slots[-1].record)
+        places = [n for n, slot in enumerate(slots) if slot.record.chain == chain]
+        if not places:
+            links = [r for r in self.registry.implementations if r.chain == chain]
+            for slot in slots:
+                inner = [set(r.writes or ()) for r in links if r.stage == slot.stage.name]
+                if inner and slot.leaves - set().union(*inner):
+                    yield f"{slot.label} runs as {slot.record.label}"
+        for slot in slots[places[0] :] if places else ():
+            if slot.record.backend != last.record.backend:
+                yield f"{slot.label}, before it, runs as {slot.record.label}"
+            elif any(wrapper.wants(slot.label) for wrapper in self.wrappers):
+                yield f"a wrapper sets {slot.label} apart"
 
     def _gaps(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
         """Slots that keep a chain from running in one piece: a stage of its own done otherwise, one in between on
@@ -184,10 +216,9 @@ class _Planner:
                 yield f"a wrapper sets {slot.label} apart"
 
     def _hidden_wishes(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
-        """Fields that a chain does not fill and that another slot reads or the user wants kept."""
+        """Fields that a chain does not fill and that another slot reads or, of one world, the user wants kept."""
         hidden = hidden_fields(slot for slot in slots if slot.record.chain == chain)
-        wish = self.config.setting("keep", None).value
-        named = {wish} if isinstance(wish, str) else set(wish or ())
+        named = kept_by_name(self.config) if self.nworld is None else frozenset[str]()
         for slot in slots:
             if slot.record.chain != chain and hidden & slot.reads:
                 yield f"{slot.label} reads {min(hidden & slot.reads)}"
@@ -230,6 +261,9 @@ class _Planner:
         if not written:
             labels.insert(0, stage.name)
         rows = [slot for label in labels for slot in self._fill(stage, label)]
+        # rows that only look may stand in any order, so those of one kernel stay together
+        if stage.phase == "observe":
+            rows.sort(key=lambda row: row.record.backend == REFERENCE)
         written_fields = frozenset().union(*(row.writes for row in rows))
         zero = tuple(field for field in stage.accumulates if field in written_fields)
         if rows and zero:
@@ -237,8 +271,15 @@ class _Planner:
         return rows
 
     def _reason(self, stage: Stage, label: str) -> str:
-        """Why a slot must run: the row's own need, if the stage as a whole is needed."""
-        return need(self.model, label) if need(self.model, stage.name) else ""
+        """Why a slot must run: the row's own need, if the stage as a whole is needed; or a wish for its results."""
+        if not need(self.model, stage.name):
+            return self._wish(stage)
+        return need(self.model, label)
+
+    def _wish(self, stage: Stage) -> str:
+        """A field to be kept by name that only a stage which this model could do without computes."""
+        named = kept_by_name(self.config).intersection(stage.writes)
+        return f"{min(named)} is to be kept" if named and stage.name in ON_REQUEST else ""
 
     def _fill(self, stage: Stage, label: str) -> list[Slot]:
         """The slot for one label; none if the model does not need it or nothing implements it."""
@@ -344,14 +385,46 @@ class _Planner:
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
     def _kept(self, slots: Sequence[Slot]) -> frozenset[str]:
-        """What the user asks to keep, or else what the backends usually do; never what a chain keeps to itself."""
+        """What the user asks to keep, or else what the backends usually do."""
         own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
         specs = {**DATA_SPECS, **own}
         wish = self.config.setting("keep", None).value
         if wish is None:
             habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
             wish = "state" if "state" in habits else "all"
-        return kept_fields(wish, specs) - hidden_fields([slot for slot in slots if slot.record.chain])
+        kept = kept_fields(wish, specs)
+        return kept if self._replays else kept - self._hidden(slots)
+
+    @property
+    def _replays(self) -> bool:
+        """Whether fields that a chain keeps to itself are had by repeating steps: of batches, if the user asks."""
+        wish = self.config.setting("keep", None).value
+        return self.nworld is not None and wish is not None and "computed" not in wish
+
+    def _hidden(self, slots: Sequence[Slot]) -> frozenset[str]:
+        """What chains keep to themselves."""
+        return hidden_fields([slot for slot in slots if slot.record.chain])
+
+    def _replay(self, slots: Sequence[Slot], kept: frozenset[str]) -> Replay | None:
+        """The reference for kept fields that no slot fills."""
+        fields = tuple(sorted(kept & self._hidden(slots))) if self._replays else ()
+        if not fields:
+            return None
+        registry = self.registry
+        names = {
+            slot: f"{choice.record.name}@{REFERENCE}"
+            for slot, choice in self.choices.items()
+            if "#" not in slot and registry.find(slot, choice.record.name, REFERENCE) is not None
+        }
+        policy = self.config.setting("on_nan", "reset").value
+        said = Config.of_call(
+            names,
+            backend=REFERENCE,
+            keep="all",
+            precision=self.config.setting("precision", "f64").value,
+            on_nan="freeze" if policy == "raise" else policy,
+        )
+        return Replay(compile_plan(self.model, said, registry=registry, missing=self.on_missing), fields)
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what
@@ -378,6 +451,12 @@ class _Planner:
         crossing = frozenset().union(*map(live_in, groups)) if len(groups) > 1 else frozenset[str]()
         in_place = [s for s in slots if self.registry.backend(s.record.backend).in_place]
         return crossing.union(*(slot.reads | slot.writes for slot in in_place))
+
+
+def kept_by_name(config: Config) -> set[str]:
+    """What the user asks to keep, word by word."""
+    wish = config.setting("keep", None).value
+    return {wish} if isinstance(wish, str) else set(wish or ())
 
 
 def hidden_fields(chain: Iterable[Slot]) -> frozenset[str]:

@@ -73,7 +73,7 @@ class Selector:
     unconstrained: bool = False
     """Do without constraints if the model's solver is not installed (the caller knows)."""
     given_up: dict[str, str] = attrs.field(factory=dict)
-    """Chains that this plan cannot use, and why."""
+    """Chains that this plan cannot use, slots that cannot follow one, and why."""
     _requests: dict[str, list[Request]] = attrs.field(init=False)
     _features: frozenset[str] = attrs.field(init=False)
 
@@ -121,8 +121,17 @@ class Selector:
 
     def _unchained(self, record: Implementation) -> str:
         """Why an implementation that works only together with others cannot be used here."""
-        reason = self.given_up.get(record.chain) if record.chain else None
+        follows = self.follows(record)
+        own = record.slot if follows else ""
+        found = [self.given_up.get(key) for key in (record.chain, follows, own) if key]
+        reason = next(filter(None, found), None)
+        if reason and follows:
+            return f"it works only in one kernel with the chain of stages it reads from, and {reason}"
         return f"it works only as one of a chain of stages in one kernel, and {reason}" if reason else ""
+
+    def follows(self, record: Implementation) -> str:
+        """The chain whose memory an implementation reads in this model, if any."""
+        return record.follows if not record.follows_with or record.follows_with in self._features else ""
 
     def settle(self, slot: str, choice: Choice, parts: Iterable[str]) -> Choice:
         """The choice, or the reference where a backend wished for everywhere lacks a part that the stage calls."""

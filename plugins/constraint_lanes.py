@@ -339,6 +339,12 @@ class Links:
         """Minus the reference acceleration, from constraint_reference."""
         return self._lanes("offset", LARGEST_DIM)
 
+    @property
+    def force(self) -> Field:
+        """From the solver: of a contact, force and torque in its frame as mj_contactForce gives them; of an equality,
+        the forces of its rows. Zero in worlds where the link does not act."""
+        return self._lanes("force", LARGEST_DIM)
+
     def _integers(self, name: str) -> IntegerField:
         return self.k.shared_integers(f"links/{name}", self.capacity)
 
@@ -425,6 +431,11 @@ class DofRows:
     def offset(self) -> Field:
         """Minus the reference acceleration, from constraint_reference."""
         return self._lanes("offset")
+
+    @property
+    def force(self) -> Field:
+        """From the solver; zero in worlds without the row."""
+        return self._lanes("force")
 
     def _lanes(self, name: str, *shape: int) -> Field:
         return self.k.shared(f"rows/{name}", max(1, self.count), *shape)

@@ -26,6 +26,8 @@ from dovetail.plugins.broadphase.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.broadphase.pairs_numpy import unordered_pairs
+from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
+from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
 from dovetail.plugins.narrowphase.dispatch_numpy import NEVER_TOUCH
 from dovetail.plugins.spatial import Array
 
@@ -48,9 +50,20 @@ SLOTS = {
     "capsule-capsule": 2,
     "capsule-box": 2,
     "box-box": 12,
+    "plane-mesh": 3,
+    **dict.fromkeys(CONVEX_PAIRS, 1),
+    **dict.fromkeys(HFIELD_PAIRS, MAX_CONTACTS),
 }
 """Most contacts of a pair, by its types. Two rectangles overlap in eight corners at most; a box may add its lowest
 corner just beside the face, and corners on an outline are found twice."""
+
+LEAST_ROOM = 2048
+"""Contacts that every model has room for, as far as its pairs can have them: some twenty megabytes of addresses, of
+which only what is used becomes memory."""
+
+ROOM_PER_GEOM = 6
+"""Contacts per geom that a large model has room for: equal spheres packed as densely as possible have six each. A
+tile that needs more is run again by a kernel with more room."""
 
 MANY_SLOTS = 8
 """Most contacts of a pair of other types."""
@@ -184,12 +197,34 @@ class Contacts:
 
     @pairs.default
     def _pairs_of_structure(self) -> Pairs:
-        return pairs_of(self.k.structure)
+        memo = self.k.layout.memo
+        if "contacts/pairs" not in memo:
+            memo["contacts/pairs"] = pairs_of(self.k.structure)
+        pairs: Pairs = memo["contacts/pairs"]
+        return pairs
 
     @property
     def capacity(self) -> int:
-        """Length of the arrays; the list cannot be longer."""
-        return max(self.pairs.capacity, 1)
+        """Length of the arrays: what all pairs together can have, or in large models what they usually have."""
+        usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(self.k.structure.ngeom))
+        return max(self.k.room(self.pairs.capacity, usual), 1)
+
+    @property
+    def may_lack_room(self) -> bool:
+        """Whether the pairs can have more contacts than there is room for."""
+        return self.capacity < self.pairs.capacity
+
+    def place(self, count: Any) -> Any:
+        """Where to write the next contact after `count` of them: past the end, over the last."""
+        return self.k.min(count, self.capacity - 1) if self.may_lack_room else count
+
+    def close(self, count: Any) -> None:
+        """Set the length of the list. If there was no room for all it has none, and the tile will be run again."""
+        self.count = count
+        if self.may_lack_room:
+            with self.k.when(count > self.capacity):
+                self.k.lacks(count, self.capacity)
+                self.count = 0
 
     # which
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
@@ -20,11 +21,14 @@ from dovetail.errors import PluginError
 from dovetail.features import features
 
 if TYPE_CHECKING:
+    from dovetail.backends.taichi.exports import Export, Outbox
     from dovetail.backends.taichi.program import LaneStage, Program
     from dovetail.contracts.arena import Layout
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
+
+logger = logging.getLogger(__name__)
 
 LANES = {"f64": 8, "f32": 16}
 """Worlds per tile: one AVX-512 register, or two AVX2 ones. Measured best for humanoid-sized models."""
@@ -58,6 +62,12 @@ class TaichiBackend:
                 f"does not fit the stage; a Taichi builder's arguments are ({', '.join(('k', *others))})"
             )
 
+    def runtime(self, options: Mapping[str, Any]) -> str:
+        """The runtime that plans with these options use."""
+        from dovetail.backends.taichi.runtime import choose_runtime
+
+        return choose_runtime(options.get("runtime", "auto"))
+
     def compile(self, segment: Segment) -> TaichiRunner:
         return TaichiRunner(segment)
 
@@ -71,6 +81,9 @@ class TaichiRunner:
         self._structure: dict[str, Array] = {}
         self._relayouts: list[Relayout] = []
         self._layout: Layout | None = None
+        self._growth = 1
+        self._deliveries: list[Delivery] = []
+        self._outbox: Outbox | None = None
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
         if data.arena.layout is not self._layout:
@@ -78,10 +91,40 @@ class TaichiRunner:
         assert self._program is not None
         buffers = self._segment.model.buffers
         with expected_layouts(self._relayouts, data):
-            self._program.run(data.arena.buffers["real"], buffers, nstep, evaluation, self._converted(data))
+            self._run(data, (buffers, nstep, evaluation, self._converted(data)))
+        if self._outbox is not None:
+            for delivery in self._deliveries:
+                delivery.write(data, self._outbox)
         for name, value in self._structure.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
+
+    def _run(self, data: Data, arguments: tuple[Any, ...]) -> None:
+        """Launch; tiles whose lists lacked room are untouched, and run again by a program that has more."""
+        assert self._program is not None
+        numbers = data.arena.buffers["real"]
+        lacking = self._program.run(numbers, *arguments, outbox=self._outbox)
+        while lacking.any():
+            self._growth *= int(lacking.max())
+            logger.warning(
+                "%d of %d tiles have more contacts than the kernel has room for; compiling it with %d times the room",
+                np.count_nonzero(lacking),
+                len(lacking),
+                self._growth,
+            )
+            self._program = build(self._segment, data, self._growth, self._deliveries)
+            lacking = self._program.run(numbers, *arguments, only=lacking, outbox=self._outbox)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """What `repeat` can repeat, once the program was built, if its segment's option `repeatable` is set."""
+        return () if self._program is None else tuple(self._program.repeats)
+
+    def repeat(self, times: Mapping[str, int]) -> None:
+        """From now on run groups of stages so many times in each step, and those not named once."""
+        assert self._program is not None
+        for group, place in self._program.repeats.items():
+            self._program.table[place] = times.get(group, 1)
 
     def _converted(self, data: Data) -> Array | None:
         """The numbers of fields that are no reals, (ntile, rows, W)."""
@@ -98,10 +141,45 @@ class TaichiRunner:
     def _adopt(self, data: Data) -> None:
         """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
         if self._program is None or data.arena.layout != self._layout:
-            self._program = build(self._segment, data)
+            self._deliveries = deliveries(self._segment, data)
+            self._program = build(self._segment, data, self._growth, self._deliveries)
+            self._outbox = self._program.outbox()
             self._structure = structure_fields(self._segment, data)
             self._relayouts = relayouts(self._segment)
         self._layout = data.arena.layout
+
+
+class Delivery(Protocol):
+    """Brings fields that are no numbers of the kernel into Data, from memory that its stages share."""
+
+    @property
+    def exports(self) -> Sequence[Export]:
+        """The memory it needs."""
+        ...
+
+    def write(self, data: Data, outbox: Outbox) -> None:
+        """Fill the fields of all worlds."""
+        ...
+
+
+def deliveries(segment: Segment, data: Data) -> list[Delivery]:
+    """One for each function that the slots' records name, if Data has fields for it to fill."""
+    wanted: dict[str, tuple[Slot, set[str]]] = {}
+    for slot in segment.slots:
+        names = {name for name in slot.writes if name in data and not _in_kernel(data, name)}
+        if slot.record.delivery and names:
+            wanted.setdefault(slot.record.delivery, (slot, set()))[1].update(names)
+    found = []
+    for slot, names in wanted.values():
+        make = slot.record.load_delivery()
+        assert make is not None  # that is why it is listed
+        found.append(make(segment.model, names))
+    return found
+
+
+def _in_kernel(data: Data, name: str) -> bool:
+    """Whether a field is one of those that kernels compute with."""
+    return data.arena.layout.places[name].dtype == "real"
 
 
 def structure_fields(segment: Segment, data: Data) -> dict[str, Array]:
@@ -124,8 +202,10 @@ def converted(segment: Segment) -> list[str]:
     return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
 
 
-def build(segment: Segment, data: Data) -> Program:
-    """Trace and compile the segment's slots for the layout of this Data."""
+def build(
+    segment: Segment, data: Data, growth: int = 1, delivered: Sequence[Delivery] = ()
+) -> Program:
+    """Trace and compile the segment's slots for the layout of this Data; lists get `growth` times their usual room."""
     from dovetail.backends.taichi.program import FieldPlace, compile_program
 
     model = segment.model
@@ -154,6 +234,9 @@ def build(segment: Segment, data: Data) -> Program:
         precision=segment.precision,
         threads=segment.threads,
         runtime=segment.options.get("runtime", "auto"),
+        growth=growth,
+        repeatable=segment.options.get("repeatable", False),
+        exports=[export for delivery in delivered for export in delivery.exports],
     )
 
 
@@ -172,9 +255,10 @@ def lane_stages(slot: Slot) -> list[LaneStage]:
         first_only=slot.when == "first",
         integrate=slot.integrates,
     )
-    if not slot.zero:
+    zero = [name for name in slot.zero if name not in DATA_SPECS or DATA_SPECS[name].buffer == "real"]
+    if not zero:
         return [stage]
-    return [attrs.evolve(clear_stage(*slot.zero), first_only=stage.first_only), stage]
+    return [attrs.evolve(clear_stage(*zero), first_only=stage.first_only, group=stage.stage), stage]
 
 
 def _model_places(model: Model) -> dict[str, Any]:
@@ -183,7 +267,7 @@ def _model_places(model: Model) -> dict[str, Any]:
     return {
         name: (place.dtype, FieldPlace(place.offset, place.shape))
         for name, place in model._arena.layout.places.items()
-        if place.dtype in ("float64", "int32", "uint8")
+        if place.dtype in ("float64", "float32", "int32", "uint8")
     }
 
 

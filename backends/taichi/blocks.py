@@ -84,6 +84,10 @@ TABLE = "table"
 """A constant of the plan, in the table of integers."""
 INTEGER_LOAD = "load_integer"
 """A uniform integer of the slot's scratch."""
+REAL_LOAD = "load_real"
+"""A uniform real of the slot's scratch."""
+MEMORY_LOADS = frozenset({"load", INTEGER_LOAD, REAL_LOAD})
+"""Loads of memory that stages write."""
 
 
 @attrs.define(eq=False)

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from dovetail.backends.taichi.blocks import (
-    INTEGER_LOAD,
+    MEMORY_LOADS,
     PURE_MEMORY,
     TABLE,
     Block,
@@ -54,17 +54,28 @@ _INFIX = {
 
 _CALL = ("min", "max", "sqrt", "floor", "exp")
 
-OPERATIONS = frozenset({*_INFIX, *_CALL, "select", "real", "any", "not"})
+OPERATIONS = frozenset({*_INFIX, *_CALL, "select", "real", "integer", "any", "not", "lane", "lanes"})
 """Everything a stage can compute with; each is tried in a process of its own by the tests."""
 
-_ARGUMENT = {"slot": "b", "integer_slot": "c", "evaluation": "e"}
-"""Arguments of a stage function: the first row of the slot's scratch tile, of its integers, the evaluation."""
+_ARGUMENT = {"slot": "b", "integer_slot": "c", "real_slot": "r", "evaluation": "e"}
+"""Arguments of a stage function: the first row of the slot's scratch tile, the first of its integers and of its
+uniform reals, the evaluation."""
 
 BUFFERS = ("S", "SI", "TI", "MR", "MI", "MB")
 """What every stage function gets: scratch of numbers and of integers, the table, the Model's buffers."""
 
-_BUFFER = {"float64": "MR", "int32": "MI", "uint8": "MB"}
+OPTIONAL_BUFFERS = ("R", "MF")
+"""What it gets if any stage needs it, since every argument makes a launch dearer: scratch of uniform reals, and the
+Model's single precision numbers."""
+
+Address = Callable[[str, str, int], str]
+"""Source of a place: of a memory, a printed base and a literal."""
+
+_BUFFER = {"float64": "MR", "float32": "MF", "int32": "MI", "uint8": "MB"}
 """Kernel argument of each Model buffer."""
+
+_CAST = {"uint8": "ti.i32", "float32": "fp"}
+"""Types that a Model buffer's numbers are not computed with, and which is taken instead."""
 
 
 @attrs.frozen
@@ -137,7 +148,7 @@ class _Marker:
             self._need(stage, argument)
         for leaving in self.breaks[id(item)] if isinstance(item, Loop) else ():
             self._need(*leaving)
-        if isinstance(item, Value) and item.op in ("load", INTEGER_LOAD):
+        if isinstance(item, Value) and item.op in MEMORY_LOADS:
             self._need_target(item.args[0])
         elif isinstance(item, Value) and item.op == "read":
             self._need_target((stage, item.args[0]))
@@ -168,7 +179,7 @@ class Text:
 class StagePrinter:
     """Prints one traced stage. `address` gives the source of a Data cell: the only place that knows the layout."""
 
-    def __init__(self, live: Live, address: Callable[[str, str, int], str], indent: int = 1) -> None:
+    def __init__(self, live: Live, address: Address, indent: int = 1) -> None:
         self.live = live
         self.address = address
         self.lines: list[str] = []
@@ -246,7 +257,7 @@ class StagePrinter:
             return self._model(value)
         if op == TABLE:
             return self._table(value)
-        if op in ("load", INTEGER_LOAD):
+        if op in MEMORY_LOADS:
             name, base, literal = value.args
             inner = self._argument(base)
             return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads | {name})
@@ -264,8 +275,8 @@ class StagePrinter:
         inner = self._argument(base) if base is not None else Text("")
         index = " + ".join(filter(None, (inner.code, str(literal) if literal or not inner.code else "")))
         code = f"{_BUFFER[dtype]}[{index}]"
-        if dtype == "uint8":
-            code = f"ti.cast({code}, ti.i32)"
+        if dtype in _CAST:
+            code = f"ti.cast({code}, {_CAST[dtype]})"
         return Text(code, inner.size + 1, inner.reads)
 
     def _table(self, value: Value) -> Text:
@@ -331,6 +342,9 @@ class StagePrinter:
         self.indent -= 1
 
 
+_CONVERSIONS = {"real": "fp", "integer": "ti.i32"}
+
+
 def _code(op: str, value: Value, args: list[str]) -> str:
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
@@ -342,8 +356,12 @@ def _code(op: str, value: Value, args: list[str]) -> str:
             for a, code in zip(value.args[1:], args[1:], strict=True)
         ]
         return f"ti.select({args[0]}, {', '.join(sides)})"
-    if op == "real":
-        return f"ti.cast({args[0]}, fp)"
+    if op in _CONVERSIONS:
+        return f"ti.cast({args[0]}, {_CONVERSIONS[op]})"
+    if op == "lane":
+        return args[0] if len(args) == 1 else f"{args[0]}[{args[1]}]"
+    if op == "lanes":
+        return args[0] if len(args) == 1 else f"VT([{', '.join(args)}])"
     if op == "any":
         return f"any_lane(ti.select({args[0]}, VT(1.0), VT(0.0)))"
     if op == "not":
@@ -367,8 +385,15 @@ def any_lane(lanes: int) -> list[str]:
     return ["@ti.func", "def any_lane(x):", f"    return {terms[0]} > 0.5"]
 
 
-def stage_source(name: str, trace: Trace, live: Live, address: Callable[[str, str, int], str]) -> list[str]:
-    """A stage as a `ti.func` over the buffers, the slot's base rows `b` and `c` and the evaluation `e`."""
+STAGE_ARGUMENTS = ("b", "c", "r", "e")
+"""Integers every stage function gets, before the buffers."""
+
+
+def stage_source(
+    name: str, trace: Trace, live: Live, address: Address, buffers: Iterable[str] = BUFFERS
+) -> list[str]:
+    """A stage as a `ti.func` over the slot's bases `b`, `c` and `r`, the evaluation `e` and the buffers."""
     body = StagePrinter(live, address).print(trace)
-    buffers = ", ".join(f"{a}: ti.template()" for a in BUFFERS)
-    return ["@ti.func", f"def {name}(b: ti.i32, c: ti.i32, e: ti.i32, {buffers}):", *(body or ["    pass"])]
+    integers = [f"{a}: ti.i32" for a in STAGE_ARGUMENTS]
+    arguments = ", ".join([*integers, *(f"{a}: ti.template()" for a in buffers)])
+    return ["@ti.func", f"def {name}({arguments}):", *(body or ["    pass"])]

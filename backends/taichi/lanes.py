@@ -28,6 +28,7 @@ from dovetail.backends.taichi import values
 from dovetail.backends.taichi.blocks import (
     INTEGER_LOAD,
     PURE_MEMORY,
+    REAL_LOAD,
     TABLE,
     Block,
     Branch,
@@ -67,6 +68,12 @@ SHARED = "shared"
 INTEGERS = "#"
 """Ends the name of scratch memory that holds uniform integers."""
 
+REALS = "~"
+"""Ends the name of scratch memory that holds uniform reals."""
+
+LACKING = f"{SHARED}{PRIVATE}lacking{INTEGERS}"
+"""Memory that says how many times more room the lists of a tile need, or 0."""
+
 EXPANDED_LIMIT = 64
 """Most numbers one indexing may give: beyond it a loop was forgotten."""
 
@@ -94,6 +101,10 @@ class Layout:
     """Members by group, as {"joint": {"hinge", "free"}}; a group left out may have any."""
     structure: Any = None
     """The Model that the plan is for."""
+    growth: int = 1
+    """How many times the usual room lists have (see `Kernel.room`)."""
+    memo: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    """What stages worked out from the structure, so that it is done once for a program."""
 
 
 @attrs.define(eq=False)
@@ -104,6 +115,8 @@ class Kernel:
     stage: str = "stage"
     stored_later: Callable[[str], bool] = lambda _name: True
     precision: str = "f64"
+    lanes: int = 8
+    """Worlds of a tile."""
     trace: Trace = attrs.field(factory=Trace)
     reads: set[str] = attrs.field(factory=set)
     writes: set[str] = attrs.field(factory=set)
@@ -111,7 +124,10 @@ class Kernel:
     """Shapes of scratch memory, by its full name."""
     tables: dict[str, np.ndarray] = attrs.field(factory=dict)
     """Constant integers, by name; shared by all stages of a program."""
+    buffers: set[str] = attrs.field(factory=set)
+    """Optional arguments of the kernel that the stage needs (`emit.OPTIONAL_BUFFERS`)."""
     _variables: int = 0
+    _world_loops: int = 0
     _loops: list[Loop] = attrs.field(factory=list)
 
     @property
@@ -154,6 +170,28 @@ class Kernel:
     def shared_integers(self, name: str, *shape: int) -> IntegerField:
         """Uniform integers that several stages use under the same name."""
         return IntegerField(self, self._memory(SHARED, name + INTEGERS, shape), shape)
+
+    def room(self, most: int, usual: int) -> int:
+        """Entries to keep memory for in a list that can have `most` of them: all, or `usual` if that is fewer.
+
+        Whoever fills a list with less room than `most` leaves out what does not fit, and says so by `k.lacks`.
+        """
+        return min(most, usual * self.layout.growth)
+
+    def lacks(self, needed: Any, room: int) -> None:
+        """Say that the tile needs more entries than the `room` there is: its results are dropped, and it is run again
+        from where it was, with more room."""
+        lacking = self.shared_integers("lacking", 1)
+        lacking[0] = self.max(lacking[0], (needed + room - 1) // room)
+
+    def reals(self, name: str, *shape: int) -> RealField:
+        """Uniform reals of this stage's own, one set for the tile: memory for work on one world at a time."""
+        return RealField(self, self._memory(self.stage, name + REALS, shape), shape)
+
+    def split(self, name: str, *shape: int) -> SplitField:
+        """Memory of this stage's own, per world, in which one world's numbers can be reached alone: what passes
+        between lanes and the body of `k.worlds`."""
+        return SplitField(self.reals(name, *shape, self.lanes))
 
     def _memory(self, owner: str, name: str, shape: tuple[int, ...]) -> str:
         full = f"{owner}{PRIVATE}{name}"
@@ -243,9 +281,32 @@ class Kernel:
         yield
         self.trace.leave(last.otherwise)
 
+    @contextmanager
+    def worlds(self, mask: Any = None) -> Iterator[Int]:
+        """What follows runs for one world of the tile after the other, or for those where the mask holds.
+
+        Inside, `k.split(...).of(world)` reads and writes the world's own numbers; they are uniform there, so `k.when`
+        may branch on them.
+        """
+        if mask is None:
+            with self.loop(0, self.lanes) as world:
+                yield world
+            return
+        if kind_of(mask) != MASK:
+            raise LaneError(f"{self.stage}: k.worlds takes a Mask, not {kind_of(mask)}")
+        wanted = self.split(f"worlds/{self._world_loops}", 1)
+        self._world_loops += 1
+        wanted[0] = self.select(mask, 1.0, 0.0)
+        with self.loop(0, self.lanes) as world, self.when(wanted.of(world)[0] > 0.5):
+            yield world
+
     def local(self, value: Any) -> Variable:
         """A variable holding a number or an array of them, to carry a result through loops and branches."""
         return Variable(self, value)
+
+    def uniform(self, value: Any) -> Variable:
+        """A variable like `k.local`, for uniform numbers only: `k.uniform(0.0)` is a Real, not lanes."""
+        return Variable(self, value, uniform=True)
 
     # functions
 
@@ -267,6 +328,12 @@ class Kernel:
 
     def floor(self, x: Any) -> Any:
         return unary("floor", x)
+
+    def integer(self, x: Any) -> Any:
+        """A uniform number without its fraction, as an Int."""
+        if kind_of(x) != REAL:
+            raise LaneError(f"{self.stage}: k.integer takes a Real, not {kind_of(x)}")
+        return make("integer", INT, (x,)) if isinstance(x, Value) else int(x)
 
     def exp(self, x: Any) -> Any:
         """Exponential of a uniform number (the runtimes have none on lanes)."""
@@ -402,6 +469,14 @@ class _Indexed:
             return self.load(cells)
         return elementwise(self.load, cells)
 
+    def _pairs(self, index: Any, value: Any) -> list[tuple[tuple[Any, ...], Any]]:
+        """Full indices, and the number that each gets."""
+        cells = self._cells(index)
+        if isinstance(cells, tuple):
+            return [(cells, value)]
+        given = np.broadcast_to(np.asarray(value, dtype=object), cells.shape)
+        return [(cells[at], given[at]) for at in np.ndindex(cells.shape)]
+
     def _cells(self, index: Any) -> Any:
         """One full index, or an object array of them over the axes left open."""
         index = index if isinstance(index, tuple) else (index,)
@@ -475,6 +550,8 @@ class ModelField(_Indexed):
     def load(self, index: tuple[Any, ...]) -> Any:
         base, literal = self.address(index)
         kind = REAL if np.dtype(self.dtype).kind == "f" else INT
+        if self.dtype == "float32":
+            self.kernel.buffers.add("MF")
         args = (self.dtype, base, literal + self.place.offset)
         return self.kernel.trace.node(PURE_MEMORY, kind, args)
 
@@ -504,17 +581,94 @@ class Field(_Indexed):
         trace.effect(Store(self.name, self._cell(index), value, trace.block), changes=self.name)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        cells = self._cells(index)
-        if isinstance(cells, tuple):
-            self.store(cells, value)
-            return
-        given = np.broadcast_to(np.asarray(value, dtype=object), cells.shape)
-        for at in np.ndindex(cells.shape):
-            self.store(cells[at], given[at])
+        for cell, number in self._pairs(index, value):
+            self.store(cell, number)
 
     def _note(self, names: set[str]) -> None:
         if PRIVATE not in self.name:
             names.add(self.name)
+
+
+class RealField(_Indexed):
+    """Uniform reals in scratch: loads give Reals, assignment stores them."""
+
+    def __init__(self, kernel: Kernel, name: str, shape: tuple[int, ...]) -> None:
+        super().__init__(kernel, name, shape)
+        kernel.buffers.add("R")
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        args = (self.name, *self._cell(index))
+        return self.kernel.trace.node(REAL_LOAD, REAL, args, depends=self.name)
+
+    def _cell(self, index: tuple[Any, ...]) -> tuple[Value, int]:
+        base, literal = self.address(index)
+        slot = self.kernel._root_symbol("real_slot")
+        return (slot if base is None else slot + base), literal
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        for cell, number in self._pairs(index, value):
+            self.store(cell, number)
+
+    def store(self, index: tuple[Any, ...], value: Any) -> None:
+        if kind_of(value) not in (INT, REAL):
+            raise LaneError(
+                f"{self.kernel.stage}: {self.name}[…] = {kind_of(value)}: only uniform numbers are stored; those of "
+                "one world come from k.split(…).of(world)"
+            )
+        value = values.convert(value, REAL)
+        trace = self.kernel.trace
+        if isinstance(value, Value):
+            trace.check_scope(value)
+        trace.effect(Store(self.name, self._cell(index), value, trace.block), changes=self.name)
+
+
+class SplitField(_Indexed):
+    """Numbers per world that lie one by one: loads and stores of lanes, and through `of` of one world's number.
+
+    The runtimes take it that two arrays never share memory, and forward numbers past a store through another view.
+    So such memory is reached in one way only, and lanes are taken apart and put together.
+    """
+
+    def __init__(self, numbers: RealField) -> None:
+        super().__init__(numbers.kernel, numbers.name, numbers.shape[:-1])
+        self.numbers = numbers
+
+    def of(self, world: Any) -> WorldField:
+        """The numbers of one world of the tile."""
+        if kind_of(world) != INT:
+            raise LaneError(f"{self.kernel.stage}: {self.name}.of({kind_of(world)}): an Int is needed")
+        return WorldField(self.numbers, world)
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        numbers = [self.numbers.load((*index, world)) for world in range(self.kernel.lanes)]
+        return make("lanes", NUM, tuple(numbers))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        for cell, lanes in self._pairs(index, value):
+            for world in range(self.kernel.lanes):
+                self.numbers.store((*cell, world), self._lane(lanes, world))
+
+    def _lane(self, x: Any, world: int) -> Any:
+        """One world's number of lanes; a uniform number is the same in all worlds."""
+        if kind_of(x) != NUM:
+            return x
+        return make("lane", REAL, (x,) if self.kernel.lanes == 1 else (x, world))
+
+
+class WorldField(_Indexed):
+    """A SplitField in one world: loads give Reals, assignment stores uniform numbers."""
+
+    def __init__(self, numbers: RealField, world: Any) -> None:
+        super().__init__(numbers.kernel, numbers.name, numbers.shape[:-1])
+        self.numbers = numbers
+        self.world = world
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        return self.numbers.load((*index, self.world))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        for cell, number in self._pairs(index, value):
+            self.numbers.store((*cell, self.world), number)
 
 
 class IntegerField(_Indexed):
@@ -551,13 +705,13 @@ class Table(_Indexed):
 class Variable:
     """A mutable number or array of numbers; `value` reads it, `set` and the in-place operators change it."""
 
-    def __init__(self, kernel: Kernel, value: Any) -> None:
+    def __init__(self, kernel: Kernel, value: Any, *, uniform: bool = False) -> None:
         self._kernel = kernel
         start = np.asarray(value, dtype=object)
         self._shape = start.shape
         self._first = kernel._variables
         kernel._variables += max(start.size, 1)
-        self._kinds = [_variable_kind(x) for x in start.ravel()]
+        self._kinds = [_variable_kind(x, uniform) for x in start.ravel()]
         self.set(value)
 
     @property
@@ -597,9 +751,11 @@ class Variable:
         return self
 
 
-def _variable_kind(x: Any) -> str:
+def _variable_kind(x: Any, uniform: bool) -> str:
     """A float literal starts a lane variable: what it gathers nearly always differs between worlds."""
     kind = kind_of(x)
     if kind not in (INT, REAL, NUM):
         raise LaneError(f"a variable holds numbers, not {kind}; use k.select(condition, 1, 0)")
-    return NUM if kind == REAL and not isinstance(x, Value) else kind
+    if uniform and kind == NUM:
+        raise LaneError("k.uniform got lanes; k.local holds numbers that differ between worlds")
+    return NUM if kind == REAL and not isinstance(x, Value) and not uniform else kind

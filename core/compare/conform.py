@@ -182,7 +182,7 @@ def conform(
     ours, theirs = load_both(model, compiled_by)
     _set_flags(ours, theirs, ("autoreset", *disable), enable)
     _prepare_solvers(ours, theirs, solver_tolerance)
-    said = Config.of_call(backend=backend, precision=precision, keep="all")
+    said = Config.of_call(backend=backend, precision=precision, keep="computed")
     merged = Config.merge([said, Config.discover() if config is None else config])
     recorder = Recorder()
     plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))

@@ -140,11 +140,12 @@ def make_data(
 
 
 def kept_fields(keep: str | Iterable[str], specs: Mapping[str, FieldSpec] = DATA_SPECS) -> frozenset[str]:
-    """The names `keep` stands for: always the state, plus `all` or the named fields."""
+    """The names `keep` stands for: always the state, plus `all` or the named fields. `computed` is `all` for a plan
+    that is not to compute anything only because it is kept (see `planner`)."""
     if keep == "all":
         return frozenset(specs)
     names = () if keep == "state" else (keep,) if isinstance(keep, str) else tuple(keep)
-    if "all" in names:
+    if not {"all", "computed"}.isdisjoint(names):
         return frozenset(specs)
     unknown = [n for n in names if n not in specs and n != "state"]
     if unknown:

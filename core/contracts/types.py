@@ -219,6 +219,11 @@ class Data(
         _bind_groups(self, DATA_GROUPS)
 
     @property
+    def state(self) -> tuple[str, ...]:
+        """Names of the fields that the next step depends on."""
+        return tuple(name for name in self._arena.layout.places if self._specs[name].state)
+
+    @property
     def arena(self) -> Arena:
         """The memory: one buffer per dtype, (ntile, size, W)."""
         return self._arena

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-
-ACCELERATIONS = "accelerations"
-"""A chain of one: in lanes only cacc is computed, and who reads the forces gets the reference."""
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -28,9 +26,8 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.body_forces.rne_taichi:body_forces",
             default=True,
-            reads="qacc qvel cdof cdof_dot",
-            writes="cacc",
-            chain=ACCELERATIONS,
-            summary="Accelerations of bodies, without the forces on them",
+            follows=LANE_CHAIN,
+            reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xipos xfrc_applied xpos xmat site_xpos",
+            summary="Recursive Newton-Euler with the solver's accelerations and forces",
         ),
     ]

@@ -1,17 +1,19 @@
 """Candidate pairs in lanes: every pair that may collide, by its bounding spheres.
 
 Which pairs may collide is known when the plan is made, so nothing is left to sort: one loop over these pairs lists
-those that are in reach in any world of the tile. World frame. Compare mj_collision, which sweeps along an axis; the
-contacts are the same. Margins are widened to their sum, as in the reference.
+those that are in reach in any world of the tile; long lists are looked through by stretches. World frame. Compare
+mj_collision, which sweeps along an axis; the contacts are the same. Margins are widened to their sum, as in the
+reference.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.taichi.lanes import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.broadphase.reach_taichi import in_reach
+from dovetail.plugins.broadphase.stretches_taichi import near_stretch, stretches_of, write_boxes
 from dovetail.plugins.contact_lanes import Candidates, Contacts
 from dovetail.plugins.contact_params.margins_taichi import overridden, pair_or_geoms
 
@@ -21,14 +23,30 @@ def broadphase(k: Kernel) -> None:
     contacts = Contacts(k)
     candidates = Candidates(k, contacts.pairs.count)
     count = k.local(0)
-    with (
-        k.when(~k.disabled(DisableBit.CONSTRAINT | DisableBit.CONTACT)),
-        k.loop(0, contacts.pairs.count) as p,
-        k.when(k.any(in_reach(contacts, p, widest_margin(contacts, p)))),
-    ):
+    with k.when(~k.disabled(DisableBit.CONSTRAINT | DisableBit.CONTACT)):
+        list_near_pairs(contacts, candidates, count)
+    candidates.count = count.value
+
+
+def list_near_pairs(contacts: Contacts, candidates: Candidates, count: Variable) -> None:
+    """Look at all pairs, or at those of the stretches that may have near ones."""
+    k, pairs = contacts.k, contacts.pairs
+    stretches = stretches_of(k.structure, pairs)
+    if stretches is None:
+        list_range(contacts, candidates, count, 0, pairs.count)
+        return
+    write_boxes(contacts, stretches)
+    first = k.table("stretches/first", stretches.first)
+    with k.loop(0, stretches.count) as s, k.when(near_stretch(contacts, stretches, s)):
+        list_range(contacts, candidates, count, first[s], first[s + 1])
+
+
+def list_range(contacts: Contacts, candidates: Candidates, count: Variable, start: Any, stop: Any) -> None:
+    """List those of a range of pairs that are in reach in any world."""
+    k = contacts.k
+    with k.loop(start, stop) as p, k.when(k.any(in_reach(contacts, p, widest_margin(contacts, p)))):
         candidates.pair[count.value] = p
         count += 1
-    candidates.count = count.value
 
 
 def widest_margin(contacts: Contacts, p: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.implementation import Implementation
+from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
 
 LANE_PAIRS = {
     "planes": ("plane-sphere", "plane-capsule", "plane-ellipsoid", "plane-cylinder", "plane-box"),
@@ -13,8 +14,33 @@ LANE_PAIRS = {
 """By module, the pairs. A model in which others can touch collides on NumPy."""
 
 
+WORLD_BY_WORLD = {"meshes": ("plane-mesh",)}
+"""Those in which the worlds of a tile take turns, beside the convex pairs."""
+
+
 def lane_records() -> list[Implementation]:
     """One record per pair, named as its NumPy sibling."""
+    return [*_analytic_records(), *_convex_records()]
+
+
+def _convex_records() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="collide_pair",
+            name="convex",
+            key=key,
+            backend="taichi",
+            target="dovetail.plugins.collide_pair.convex_taichi:convex",
+            default=True,
+            supports="ccd.native",
+            reads="geom_xpos geom_xmat",
+            summary="The same in lane kernels, one world after the other",
+        )
+        for key in (*CONVEX_PAIRS, *HFIELD_PAIRS)
+    ]
+
+
+def _analytic_records() -> list[Implementation]:
     return [
         Implementation(
             stage="collide_pair",
@@ -25,6 +51,6 @@ def lane_records() -> list[Implementation]:
             default=True,
             summary="The same in lanes",
         )
-        for module, keys in LANE_PAIRS.items()
+        for module, keys in {**LANE_PAIRS, **WORLD_BY_WORLD}.items()
         for key in keys
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
+from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -44,6 +44,8 @@ LANE_READS = {
     "limit": "qpos ten_length ten_J",
     "contact": "subtree_com",
 }
+LANE_WRITES = {"contact": "contact.mu contact.efc_address contact.exclude"}
+"""Besides the counts."""
 LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon"
 
 
@@ -73,7 +75,8 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             chain=LANE_CHAIN,
             reads=LANE_READS[key],
-            writes="",
+            writes=f"ne nf nl nefc {LANE_WRITES.get(key, '')}",
+            delivery=CONTACT_DELIVERY,
             structure="dovetail.plugins.tendon.structure:jacobian_structure",
             supports=f"flex.none flex.untouchable {LANE_EQUALITIES}",
             summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",

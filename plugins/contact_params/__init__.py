@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
+from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
+
+_WRITES = (
+    "contact.dim contact.friction contact.solref contact.solreffriction contact.solimp contact.includemargin "
+    "contact.exclude"
+)
 
 
 @hookimpl
@@ -16,8 +21,7 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.contact_params.mujoco_numpy:contact_params",
             default=True,
             reads="ncon contact.geom contact.flex contact.vert contact.dist contact_candidate candidate_pair",
-            writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
-            "contact.includemargin contact.exclude",
+            writes=_WRITES,
             summary="Explicit pairs, then priorities, then the replaceable rules that combine two geoms",
         ),
         Implementation(
@@ -28,7 +32,8 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             chain=LANE_CHAIN,
             reads="",
-            writes="",
+            writes=_WRITES,
+            delivery=CONTACT_DELIVERY,
             supports="flex.none flex.untouchable",
             summary="The same for the tile's list of contacts",
         ),

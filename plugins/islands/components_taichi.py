@@ -4,7 +4,9 @@ accelerations; worlds of a tile would fall into different islands. Compare mj_is
 from __future__ import annotations
 
 from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.constraint_rows.counts_taichi import count_rows
 
 
 def islands(k: Kernel) -> None:
-    """Nothing to write."""
+    """Here all rows are known, and are counted for who wants to know how many there are."""
+    count_rows(k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
+from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
 
 _READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
 
@@ -28,7 +28,9 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             chain=LANE_CHAIN,
             reads="geom_xpos geom_xmat",
-            writes="",
+            writes="ncon contact.dist contact.pos contact.frame contact.geom contact.geom1 contact.geom2 "
+            "contact.flex contact.elem contact.vert",
+            delivery=CONTACT_DELIVERY,
             supports="flex.none flex.untouchable",
             summary="Every near pair to the lane function of its two types; one list of contacts for the tile",
         ),

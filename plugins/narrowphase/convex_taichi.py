@@ -1,6 +1,6 @@
 """Contacts of the near pairs in lanes, each by the collide_pair row of its two geom types.
 
-One loop over the near pairs with one branch per pair of types that occurs, so every row is in the kernel once. A
+One loop over the near pairs with one branch per lane function that occurs, so each is in the kernel once. A
 contact enters the list if any world of the tile has it; last, the normals are completed to frames. World frame.
 Compare mj_collision, mj_collideGeoms and mju_makeFrame.
 """
@@ -28,7 +28,7 @@ def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
     count = k.local(0)
     with k.loop(0, candidates.count) as n:
         collide(contacts, candidates.pair[n], count, parts)
-    contacts.count = count.value
+    contacts.close(count.value)
     complete_frames(contacts)
     count_by_world(contacts)
 
@@ -40,10 +40,28 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     margin = contact_margin(contacts, p, parts["combine_margin"])
     near = in_reach(contacts, p, margin)
     kind = contacts.of_pair("kind", p)
-    for index, key in enumerate(pairs.keys):
-        with k.when(kind == index):
-            found = row_of(k, key, parts["collide_pair"])(k, geom1, geom2, margin)
-            append(contacts, p, near, count, found, room=int(pairs.slots[pairs.kind == index][0]), key=key)
+    for row, kinds in rows_of(k, pairs.keys, parts["collide_pair"]).items():
+        with k.when(one_of(kind, kinds)):
+            room = min(int(pairs.slots[pairs.kind == index][0]) for index in kinds)
+            append(
+                contacts, p, near, count, row(k, geom1, geom2, margin), room=room, key=pairs.keys[kinds[0]]
+            )
+
+
+def rows_of(k: Kernel, keys: Sequence[str], rows: Mapping[str, Any]) -> dict[Callable[..., Found], list[int]]:
+    """Every lane function that is needed, and the kinds of pairs it serves: its code is in the kernel once."""
+    found: dict[Callable[..., Found], list[int]] = {}
+    for index, key in enumerate(keys):
+        found.setdefault(row_of(k, key, rows), []).append(index)
+    return found
+
+
+def one_of(kind: Any, kinds: Sequence[int]) -> Any:
+    """Whether an Int is one of the given."""
+    condition = kind == kinds[0]
+    for other in kinds[1:]:
+        condition = condition | (kind == other)
+    return condition
 
 
 def row_of(k: Kernel, key: str, rows: Mapping[str, Any]) -> Callable[..., Found]:
@@ -75,7 +93,7 @@ def append_one(
     k = contacts.k
     exists = near & contact.exists
     with k.when(k.any(exists)):
-        c = count.value
+        c = contacts.place(count.value)
         contacts.pair[c] = p
         contacts.slot[c] = slot
         contacts.dist[c] = k.select(exists, contact.dist, ABSENT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 _SITES = "site_xpos site_xmat"
 _POSES = f"xpos xmat xipos ximat geom_xpos geom_xmat {_SITES} cam_xpos cam_xmat"
@@ -106,22 +107,41 @@ _JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
 _LANE_LIMITS = {
     "jointlimitpos": "qpos qvel",
     "jointlimitvel": "qpos qvel",
+    "jointlimitfrc": "",
     "tendonlimitpos": f"ten_length ten_velocity {_JACOBIAN}",
     "tendonlimitvel": f"ten_length ten_velocity {_JACOBIAN}",
+    "tendonlimitfrc": "",
 }
-"""In lanes limits are read from positions, because constraint rows are no Data there."""
+"""In lanes limits are read from positions, because constraint rows are no Data there; their forces from memory of
+the kernel."""
+
+_LANE_CONTACTS = {"touch": _SITES, "contact": _SITES}
+"""In lanes contacts and their forces are in memory of the kernel."""
 
 _IN_LANES = {
     "coordinates": tuple(_READS["coordinates"]),
-    "limits": tuple(_LANE_LIMITS),
-    "sites": ("accelerometer", "velocimeter", "gyro", "magnetometer"),
+    "limits": tuple(_READS["limits"]),
+    "sites": tuple(_READS["sites"]),
     "frames": tuple(_READS["frames"]),
     "world": tuple(_READS["world"]),
+    "camprojection": ("camprojection",),
+    "touch": ("touch",),
+    "contact": ("contact",),
+    "geometry": ("rangefinder", "insidesite"),
 }
 """Rows that Taichi has too."""
 
+_FOLLOWERS = ("jointlimitfrc", "tendonlimitfrc", "touch", "contact")
+"""Rows that read what the solver leaves in the memory of its kernel."""
+
+_LANE_SUPPORTS = {
+    "e_potential": "flex.none",
+    "rangefinder": "geom.plane geom.sphere geom.capsule geom.ellipsoid geom.cylinder geom.box",
+}
+
 
 def _lane_rows() -> list[Implementation]:
+    read = {**_LANE_LIMITS, **_LANE_CONTACTS}
     return [
         Implementation(
             stage="sensor",
@@ -130,12 +150,13 @@ def _lane_rows() -> list[Implementation]:
             backend="taichi",
             target=f"dovetail.plugins.sensor.{file}_taichi:{key}",
             default=True,
-            reads=f"{_LANE_LIMITS.get(key, _READS[file][key])} sensordata",
+            reads=f"{read.get(key, _READS[file][key])} sensordata",
             structure="dovetail.plugins.tendon.structure:jacobian_structure"
             if key.startswith("tendon")
             else "",
             writes="sensordata",
-            supports="flex.none" if key == "e_potential" else "",
+            supports=_LANE_SUPPORTS.get(key, ""),
+            follows=LANE_CHAIN if key in _FOLLOWERS else "",
             summary=_SUMMARY[file],
         )
         for file, keys in _IN_LANES.items()

@@ -1,8 +1,9 @@
-"""Sensors of joint and tendon limits, in lanes: distance and velocity, from positions instead of constraint rows.
+"""Sensors of joint and tendon limits, in lanes: distance and velocity, from positions, and the solver's forces.
 
 A limit out of reach of its margin reads zero; with both ends in reach the lower one counts. The distance is to the
 limit, less its margin. A ball joint has one end: its angle from the reference orientation. A tendon that no dof moves
-has no limit. Compare the limit cases of mj_computeSensorPos and …Vel, and mj_instantiateLimit.
+has no limit. Forces are those of the limits' rows in the memory of the kernel. Compare the limit cases of
+mj_computeSensorPos, …Vel and …Acc, and mj_instantiateLimit.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dovetail.backends.taichi.algebra import MINVAL, dot, norm, normalize_quat, quat_to_velocity
 from dovetail.backends.taichi.lanes import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType, SensorType
-from dovetail.plugins.sensor.readings_taichi import each_sensor, write
+from dovetail.plugins.constraint_lanes import DofRows
+from dovetail.plugins.sensor.readings import sensors_of
+from dovetail.plugins.sensor.readings_taichi import each_sensor, numbered_sensor, write
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 from dovetail.plugins.tendon.rows_taichi import entry, row_entries
 
@@ -45,6 +50,36 @@ def tendonlimitpos(k: Kernel) -> None:
 def tendonlimitvel(k: Kernel) -> None:
     """Velocity of tendons away from their limit."""
     of_limits(k, SensorType.TENDONLIMITVEL, k.model.tendon_limited, tendon_side, 1)
+
+
+def jointlimitfrc(k: Kernel) -> None:
+    """Force of joint limits."""
+    of_rows(k, SensorType.JOINTLIMITFRC, "scalar_limits", "ball_limits")
+
+
+def tendonlimitfrc(k: Kernel) -> None:
+    """Force of tendon limits."""
+    of_rows(k, SensorType.TENDONLIMITFRC, "tendon_limits")
+
+
+def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
+    """Write, for each sensor of a type, the force of the first row that its joint or tendon has in a world."""
+    rows, model = DofRows(k), k.structure
+    places = {
+        int(obj): [rows.first(source) + n for n in np.flatnonzero(rows.tables[source].ids == obj)]
+        for source in sources
+        for obj in rows.tables[source].ids
+    }
+    ends = [places.get(int(obj), []) for obj in model.sensor_objid[sensors_of(model, kind)]]
+    padded = np.array([[*own, -1, -1][:2] for own in ends]).reshape(-1, 2)
+    table = k.table(f"sensor/{kind.name.lower()}_rows", padded)
+    with numbered_sensor(k, kind) as (n, sensor):
+        force = k.local(0.0)
+        for side in (1, 0):  # the lower end, if it has a row, replaces the upper one
+            row = table[n, side]
+            with k.when(row >= 0):
+                force.set(k.select(rows.D[row] > 0.0, rows.force[row], force.value))
+        write(k, sensor, force.value)
 
 
 def of_limits(

@@ -18,21 +18,33 @@ from dovetail.plugins.sensor.readings import sensors_of
 @contextmanager
 def each_sensor(k: Kernel, kind: SensorType) -> Iterator[Any]:
     """Repeat for the sensors of one type, ascending."""
+    with numbered_sensor(k, kind) as (_, sensor):
+        yield sensor
+
+
+@contextmanager
+def numbered_sensor(k: Kernel, kind: SensorType) -> Iterator[tuple[Int, Any]]:
+    """The same, with the place of each among the sensors of its type."""
     ids = sensors_of(k.structure, kind)
     table = k.table(f"sensor/{kind.name.lower()}", ids)
     with k.loop(0, len(ids)) as n:
-        yield table[n]
+        yield n, table[n]
 
 
 def write(k: Kernel, sensor: Int, *reading: Any) -> None:
     """Put the numbers of one sensor, clamped, at its address in sensordata."""
-    m = k.model
-    cutoff, kind, start = m.sensor_cutoff[sensor], m.sensor_datatype[sensor], m.sensor_adr[sensor]
+    start = k.model.sensor_adr[sensor]
+    for n, number in enumerate(reading):
+        k.data.sensordata[start + n] = clamped(k, sensor, number)
+
+
+def clamped(k: Kernel, sensor: Int, number: Any) -> Any:
+    """A number of a sensor's reading within its cutoff."""
+    cutoff, kind = k.model.sensor_cutoff[sensor], k.model.sensor_datatype[sensor]
     both = (cutoff > 0.0) & (kind == DataType.REAL)
     above = both | ((cutoff > 0.0) & (kind == DataType.POSITIVE))
-    for n, number in enumerate(reading):
-        number = k.select(above, k.min(number, cutoff), number)
-        k.data.sensordata[start + n] = k.select(both, k.max(number, -cutoff), number)
+    number = k.select(above, k.min(number, cutoff), number)
+    return k.select(both, k.max(number, -cutoff), number)
 
 
 def object_kinds(k: Kernel, kind: SensorType, field: str) -> Sequence[int]:

@@ -1,7 +1,8 @@
-"""Sensors mounted at a site, in the site's axes, in lanes: inertial units and the magnetic field.
+"""Sensors mounted at a site, in the site's axes, in lanes: inertial units, force and torque, the magnetic field.
 
-Accelerations include the upward one that stands for gravity. Compare the accelerometer, velocimeter, gyro and
-magnetometer cases of mj_computeSensorPos, …Vel and …Acc.
+Force and torque are those that the site's body receives from its parent (cfrc_int), the torque about the site;
+accelerations include the upward one that stands for gravity. Compare the accelerometer, velocimeter, gyro, force,
+torque and magnetometer cases of mj_computeSensorPos, …Vel and …Acc.
 """
 
 from __future__ import annotations
@@ -10,9 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from dovetail.backends.taichi.algebra import Vector
 from dovetail.backends.taichi.lanes import Kernel
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.queries.motion_taichi import Frame, acceleration, object_frame, velocity
+from dovetail.plugins.queries.motion_taichi import (
+    Frame,
+    acceleration,
+    force_moved_to,
+    object_frame,
+    velocity,
+)
 from dovetail.plugins.sensor.readings_taichi import each_sensor, object_kinds, write
 
 
@@ -32,6 +40,24 @@ def gyro(k: Kernel) -> None:
     """Angular velocity."""
     with mounted(k, SensorType.GYRO) as (sensor, frame):
         write(k, sensor, *(frame.rotation.T @ velocity(k, frame)[:3]))
+
+
+def force(k: Kernel) -> None:
+    """Force of the parent on the site's body."""
+    with mounted(k, SensorType.FORCE) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ interaction(k, frame)[3:]))
+
+
+def torque(k: Kernel) -> None:
+    """Torque, about the site, of the parent on the site's body."""
+    with mounted(k, SensorType.TORQUE) as (sensor, frame):
+        write(k, sensor, *(frame.rotation.T @ interaction(k, frame)[:3]))
+
+
+def interaction(k: Kernel, frame: Frame) -> Vector:
+    """Torque and force that a frame's body receives from its parent, about the frame's origin."""
+    lever = frame.position - k.data.subtree_com[k.model.body_rootid[frame.body]]
+    return force_moved_to(lever, k.data.cfrc_int[frame.body])
 
 
 def magnetometer(k: Kernel) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import attrs
 
 from dovetail.backends.taichi.algebra import MINVAL
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.taichi.lanes import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
 
 Values = Callable[[Any], Any]
@@ -88,21 +88,27 @@ def _elliptic_cost(link: Link, z: Values) -> Any:
 # ---- force
 
 
-def write_force(link: Link, z: Values, force: Field) -> None:
-    """Write the forces (6) of a link's base rows."""
+class Vector(Protocol):
+    """Where forces are written (6)."""
+
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+
+def write_force(link: Link, z: Values, force: Vector) -> None:
+    """Write the forces of a link's base rows."""
     _FORCE[link.kind.name](link, z, force)
 
 
-def _equality_force(link: Link, z: Values, force: Field) -> None:
+def _equality_force(link: Link, z: Values, force: Vector) -> None:
     for row in link.rows():
         force[row] = -link.weight_of(row) * z(row)
 
 
-def _frictionless_force(link: Link, z: Values, force: Field) -> None:
+def _frictionless_force(link: Link, z: Values, force: Vector) -> None:
     force[0] = -link.D * link.k.min(z(0), 0.0)
 
 
-def _pyramid_force(link: Link, z: Values, force: Field) -> None:
+def _pyramid_force(link: Link, z: Values, force: Vector) -> None:
     k, normal = link.k, link.k.local(0.0)
     for row in link.rows(1):
         up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
@@ -111,7 +117,7 @@ def _pyramid_force(link: Link, z: Values, force: Field) -> None:
     force[0] = link.D * normal.value
 
 
-def _elliptic_force(link: Link, z: Values, force: Field) -> None:
+def _elliptic_force(link: Link, z: Values, force: Vector) -> None:
     k, cone = link.k, cone_of(link, z)
     push = cone.stiffness * cone.gap
     normal = k.select(cone.bottom, -link.D * z(0), -push)
@@ -136,6 +142,13 @@ class Matrix(Protocol):
 def write_weight(link: Link, z: Values, W: Matrix) -> None:
     """Write the second derivatives of a link's cost."""
     _WEIGHT[link.kind.name](link, z, W)
+
+
+def always_zero(link: Link, row: Any, column: Any) -> bool:
+    """Whether an entry of a link's second derivatives is known to vanish while the kernel is built."""
+    if not (isinstance(row, int) and isinstance(column, int)) or row == column:
+        return False
+    return link.kind.name == EQUALITY or (link.kind.name == PYRAMID and min(row, column) > 0)
 
 
 def _beside(link: Link, row: Any, first: int) -> Iterator[Any]:

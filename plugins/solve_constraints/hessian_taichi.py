@@ -23,7 +23,7 @@ import numpy as np
 from dovetail.backends.taichi.algebra import MINVAL, dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
-from dovetail.plugins.solve_constraints.cost_taichi import Link
+from dovetail.plugins.solve_constraints.cost_taichi import Link, always_zero
 from dovetail.plugins.spatial import Array
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
@@ -228,7 +228,7 @@ class Hessian:
 
     @property
     def loaded(self) -> IntegerField:
-        """Bodies that have links to the ground: 1; that carry such: 2; both: 3."""
+        """1 for bodies that have links to the ground."""
         return self.k.integers("loaded", self.k.model.nbody)
 
     def clear_changed(self) -> None:
@@ -247,42 +247,85 @@ class Hessian:
             for row in link.rows():
                 weighted = k.local(np.full(6, 0.0, object))
                 for column in link.rows():
-                    weighted += W[link.index, row, column] * wrench[link.index, column]
+                    if not always_zero(link, row, column):
+                        weighted += W[link.index, row, column] * wrench[link.index, column]
                 w, u = wrench[link.index, row], weighted.value
                 total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
             self.own[body] = total.value
 
+    @property
+    def carries(self) -> IntegerField:
+        """1 for bodies that have links to the ground, or carry such."""
+        return self.k.integers("carries", self.k.model.nbody)
+
     def sum_composites(self) -> None:
         """A of every body with all it carries."""
         k, m = self.k, self.k.model
-        carries = k.integers("carries", m.nbody)
         with k.loop(0, m.nbody) as body:
-            carries[body] = self.loaded[body]
+            self.carries[body] = self.loaded[body]
             with k.when(self.loaded[body] > 0):
                 self.composite[body] = self.own[body]
+            with k.otherwise():
+                self.composite[body] = 0.0
         with k.loop(1, m.nbody, reverse=True) as body:
             parent = m.body_parentid[body]
-            with k.when(carries[body] > 0), k.when(parent > 0):
-                with k.when(carries[parent] == 0):
-                    carries[parent] = 1
-                    self.composite[parent] = self.composite[body]
-                with k.otherwise():
-                    self.composite[parent] += self.composite[body]
+            with k.when(self.carries[body] > 0), k.when(parent > 0):
+                self.carries[parent] = 1
+                self.composite[parent] += self.composite[body]
 
-    def write_tree(self, filled: Any) -> None:
-        """M and the links to the ground in the rows of changed blocks; zero in all other places of the pattern."""
-        k = self.k
+    def write_tree(self, filled: Any = None) -> None:
+        """M and the links to the ground in the rows of changed blocks; zero in all other places of the pattern, of
+        which there are some if `filled` (None: never)."""
+        k, m = self.k, self.k.model
         self.sum_composites()
-        whole = np.array_equal(k.structure.M_rownnz, k.structure.D_diag + 1)
         with k.loop(0, self.nblock) as block, k.when(self.changed[block] > 0):
-            size = self.size(block)
-            if not whole:
+            size, first = self.size(block), self.first(block)
+            short = size < (B if self.whole else B + 1)
+            with k.when(short if filled is None else short | filled):
                 self._clear(block)
-            else:
-                with k.when(filled | (size < B)):
-                    self._clear(block)
-            with k.loop(0, size) as place:
-                self._write_row(self.first(block) + place, whole=whole)
+            with k.when(self.carries[m.dof_bodyid[first]] > 0):
+                for n in np.unique(self.blocks.size).tolist():
+                    with k.when(size == n):
+                        self._write_composites(block, [first + place for place in range(n)])
+                if not self.whole:
+                    self._write_mass(first, size)
+            with k.otherwise():
+                self._write_mass(first, size)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether M has an entry for every ancestor of every dof; they stand in the same order then."""
+        model = self.k.structure
+        return bool(np.array_equal(model.M_rownnz, model.D_diag + 1))
+
+    def _write_composites(self, block: Any, rows: list[Any]) -> None:
+        """What the links to the ground make of a block's rows, and M if it is whole."""
+        k, m, d, H = self.k, self.k.model, self.k.data, self.blocks_field
+        pull = [symmetric_times(self.composite[m.dof_bodyid[row]], d.cdof[row]) for row in rows]
+        start, count = m.D_rowadr[rows[0]], m.D_diag[rows[0]]
+
+        def entry(place: int, at: Any, axis: Any) -> Any:
+            mass = d.M[m.M_rowadr[rows[place]] + at] if self.whole else 0.0
+            return mass + dot(pull[place], axis)
+
+        with k.loop(0, count) as n:
+            column = m.D_colind[start + n]
+            axis, other, beside = d.cdof[column], self.block_of(column), self.place_of(column)
+            for place in range(len(rows)):
+                H[block, other, B * place + beside] = entry(place, n, axis)
+        for place in range(len(rows)):
+            for beside in range(place + 1):
+                H[block, block, B * place + beside] = entry(place, count + beside, d.cdof[rows[beside]])
+
+    def _write_mass(self, first: Any, size: Any) -> None:
+        """M in rows that have nothing yet; added, if it is not whole, to what is there."""
+        k, m, M = self.k, self.k.model, self.k.data.M
+        with (
+            k.loop(first, first + size) as row,
+            k.loop(m.M_rowadr[row], m.M_rowadr[row] + m.M_rownnz[row]) as at,
+        ):
+            cell = row, m.M_colind[at]
+            self.entries[cell] = M[at] if self.whole else self.entries[cell] + M[at]
 
     def _clear(self, block: Any) -> None:
         """Zero the rows of a block; those that only fill it up are the identity's."""
@@ -291,25 +334,7 @@ class Hessian:
             H[block, other] = 0.0
         H[block, block] = 0.0
         with k.loop(self.size(block), B) as place:
-            H[block, block, 4 * place] = 1.0
-
-    def _write_row(self, row: Any, *, whole: bool) -> None:
-        """Entries of a dof's ancestors and its own. If M has them all they stand in the same order."""
-        k, m, d, H = self.k, self.k.model, self.k.data, self.entries
-        first, count, M = m.D_rowadr[row], m.D_diag[row] + 1, m.M_rowadr[row]
-        body = m.dof_bodyid[row]
-        carries = k.integers("carries", m.nbody)
-        with k.when(carries[body] > 0):
-            pull = symmetric_times(self.composite[body], d.cdof[row])
-            with k.loop(0, count) as n:
-                column = m.D_colind[first + n]
-                H[row, column] = (d.M[M + n] if whole else 0.0) + dot(pull, d.cdof[column])
-        if whole:
-            with k.otherwise(), k.loop(0, count) as n:
-                H[row, m.D_colind[first + n]] = d.M[M + n]
-        else:
-            with k.loop(M, M + m.M_rownnz[row]) as at:
-                H[row, m.M_colind[at]] += d.M[at]
+            H[block, block, (B + 1) * place] = 1.0
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
@@ -335,7 +360,8 @@ class Hessian:
             for row in link.rows():
                 total = k.local(0.0)
                 for column in link.rows():
-                    total += W[link.index, row, column] * J[a, column]
+                    if not always_zero(link, row, column):
+                        total += W[link.index, row, column] * J[a, column]
                 own[row] = total.value
             with k.loop(a, count.value) as b:
                 total = k.local(H[span[a], span[b]])

@@ -18,7 +18,7 @@ from dovetail.backends.taichi.algebra import dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
-from dovetail.plugins.constraint_lanes import LARGEST_DIM, DofRows, Links
+from dovetail.plugins.constraint_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
 from dovetail.plugins.solve_constraints.cost_taichi import (
     DofCost,
     Link,
@@ -55,6 +55,9 @@ class Newton:
     k: Kernel
     links: Links
     rows: DofRows
+
+    first_distance = 1.0
+    """Where the line search begins: Newton's step itself."""
 
     # ---- memory
 
@@ -139,6 +142,8 @@ class Newton:
             self.find_pattern()
             self.start(has_rows)
             self.iterate(has_rows)
+        self.write_link_forces()
+        self.write_row_forces()
 
     def iterate(self, has_rows: Any) -> None:
         """Descend until no world gains."""
@@ -216,17 +221,22 @@ class Newton:
 
     def each_row_by_kind(self) -> Iterator[tuple[Any, Callable[[Any], DofCost]]]:
         """The same with the function that gives a row's cost, for every kind of dof row."""
+        for row in self.each_row():
+            for cost in self._row_costs(row):
+                yield row, cost
+
+    def _row_costs(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
+        """`for cost in …:` runs its body, at run time, with the function that gives the cost of this row."""
         rows = self.rows
         bounds = (0, rows.first("rubbing_dofs"), rows.first("scalar_limits"), rows.count)
-        for row in self.each_row():
-            for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
-                if bounds[n] == bounds[n + 1]:
-                    continue
-                if (bounds[n], bounds[n + 1]) == (0, rows.count):
-                    yield row, self._row_cost(row, rule)
-                else:
-                    with self.k.when((row >= bounds[n]) & (row < bounds[n + 1])):
-                        yield row, self._row_cost(row, rule)
+        for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
+            if bounds[n] == bounds[n + 1]:
+                continue
+            if (bounds[n], bounds[n + 1]) == (0, rows.count):
+                yield self._row_cost(row, rule)
+            else:
+                with self.k.when((row >= bounds[n]) & (row < bounds[n + 1])):
+                    yield self._row_cost(row, rule)
 
     def _row_cost(self, row: Any, rule: Callable[..., DofCost]) -> Callable[[Any], DofCost]:
         rows = self.rows
@@ -450,6 +460,32 @@ class Newton:
             total += force[row] * wrench[link.index, row]
         self.body_force[body] = total.value
 
+    # ---- forces, for stages after the solver (left out of the kernel if none reads them)
+
+    def write_link_forces(self) -> None:
+        """Forces of all links of the tile, tangents in units of force instead of the cone's."""
+        k, links = self.k, self.links
+        if not links.kinds:
+            return
+        with k.loop(0, links.count) as link:
+            links.force[link] = 0.0
+            with k.when(k.any(links.D[link, 0] > 0.0)):
+                for kind in links.by_kind(link):
+                    own = Link(k, links, link, kind)
+                    write_force(own, self.values(link, NOW), _Row(links.force, link))
+                    if kind.name in (PYRAMID, ELLIPTIC):
+                        for row in own.rows(1):
+                            links.force[link, row] *= links.contacts.friction[link - links.nequality, row - 1]
+
+    def write_row_forces(self) -> None:
+        """Forces of all dof rows."""
+        k, rows = self.k, self.rows
+        with k.loop(0, rows.count) as row:
+            rows.force[row] = 0.0
+            with k.when(k.any(rows.D[row] > 0.0)):
+                for cost in self._row_costs(row):
+                    rows.force[row] = cost(self.row_z[NOW, row]).force
+
     # ---- direction
 
     def find_direction(self, live: Any, *, new: Any) -> None:
@@ -486,7 +522,7 @@ class Newton:
         k, H, rows = self.k, self.hessian, self.rows
         H.clear_changed()
         self._add_links(H.add_grounded, coupled=False)
-        H.write_tree((self.pattern_state[1] > 0) if H.fills else (k.model.opt.iterations < 0))
+        H.write_tree(self.pattern_state[1] > 0 if H.fills else None)
         self._add_links(H.add_coupling, coupled=True)
         for row in self.each_row():
             weight = self.row_weight[row]
@@ -525,7 +561,7 @@ class Newton:
             descent -= v * self.gradient[dof]
             length += v * v
         tolerance = m.opt.tolerance * m.opt.ls_tolerance * k.sqrt(length.value) / scale
-        at, low, high = k.local(1.0 + 0.0 * live), k.local(0.0), k.local(FARTHEST)
+        at, low, high = k.local(self.first_distance + 0.0 * live), k.local(0.0), k.local(FARTHEST)
         searching = k.local(live)
         rounding = ROUNDING[k.precision]
         with k.loop(0, m.opt.ls_iterations):

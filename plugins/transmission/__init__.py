@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.records import LANE_CHAIN, siblings
 
 
 @hookimpl
@@ -23,7 +23,9 @@ def dovetail_implementations() -> list[Implementation]:
             reads="qpos xquat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
             "subtree_com cdof",
             structure="dovetail.plugins.transmission.structure:row_structure",
-            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
-            summary="Transmissions through joints, tendons, sites and slider-cranks",
+            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",
+            follows=LANE_CHAIN,
+            follows_with="trn.body",
+            summary="All transmissions: joints, tendons, sites, slider-cranks and adhesion",
         ),
     ]

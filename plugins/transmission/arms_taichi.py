@@ -1,8 +1,9 @@
-"""Lengths and moments of actuators that act on tendons, sites and slider-cranks, in lanes.
+"""Lengths and moments of actuators that act on tendons, sites, slider-cranks and bodies, in lanes.
 
 Moments are the work of forces at the ends of the transmission when a dof moves: a site is pushed by a wrench, in its
 own frame or in that of a reference site, which is pushed back; a slider-crank pulls its crank and turns and pushes
-its slider. Compare mj_transmission.
+its slider; a body is pulled along the normals of its contacts, all together one unit strong. Contacts come from the
+memory of the kernel. Compare mj_transmission.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.taichi.algebra import Vector, cross, dot, mul_quat, sub_quat, vector
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.plugins.bias_force.rne_taichi import add_to_parents
+from dovetail.plugins.contact_lanes import Contacts
 from dovetail.plugins.tendon.rows_taichi import entry
 from dovetail.plugins.transmission.rows_taichi import moment_entries
 from dovetail.plugins.transmission.structure import BOTH, OTHER, OWN
@@ -76,6 +79,36 @@ def crank_arm(k: Kernel, actuator: Int) -> None:
         wrench(k, slider, -by_apart, cross(axis, by_axis)),
         gear,
     )
+
+
+def body_arm(k: Kernel, actuator: Int) -> None:
+    """Adhesion: against the mean normal of the body's contacts, those in the gap too; without gear."""
+    m, d, contacts = k.model, k.data, Contacts(k)
+    body, count = m.actuator_trnid[actuator, 0], k.local(0.0)
+    pull = k.scratch("pull", m.nbody, 6)
+    with k.loop(0, m.nbody) as every:
+        pull[every] = 0.0
+    if contacts.pairs.count:
+        with k.loop(0, contacts.count) as c:
+            pair = contacts.pair[c]
+            ends = [contacts.of_pair(name, pair) for name in ("body1", "body2")]
+            with k.when((ends[0] == body) | (ends[1] == body)), k.when(contacts.of_pair("moves", pair) > 0):
+                count += k.select(contacts.exists(c), 1.0, 0.0)
+                add_normal(k, contacts, c, ends, pull)
+    add_to_parents(k, pull)
+    d.actuator_length[actuator] = 0.0
+    share = 1.0 / k.max(count.value, 1.0)
+    with moment_entries(k, actuator) as (at, dof, _):
+        d.actuator_moment[at] = -share * dot(d.cdof[dof], pull[m.dof_bodyid[dof]])
+
+
+def add_normal(k: Kernel, contacts: Contacts, c: Any, bodies: list[Any], pull: Field) -> None:
+    """Add a contact's unit force along its normal on the second body, and back on the first; about the centres of
+    mass of their trees, and only in worlds that have the contact."""
+    normal, exists = contacts.frame[c][:3], contacts.exists(c)
+    for body, way in zip(bodies, (-1.0, 1.0), strict=True):
+        lever = contacts.pos[c] - k.data.subtree_com[k.model.body_rootid[body]]
+        pull[body] += k.select(exists, way * vector(cross(lever, normal), normal), 0.0)
 
 
 def wrench(k: Kernel, site: Any, force: Vector, torque: Vector) -> Vector:

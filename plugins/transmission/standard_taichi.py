@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.backends.taichi.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
 from dovetail.backends.taichi.lanes import Int, Kernel
 from dovetail.contracts.enums import JointType, TrnType
-from dovetail.plugins.transmission.arms_taichi import crank_arm, site_arm, tendon_arm
+from dovetail.plugins.transmission.arms_taichi import body_arm, crank_arm, site_arm, tendon_arm
 from dovetail.plugins.transmission.rows_taichi import row_addresses
 
 
@@ -38,6 +38,7 @@ _OTHER_ARMS: dict[TrnType, Callable[[Kernel, Int], None]] = {
     TrnType.TENDON: tendon_arm,
     TrnType.SITE: site_arm,
     TrnType.SLIDERCRANK: crank_arm,
+    TrnType.BODY: body_arm,
 }
 
 

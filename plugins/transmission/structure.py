@@ -13,6 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
+from dovetail.plugins.contact_lanes import pairs_of
 from dovetail.plugins.tendon.paths_numpy import dofs_above
 from dovetail.plugins.tendon.structure import jacobian_structure, row_arms
 
@@ -43,6 +44,8 @@ def _row(model: Any, actuator: int, tendons: list[list[Entry]]) -> list[Entry]:
         return tendons[target]
     if kind in (TrnType.SITE, TrnType.SLIDERCRANK):
         return _site_row(model, target, other, cancels=kind == TrnType.SITE)
+    if kind == TrnType.BODY:
+        return _contact_row(model, target)
     raise ValueError(
         f"actuator {actuator}: a transmission of type {kind.name.lower()} has no constant layout"
     )
@@ -59,6 +62,15 @@ def _site_row(model: Any, site: int, other: int, *, cancels: bool) -> list[Entry
     )
     ends = dict.fromkeys(own, OWN) | dict.fromkeys(theirs, OTHER) | dict.fromkeys(own & theirs, BOTH)
     return [Entry(dof, end) for dof, end in sorted(ends.items()) if not (cancels and end == BOTH)]
+
+
+def _contact_row(model: Any, body: int) -> list[Entry]:
+    """Dofs that move a body, or another that it may touch."""
+    pairs = pairs_of(model)
+    touching = (pairs.body1 == body) | (pairs.body2 == body)
+    bodies = {body, *pairs.body1[touching].tolist(), *pairs.body2[touching].tolist()}
+    dofs = {dof for n in bodies for dof in dofs_above(model, n).tolist()}
+    return [Entry(dof, OWN) for dof in sorted(dofs)]
 
 
 def moment_structure(model: Any) -> Mapping[str, Array]:

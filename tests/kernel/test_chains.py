@@ -79,3 +79,72 @@ def test_a_stage_that_is_left_out_grounds_nothing(pendulum: Model, chained: Regi
     found = plan(pendulum, chained, keep="state")
     assert chosen(found, "bias_force") == "rne@toy"
     assert "energy" in found.idle
+
+
+@pytest.fixture
+def followed(chained: Registry, record: Any) -> Registry:
+    """energy on the toy backend reads the chain's memory."""
+    record(
+        "smooth_acceleration", name="standard", backend="toy", reads="qpos", writes="qacc_smooth qfrc_smooth"
+    )
+    record(
+        "solve_constraints", name="unconstrained", backend="toy", reads="qpos", writes="qacc qfrc_constraint"
+    )
+    record("energy", name="standard", backend="toy", follows="motion", reads="qpos", writes="energy")
+    return chained
+
+
+@pytest.fixture
+def observed(pendulum: Model) -> Model:
+    pendulum.opt.enableflags |= 2
+    return pendulum
+
+
+def test_a_follower_joins_its_chain(observed: Model, followed: Registry) -> None:
+    assert chosen(plan(observed, followed, keep="all"), "energy") == "standard@toy"
+
+
+def test_a_follower_stays_behind_alone(observed: Model, followed: Registry) -> None:
+    """What comes between it and the chain costs the follower its place, not the chain."""
+    found = plan(observed, followed, {"solve_constraints": "@numpy"}, keep="all")
+    assert chosen(found, "energy") == "standard@numpy"
+    assert "solve_constraints, before it, runs as" in found.choices["energy"].fallback
+    assert chosen(found, "bias_force") == "rne@toy"
+
+
+def test_a_follower_goes_with_its_chain(observed: Model, followed: Registry) -> None:
+    found = plan(observed, followed, {"bias_force": "@numpy"}, keep="all")
+    assert chosen(found, "energy") == "standard@numpy"
+    assert "bias_force runs as rne@numpy" in found.choices["energy"].fallback
+
+
+def test_a_follower_needs_no_chain_that_passes_nothing_on(
+    observed: Model, followed: Registry, record: Any
+) -> None:
+    """Stages of the chain done otherwise are in the way only if they leave what the chain would keep to itself."""
+    record("com_velocity", name="brief", backend="numpy", reads="qvel cdof", writes="cvel")
+    record("bias_force", name="brief", backend="numpy", reads="cvel", writes="qfrc_bias")
+    brief = {"com_velocity": "brief@numpy", "bias_force": "brief@numpy"}
+    assert chosen(plan(observed, followed, brief, keep="all"), "energy") == "standard@toy"
+    full = {"com_velocity": "tree@numpy", "bias_force": "brief@numpy"}
+    found = plan(observed, followed, full, keep="all")
+    assert "com_velocity runs as tree@numpy" in found.choices["energy"].fallback
+
+
+def test_a_named_follower_without_its_chain_is_an_error(observed: Model, followed: Registry) -> None:
+    with pytest.raises(SelectionError, match=r"in one kernel with the chain.*solve_constraints, before it"):
+        plan(observed, followed, {"solve_constraints": "@numpy", "energy": "standard@toy"}, keep="all")
+
+
+def test_some_follow_only_with_a_feature(observed: Model, followed: Registry, record: Any) -> None:
+    record(
+        "inverse",
+        name="standard",
+        backend="toy",
+        follows="motion",
+        follows_with="joint.free",
+        reads="qpos",
+        writes="",
+    )
+    observed.opt.enableflags |= 4
+    assert chosen(plan(observed, followed, {"solve_constraints": "@numpy"}), "inverse") == "standard@toy"

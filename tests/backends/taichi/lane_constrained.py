@@ -44,6 +44,7 @@ def given_contacts(k: Kernel) -> None:
     with k.loop(0, pairs.capacity) as slot, k.when(k.any(given["dist"][slot, 0] < 0.5 * ABSENT)):
         here = found.value
         contacts.pair[here] = owner[slot]
+        contacts.slot[here] = slot - contacts.of_pair("first", owner[slot])
         contacts.dist[here] = given["dist"][slot, 0]
         contacts.includemargin[here] = given["includemargin"][slot, 0]
         for name in ("pos", "frame", "friction", "solref", "solreffriction", "solimp"):

@@ -90,11 +90,16 @@ def control(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
         found.set(1.0)
     with k.when(k.any(x[0] > 0.0)):
         found += r[1]
-    return [total.value, x[0] * count.value, found.value, k.exp(r[0])]
+    return [total.value, x[0] * count.value, found.value, k.exp(r[0]) + k.integer(r[2] * 1.7)]
 
 
 def control_expected(x: Any, r: Any, i: Any) -> list[Any]:
-    return [((x[2] - r[0]) + x[1]) * 2.0 + x[0] - r[0], 3 * x[0], 0 * x[0] + r[1], 0 * x[0] + np.exp(r[0])]
+    return [
+        ((x[2] - r[0]) + x[1]) * 2.0 + x[0] - r[0],
+        3 * x[0],
+        0 * x[0] + r[1],
+        0 * x[0] + np.exp(r[0]) + 3,
+    ]
 
 
 def functions(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
@@ -103,6 +108,17 @@ def functions(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
 
 def functions_expected(x: Any, r: Any, i: Any) -> list[Any]:
     return [np.sqrt(x[0]), np.floor(x[1] * 3.0), np.sqrt(r[0]) * x[2], np.floor(r[2]) + x[3] * i[0]]
+
+
+def apart_and_together(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    """Lanes through memory that holds numbers one by one."""
+    memory = k.split("memory", 4)
+    memory[:] = x
+    return [memory[3] * 2.0, memory[2] + x[0], k.select(memory[1] < 0.7, memory[1], r[0]), memory[0]]
+
+
+def apart_and_together_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    return [x[3] * 2.0, x[2] + x[0], np.where(x[1] < 0.7, x[1], r[0]), x[0]]
 
 
 CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
@@ -124,7 +140,8 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "eq": comparisons("eq", lambda a, b: a == b),
     "ne": comparisons("ne", lambda a, b: a != b),
     "and or not select": (logic, logic_expected),
-    "any exp real": (control, control_expected),
+    "any exp real integer": (control, control_expected),
+    "lane lanes": (apart_and_together, apart_and_together_expected),
     "sqrt floor": (functions, functions_expected),
 }
 

@@ -13,9 +13,8 @@ from lane_zoo import real, zoo
 
 NWORLD = 13
 FIELDS = ("qacc", "qfrc_constraint")
-TOLERANCE = {"f64": 1e-8, "f32": 2e-3}
-"""Largest error relative to the largest number of a world's field. Measured: 5e-11 and 3e-4; in f32 it is that of
-contact accelerations of 1e4, from distances of which six digits are known."""
+TOLERANCE = {"f64": 1e-8, "f32": 1e-4}
+"""Largest error relative to the largest number of a world's field. Measured: 5e-11 and 6e-6."""
 TIGHT = 1e-14
 """Solver tolerance for comparisons: mujoco solves islands one by one, so that at a looser one both stop at
 different places, each right within the tolerance."""
@@ -61,8 +60,17 @@ def test_the_states_have_every_kind_of_row() -> None:
     assert {int(dim) for data in states("zoo elliptic") for dim in data.contact.dim} >= {1, 4, 6}
 
 
+ROBOTS = ["ant elliptic", "humanoid pyramidal", "humanoid elliptic"]
+
+
 @pytest.mark.parametrize(
-    "name", ["zoo pyramidal", "zoo elliptic", "half_cheetah pyramidal", "ant elliptic", "humanoid pyramidal"]
+    "name",
+    [
+        "zoo pyramidal",
+        "zoo elliptic",
+        "half_cheetah pyramidal",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ROBOTS),
+    ],
 )
 def test_accelerations_are_mujocos(name: str) -> None:
     found = worlds(name)

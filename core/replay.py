@@ -1,0 +1,71 @@
+"""Fields that a chain keeps to itself, computed by repeating the last step with the reference.
+
+The stages of a chain hand each other memory of their own; Data fields such as `efc_J` are never made. Who keeps one
+has it all the same: before the last step of a call the state of every world is remembered, and after it the reference
+takes the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied. That is
+as slow as one step of the reference for all worlds, once per call, and does not change the state.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.fields import Array
+from dovetail.contracts.sizes import CAPACITIES
+from dovetail.guard import StateWarning
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Data
+    from dovetail.plan import Plan
+
+State = Mapping[str, Array]
+"""State fields of all worlds by name."""
+
+
+@attrs.define(eq=False)
+class Replay:
+    """The reference beside a plan, for fields that the plan's own kernels do not fill."""
+
+    plan: Plan
+    """Of one world, on the reference backend."""
+    fields: tuple[str, ...]
+    _single: Data | None = None
+
+    def remember(self, data: Data) -> State:
+        """The state of all worlds."""
+        return {name: np.array(data.field(name)) for name in data.state}
+
+    def step(self, data: Data, before: State) -> None:
+        """Fill the fields with those of a step from a remembered state."""
+        self._run(data, before, lambda single: self.plan.step(single))
+
+    def forward(self, data: Data) -> None:
+        """Fill the fields with those that follow from the present state."""
+        self._run(data, self.remember(data), self.plan.forward)
+
+    def _run(self, data: Data, state: State, run: Callable[[Data], None]) -> None:
+        if self._single is None:
+            self._single = self.plan.make_data(data.arena.max_bytes)
+        single = self._single
+        for number, world in enumerate(data.worlds()):
+            for name, values in state.items():
+                single.field(name)[...] = values if data.nworld is None else values[number]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", StateWarning)  # who took the step itself has told
+                run(single)
+            data.reserve(**{name: single.sizes.get(name, 0) for name in CAPACITIES})
+            for name in self.fields:
+                _copy(single.field(name), world.field(name))
+
+
+def _copy(source: Array, target: Array) -> None:
+    """Take over a field; of one that grows, the target may have more room."""
+    if source.shape == target.shape:
+        target[...] = source
+    else:
+        target[: len(source)] = source
