@@ -83,6 +83,8 @@ class Segment:
     precision: str
     threads: int
     options: Mapping[str, Any] = attrs.field(factory=dict)
+    per_world: tuple[str, ...] = ()
+    """Model fields whose values are not the Model's but those of `model:<field>` in Data."""
 
 
 class Runner(Protocol):

@@ -74,6 +74,10 @@ class PlanError(DovetailError):
     """A plan cannot be compiled from otherwise valid choices."""
 
 
+class PerWorldError(PlanError):
+    """A Model field cannot differ between the worlds of a batch in the way that was asked for."""
+
+
 class MissingStageError(PlanError):
     """The model needs a stage that no installed plugin implements."""
 

@@ -9,7 +9,7 @@ the world where it was. With the disable flag `autoreset` MuJoCo, and so `reset`
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import attrs
@@ -32,11 +32,53 @@ class StateWarning(RuntimeWarning):
     """A state went bad and was reset or frozen."""
 
 
+@attrs.frozen
+class Event:
+    """A number that went bad in a launch of a backend that watches its worlds itself."""
+
+    world: int
+    field: str
+    index: int
+    value: float
+    time: float
+    count: int
+    """How often the world went bad in the launch; this is the first time."""
+
+
+MOST_TOLD = 20
+"""Worlds that have a warning each; of more, the numbers are told together."""
+
+
 @attrs.define
 class Guard:
     """Watches the worlds of one plan."""
 
     policy: Policy = "reset"
+
+    def tell(self, data: Data, found: Sequence[Event]) -> None:
+        """Say what happened in a launch; the backend has reset or held back the worlds already."""
+        if not found:
+            return
+        outcome = self._outcome(data)
+        for event in found[:MOST_TOLD]:
+            said = describe_event(data, event)
+            if self.policy == "raise":
+                others = f" (and {len(found) - 1} more worlds)" if len(found) > 1 else ""
+                raise BadStateError(f'{said}{others}. Use on_nan="reset" to go on from the initial state')
+            again = f", {event.count} times in this call" if event.count > 1 else ""
+            warnings.warn(f"{said}{outcome}{again}", StateWarning, stacklevel=2)
+        if len(found) > MOST_TOLD:
+            worlds = ", ".join(str(event.world) for event in found[MOST_TOLD:])
+            warnings.warn(f"so did numbers of worlds {worlds}", StateWarning, stacklevel=2)
+
+    def _outcome(self, data: Data) -> str:
+        if self.policy == "freeze":
+            return ": the world stays where it is"
+        return (
+            ": the world is reset"
+            if self._resets(data)
+            else "; it is not reset, because autoreset is disabled"
+        )
 
     def may_step(self, data: Data, number: int | None = None) -> bool:
         """Look at one world's state before a step; False if it must stay where it is."""
@@ -115,6 +157,13 @@ def describe_bad(data: Data, field: str, index: int, number: int | None) -> str:
     where = describe_index(data.model, data._specs[field], (index,))
     world = "" if number is None else f"world {number}: "
     return f"{world}{field}{where} is {data.field(field)[index]} at time {data.time:.6g}"
+
+
+def describe_event(data: Data, event: Event) -> str:
+    """The same for an event of a launch."""
+    where = describe_index(data.model, data._specs[event.field], (event.index,))
+    world = "" if data.nworld is None else f"world {event.world}: "
+    return f"{world}{event.field}{where} is {event.value} at time {event.time:.6g}"
 
 
 def reset_world(data: Data) -> None:

@@ -56,8 +56,8 @@ class Implementation:
     """`module:function` of the model that returns integer Data fields which do not depend on the state, for
     backends whose kernels hold only reals."""
     delivery: str = ""
-    """`module:function` of the model and the names of wanted fields, for backends whose kernels hold only reals of fixed
-    number: what brings written fields of other kinds (contacts, counts) from the kernel into Data."""
+    """`module:function` of the model and the names of wanted fields, for backends whose kernels hold only reals of
+    fixed number: what brings written fields of other kinds (contacts, counts) from the kernel into Data."""
     chain: str = ""
     """Implementations of neighbouring stages that hand each other memory which is no Data field name the same
     chain; a plan takes all of them or none."""

@@ -20,9 +20,10 @@ from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import MissingStageError, PlanError
 from dovetail.guard import Guard
+from dovetail.per_world import check_patterns, data_name, specs_of
 from dovetail.registry import Registry
 from dovetail.replay import Replay
-from dovetail.selection import Choice
+from dovetail.selection import REFERENCE, Choice
 
 
 @attrs.frozen
@@ -78,6 +79,8 @@ class Plan:
     options: Mapping[str, Any]
     replay: Replay | None = None
     """What fills kept fields that the plan's own slots do not (see `replay`)."""
+    per_world: tuple[str, ...] = ()
+    """Model fields that have values of their own in every world."""
     key: tuple[object, ...]
     """The option values the plan depends on (see `planner.structure_key`)."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
@@ -96,9 +99,9 @@ class Plan:
 
     @property
     def extra_fields(self) -> tuple[FieldSpec, ...]:
-        """Fields that the chosen implementations add."""
+        """Fields that the chosen implementations add, and values of the Model that every world has for itself."""
         fields = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
-        return tuple(fields.values())
+        return (*fields.values(), *specs_of(self.per_world))
 
     @property
     def evaluations(self) -> int:
@@ -197,6 +200,7 @@ class Plan:
         why = self._misfit(data)
         if why:
             raise PlanError(f"this Data was not made for this plan ({why}); use plan.make_data()")
+        check_patterns(self.model, data, self.per_world)
 
     def _program(self, sequence: str) -> list[_Step]:
         if sequence not in self._programs:
@@ -213,7 +217,7 @@ class Plan:
         segment = Segment(
             model=self.model,
             slots=tuple(group),
-            load=tuple(sorted(live_in(group) & self.keep)),
+            load=tuple(sorted({*(live_in(group) & self.keep), *map(data_name, self.per_world)})),
             store=tuple(sorted(written(group) & self.keep)),
             whole_step=whole,
             evaluations=self.evaluations,
@@ -222,6 +226,7 @@ class Plan:
             precision=self.precision,
             threads=self.threads,
             options=self.options,
+            per_world=self.per_world,
         )
         runner = self.registry.backend(group[0].record.backend).compile(segment)
         wrappers = self._wrappers_of(group[0])
@@ -274,6 +279,9 @@ class Plan:
             text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
         if self.idle:
             text.append(f"   -  left out, results not kept: {', '.join(self.idle)}")
+        text += self._price_of_segments()
+        if self.per_world:
+            text.append(f"   -  with values per world: {', '.join(self.per_world)}")
         if self.replay is not None:
             text.append(
                 "   +  repeated with the reference after the last step of a call, world by world, for: "
@@ -281,6 +289,16 @@ class Plan:
             )
         text += [f"  !!  {m.slot:<{width}}  MISSING, needed by {m.reason}" for m in self.missing]
         return "\n".join(text)
+
+    def _price_of_segments(self) -> list[str]:
+        """What it costs that a kernel does not hold the whole step."""
+        groups = self.segments("step")
+        others = {group[0].record.backend for group in groups} - {REFERENCE}
+        if len(groups) == 1 or not others:
+            return []
+        return [
+            f"   -  steps are launched one by one, {len(groups)} segments each: a single kernel would run many"
+        ]
 
     def headline(self) -> str:
         count = len(self.segments("step"))

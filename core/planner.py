@@ -23,6 +23,7 @@ from dovetail.errors import (
 )
 from dovetail.features import NEEDS, ON_REQUEST, features, geom_pairs, need
 from dovetail.implementation import Implementation
+from dovetail.per_world import chosen_fields, data_name
 from dovetail.pipeline import Stage
 from dovetail.plan import Missing, Plan, missing_error
 from dovetail.registry import Registry, default_registry
@@ -89,12 +90,13 @@ def compile_plan(
     wrappers: Sequence[Wrapper] = (),
     missing: str = "error",
     registry: Registry | None = None,
+    per_world: Iterable[str] = (),
 ) -> Plan:
     """Choose, check and arrange.
 
     `config` None means the files and environment of the working directory. `missing="error"` raises for slots
     that nobody implements, `"report"` lists them in a plan that cannot run, `"skip"` leaves them out on the
-    caller's responsibility.
+    caller's responsibility. `per_world` names Model fields that have values of their own in every world.
     """
     if missing not in ("error", "report", "skip"):
         raise PlanError(f"missing={missing!r} should be 'error', 'report' or 'skip'")
@@ -105,6 +107,7 @@ def compile_plan(
         wrappers=tuple(wrappers),
         on_missing=missing,
         registry=registry or default_registry(),
+        per_world=chosen_fields(per_world),
     )
     return planner.plan()
 
@@ -117,6 +120,7 @@ class _Planner:
     wrappers: tuple[Wrapper, ...]
     on_missing: str
     registry: Registry
+    per_world: tuple[str, ...] = ()
     choices: dict[str, Choice] = attrs.field(factory=dict)
     skipped: list[str] = attrs.field(factory=list)
     missing: list[Missing] = attrs.field(factory=list)
@@ -142,7 +146,8 @@ class _Planner:
             precision=precision,
             threads=self.config.setting("threads", 1).value,
             lanes=self._lanes(slots, precision),
-            keep=kept | self._shared(slots),
+            keep=kept | self._shared(slots) | {data_name(field) for field in self.per_world},
+            per_world=self.per_world,
             replay=self._replay(slots, kept),
             slots=tuple(slots),
             choices=self.choices,
@@ -424,7 +429,10 @@ class _Planner:
             precision=self.config.setting("precision", "f64").value,
             on_nan="freeze" if policy == "raise" else policy,
         )
-        return Replay(compile_plan(self.model, said, registry=registry, missing=self.on_missing), fields)
+        plan = compile_plan(
+            self.model, said, registry=registry, missing=self.on_missing, per_world=self.per_world
+        )
+        return Replay(plan, fields)
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what

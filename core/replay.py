@@ -2,15 +2,15 @@
 
 The stages of a chain hand each other memory of their own; Data fields such as `efc_J` are never made. Who keeps one
 has it all the same: before the last step of a call the state of every world is remembered, and after it the reference
-takes the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied. That is
-as slow as one step of the reference for all worlds, once per call, and does not change the state.
+takes the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied.
+That is as slow as one step of the reference for all worlds, once per call, and does not change the state.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -63,7 +63,7 @@ class Replay:
                 _copy(single.field(name), world.field(name))
 
 
-def _copy(source: Array, target: Array) -> None:
+def _copy(source: Any, target: Any) -> None:
     """Take over a field; of one that grows, the target may have more room."""
     if source.shape == target.shape:
         target[...] = source

@@ -140,12 +140,22 @@ class Selector:
         if backend == REFERENCE or reference is None or any(w.backend for w in self._wishes(slot)):
             return choice
         for part in parts:
-            name = self._part_name(part)
-            if name and self.registry.find(part, name, backend) is None:
+            lacks = self._lacks(part, backend)
+            if lacks:
                 wish = self.config.setting("backend", REFERENCE)
-                why = f"{backend} wished by {wish.origin}: {part} {name} has no {backend} implementation"
-                return Choice(reference, "default", fallback=why)
+                return Choice(reference, "default", fallback=f"{backend} wished by {wish.origin}: {lacks}")
         return choice
+
+    def _lacks(self, part: str, backend: str) -> str:
+        """Why a backend cannot serve a part for this model; empty if it can, or if nobody has the part."""
+        name = self._part_name(part)
+        if not name:
+            return ""
+        record = self.registry.find(part, name, backend)
+        if record is None:
+            return f"{part} {name} has no {backend} implementation"
+        why = self._unsuitable(record)
+        return f"{part}: {why}" if why else ""
 
     def _part_name(self, part: str) -> str:
         records = self.registry.of(part)
@@ -170,6 +180,7 @@ class Selector:
             )
         choice = Choice(self._exact(slot, name, backend, origin, records), origin)
         self._check_installed(choice)
+        self._check_suitable(choice)
         return choice
 
     def _wishes(self, slot: str) -> list[Request]:

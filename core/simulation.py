@@ -12,10 +12,11 @@ from dovetail.backend import Wrapper
 from dovetail.config import Config
 from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
-from dovetail.contracts.derive import build_model, reset
+from dovetail.contracts.derive import build_model, chosen_worlds, reset
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
-from dovetail.errors import ValidationError
+from dovetail.errors import PerWorldError, ValidationError
+from dovetail.per_world import PerWorld, WorldModel, set_world_constants
 from dovetail.plan import Plan
 from dovetail.planner import compile_plan, structure_key
 from dovetail.registry import Registry, default_registry
@@ -104,14 +105,17 @@ def _said(compiled: Any) -> frozenset[str]:
     return frozenset(name for name in compiled.values if name.startswith("stat."))
 
 
+def finalizer(registry: Registry) -> Callable[[Model], Mapping[str, Any]]:
+    """What computes the values that derive from others."""
+    records = registry.of("finalize_model")
+    return next((r for r in records if r.default), records[0]).load()
+
+
 def set_constants(
     model: Model, registry: Registry | None = None, *, skip: frozenset[str] = frozenset()
 ) -> None:
     """Recompute the Model values that derive from others (after editing masses, say); as mj_setConst."""
-    registry = registry or default_registry()
-    records = registry.of("finalize_model")
-    record = next((r for r in records if r.default), records[0])
-    for name, value in record.load()(model).items():
+    for name, value in finalizer(registry or default_registry())(model).items():
         if name not in skip:
             model.field(name)[...] = value
 
@@ -144,7 +148,8 @@ class Simulation:
     `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
     and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `wrap` puts profilers or guards around stages;
+    a warning that names joint and time), `"raise"` or `"freeze"`. `per_world` names Model fields that have a value of
+    their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
     `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
     """
 
@@ -161,6 +166,7 @@ class Simulation:
         lanes: int | None = None,
         runtime: str | None = None,
         on_nan: str | None = None,
+        per_world: str | Iterable[str] = (),
         wrap: Sequence[Wrapper] = (),
         missing: str = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -183,6 +189,7 @@ class Simulation:
         self._wrap = tuple(wrap)
         self._missing = missing
         self.nworld = nworld
+        self._per_world = _checked_per_world(per_world, nworld)
         self.plan = self._compile()
         self.data = self.plan.make_data(max_bytes)
         self._max_bytes = max_bytes
@@ -195,6 +202,25 @@ class Simulation:
             wrappers=self._wrap,
             missing=self._missing,
             registry=self._registry,
+            per_world=self._per_world,
+        )
+
+    @property
+    def per_world(self) -> PerWorld:
+        """The Model fields that every world has for itself, as arrays to read and write."""
+        return PerWorld(lambda: self.data, self.plan.per_world)
+
+    def set_constants(self, worlds: Sequence[int] | Array | None = None) -> None:
+        """Recompute what derives from edited values (inverse weights from masses, say), as mj_setConst: in the Model,
+        or with fields per world in all or chosen worlds."""
+        if not self.plan.per_world:
+            set_constants(self.model, self._registry)
+            return
+        set_world_constants(
+            WorldModel(self.model, self.plan.per_world),
+            self.data,
+            chosen_worlds(self.data, worlds),
+            finalizer(self._registry),
         )
 
     def _current_plan(self) -> Plan:
@@ -227,6 +253,16 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<dovetail.Simulation of {self.model!r}, {self.data!r}>"
+
+
+def _checked_per_world(fields: str | Iterable[str], nworld: int | None) -> tuple[str, ...]:
+    """The wanted fields; a single world has none."""
+    wanted = (fields,) if isinstance(fields, str) else tuple(fields)
+    if wanted and nworld is None:
+        raise PerWorldError(
+            f"per_world={wanted!r} needs a batch: say nworld=, or edit the Model itself (model.{wanted[0]})"
+        )
+    return wanted
 
 
 def _moved(old: Data, new: Data) -> Data:

@@ -1,9 +1,9 @@
 """Contacts and numbers of rows from a lane kernel into Data, world by world in MuJoCo's order.
 
-The kernel's list holds a contact if any world of the tile has it; each world's own contacts, in the order of the list,
-are its `data.contact`. What the list does not hold follows from it: geoms and dimension from the pair, `exclude` from
-distance and margin, `mu` and `efc_address` from the contacts that have rows. Compare mj_collision, mj_setContact and
-mj_instantiateContact.
+The kernel's list holds a contact if any world of the tile has it; each world's own contacts, in the order of the
+list, are its `data.contact`. What the list does not hold follows from it: geoms and dimension from the pair,
+`exclude` from distance and margin, `mu` and `efc_address` from the contacts that have rows. Compare mj_collision,
+mj_setContact and mj_instantiateContact.
 """
 
 from __future__ import annotations

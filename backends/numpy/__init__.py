@@ -14,6 +14,7 @@ from dovetail.contracts.sizes import CAPACITIES
 from dovetail.errors import PluginError
 from dovetail.guard import Guard
 from dovetail.hookspecs.markers import PROJECT, hookimpl
+from dovetail.per_world import WorldModel
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -68,14 +69,20 @@ class NumpyRunner:
     """Bound functions in order."""
 
     def __init__(self, segment: Segment) -> None:
-        self._calls = [(_bind(segment.model, slot), slot.when) for slot in segment.slots]
+        self._worlds = WorldModel(segment.model, segment.per_world) if segment.per_world else None
+        model = segment.model if self._worlds is None else self._worlds.model
+        self._calls = [(_bind(model, slot), slot.when) for slot in segment.slots]
         self._integrates = [slot.integrates for slot in segment.slots]
         self._whole = segment.whole_step
         self._last = segment.evaluations - 1
         self._guard = Guard(segment.options.get("on_nan", "reset"))
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
+        if self._worlds is not None:
+            self._worlds.refresh()
         for number, world in enumerate(_each_world(data)):
+            if self._worlds is not None:
+                self._worlds.take(world)
             if not self._whole:
                 self._run(world, evaluation, range(len(self._calls)))
                 continue

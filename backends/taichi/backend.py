@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -16,13 +16,15 @@ from dovetail.backends.taichi.relayout import Relayout, expected_layouts, relayo
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import DATA_SPECS
-from dovetail.errors import PluginError
+from dovetail.contracts.types import DATA_SPECS, STATE
+from dovetail.errors import PerWorldError, PluginError
 from dovetail.features import features
+from dovetail.per_world import PATTERNS
 
 if TYPE_CHECKING:
     from dovetail.backends.taichi.exports import Export, Outbox
     from dovetail.backends.taichi.program import LaneStage, Program
+    from dovetail.backends.taichi.watch import Watch
     from dovetail.contracts.arena import Layout
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
@@ -40,7 +42,7 @@ class TaichiBackend:
     name = "taichi"
     install = "dovetail[taichi]"
     in_place = False
-    watches = False
+    watches = True
 
     def missing(self) -> str:
         found = any(importlib.util.find_spec(name) for name in ("taichi", "quadrants"))
@@ -82,6 +84,7 @@ class TaichiRunner:
         self._relayouts: list[Relayout] = []
         self._layout: Layout | None = None
         self._growth = 1
+        self._watch = watch_of(segment)
         self._deliveries: list[Delivery] = []
         self._outbox: Outbox | None = None
 
@@ -89,21 +92,29 @@ class TaichiRunner:
         if data.arena.layout is not self._layout:
             self._adopt(data)
         assert self._program is not None
-        buffers = self._segment.model.buffers
+        launch = {
+            "model_buffers": self._segment.model.buffers,
+            "nstep": nstep,
+            "evaluation": evaluation,
+            "converted": self._converted(data),
+            "outbox": self._outbox,
+        }
         with expected_layouts(self._relayouts, data):
-            self._run(data, (buffers, nstep, evaluation, self._converted(data)))
+            self._run(data, launch)
         if self._outbox is not None:
             for delivery in self._deliveries:
                 delivery.write(data, self._outbox)
         for name, value in self._structure.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
+        if self._watch is not None and self._outbox is not None:
+            self._watch.tell(data, self._outbox)
 
-    def _run(self, data: Data, arguments: tuple[Any, ...]) -> None:
+    def _run(self, data: Data, launch: Mapping[str, Any]) -> None:
         """Launch; tiles whose lists lacked room are untouched, and run again by a program that has more."""
         assert self._program is not None
         numbers = data.arena.buffers["real"]
-        lacking = self._program.run(numbers, *arguments, outbox=self._outbox)
+        lacking = self._program.run(numbers, **launch)
         while lacking.any():
             self._growth *= int(lacking.max())
             logger.warning(
@@ -113,7 +124,7 @@ class TaichiRunner:
                 self._growth,
             )
             self._program = build(self._segment, data, self._growth, self._deliveries)
-            lacking = self._program.run(numbers, *arguments, only=lacking, outbox=self._outbox)
+            lacking = self._program.run(numbers, **launch, only=lacking)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -202,10 +213,9 @@ def converted(segment: Segment) -> list[str]:
     return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
 
 
-def build(
-    segment: Segment, data: Data, growth: int = 1, delivered: Sequence[Delivery] = ()
-) -> Program:
-    """Trace and compile the segment's slots for the layout of this Data; lists get `growth` times their usual room."""
+def build(segment: Segment, data: Data, growth: int = 1, delivered: Sequence[Delivery] = ()) -> Program:
+    """Trace and compile the segment's slots for the layout of this Data; lists get `growth` times their usual
+    room."""
     from dovetail.backends.taichi.program import FieldPlace, compile_program
 
     model = segment.model
@@ -217,8 +227,15 @@ def build(
         for name, place in data.arena.layout.places.items()
         if place.dtype == "real"
     }
+    stages = [stage for slot in segment.slots for stage in lane_stages(slot)]
+    exports = [export for delivery in delivered for export in delivery.exports]
+    watch = watch_of(segment)
+    if watch is not None:
+        from dovetail.backends.taichi.watch import EXPORT, watched
+
+        stages, exports = watched(stages, watch), [*exports, EXPORT]
     return compile_program(
-        stages=[stage for slot in segment.slots for stage in lane_stages(slot)],
+        stages=stages,
         model_places=_model_places(model),
         data_places=places,
         data_shapes=shapes,
@@ -228,7 +245,7 @@ def build(
         converted=converted(segment),
         sizes=model.sizes,
         features=_features(model),
-        structure=model,
+        structure=Structure(model, segment.per_world) if segment.per_world else model,
         evaluations=segment.evaluations if segment.whole_step else 1,
         lanes=segment.lanes,
         precision=segment.precision,
@@ -236,8 +253,42 @@ def build(
         runtime=segment.options.get("runtime", "auto"),
         growth=growth,
         repeatable=segment.options.get("repeatable", False),
-        exports=[export for delivery in delivered for export in delivery.exports],
+        exports=exports,
+        per_world=segment.per_world,
     )
+
+
+def watch_of(segment: Segment) -> Watch | None:
+    """What looks at the worlds of a kernel that runs whole steps."""
+    from dovetail.backends.taichi.watch import Watch
+
+    if not segment.whole_step or not any(slot.integrates for slot in segment.slots):
+        return None
+    present = {*segment.load, *segment.store, *converted(segment)}
+    return Watch(
+        policy=segment.options.get("on_nan", "reset"),
+        state=tuple(name for name in STATE if name in present),
+        stored=tuple(name for name in STATE if name in segment.store),
+    )
+
+
+class Structure:
+    """The Model as builders see it while they run: what differs between worlds is no structure."""
+
+    def __init__(self, model: Any, per_world: Collection[str], prefix: str = "") -> None:
+        self._model, self._per_world, self._prefix = model, per_world, prefix
+
+    def __getattr__(self, name: str) -> Any:
+        full = self._prefix + name
+        if full in self._per_world and full not in PATTERNS:
+            raise PerWorldError(
+                f"{full} has values per world, but a stage works it into the kernel as the same for all; "
+                f"take it out of "
+                "per_world"
+            )
+        value = getattr(self._model, name)
+        nested = any(field.startswith(f"{full}.") for field in self._per_world)
+        return Structure(value, self._per_world, f"{full}.") if nested else value
 
 
 def lane_stages(slot: Slot) -> list[LaneStage]:

@@ -121,24 +121,34 @@ class Exports:
             (self.integers, "EI", "SI", "c"),
         ):
             if buffer.fixed or buffer.lists:
+                rows = (
+                    f"({buffer.fixed_rows} + room * {buffer.list_width})"
+                    if buffer.lists
+                    else buffer.fixed_rows
+                )
                 lines += [
-                    f"{pad}{out}_at = tile * ({buffer.fixed_rows} + room * {buffer.list_width})",
+                    f"{pad}{out}_at = tile * {rows}",
                     *_copies(buffer, out, scratch, base, pad),
                 ]
         return lines
 
     @property
     def arguments(self) -> list[str]:
-        """Of the kernel: a buffer of numbers, one of integers, the lists' lengths, and the room."""
-        if not self.any:
-            return []
+        """Of the kernel: buffers of numbers and of integers, the lists' lengths and the room for them, as needed."""
         whole = "ti.types.ndarray(dtype=ti.i32, ndim=1)"
-        return [
-            "E: ti.types.ndarray(dtype=VT, ndim=1)",
-            f"EI: {whole}",
-            f"EL: {whole}",
-            "room: ti.i32",
-        ]
+        kinds = {"E": "ti.types.ndarray(dtype=VT, ndim=1)", "EI": whole, "EL": whole, "room": "ti.i32"}
+        return [f"{name}: {kinds[name]}" for name in self.names]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the arguments that are needed."""
+        needed = {
+            "E": bool(self.numbers.fixed or self.numbers.lists),
+            "EI": bool(self.integers.fixed or self.integers.lists),
+            "EL": self.count is not None,
+            "room": self.count is not None,
+        }
+        return [name for name, wanted in needed.items() if wanted]
 
 
 def _buffer(exports: Iterable[Export], places: Mapping[str, FieldPlace]) -> _Buffer:

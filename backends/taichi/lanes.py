@@ -56,6 +56,7 @@ from dovetail.backends.taichi.values import (
     make,
     split_index,
 )
+from dovetail.contracts.derive import OF_MODEL
 
 __all__ = ["Cond", "Field", "Int", "Kernel", "LaneError", "Mask", "Num", "Real", "Value", "Variable"]
 
@@ -103,6 +104,8 @@ class Layout:
     """The Model that the plan is for."""
     growth: int = 1
     """How many times the usual room lists have (see `Kernel.room`)."""
+    per_world: Container[str] = ()
+    """Model fields that are lanes: every world has values of its own, in the Data field `model:<field>`."""
     memo: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
     """What stages worked out from the structure, so that it is done once for a program."""
 
@@ -124,6 +127,8 @@ class Kernel:
     """Shapes of scratch memory, by its full name."""
     tables: dict[str, np.ndarray] = attrs.field(factory=dict)
     """Constant integers, by name; shared by all stages of a program."""
+    per_world: set[str] = attrs.field(factory=set)
+    """Model fields with values per world that the stage reads."""
     buffers: set[str] = attrs.field(factory=set)
     """Optional arguments of the kernel that the stage needs (`emit.OPTIONAL_BUFFERS`)."""
     _variables: int = 0
@@ -143,6 +148,10 @@ class Kernel:
         """The Model itself, for working out tables while the stage is built: sizes, ids and types only, which the
         plan's key watches. Values that users may edit (sizes of geoms, masses, gains) are read through `k.model`."""
         return self.layout.structure
+
+    def varies(self, name: str) -> bool:
+        """Whether every world has its own values of a Model field, so that `k.model.<name>` are lanes."""
+        return name in self.layout.per_world
 
     def needed(self, name: str) -> bool:
         """Whether a Data field is kept or read by another stage (unread results are dropped in any case)."""
@@ -391,6 +400,9 @@ class ModelFields:
     def __getattr__(self, name: str) -> Any:
         layout = self._kernel.layout
         full = self._prefix + name
+        if full in layout.per_world:
+            own = PerWorldField(self._kernel, full)
+            return own if own.shape else own.load(())
         if full in layout.model:
             dtype, place = layout.model[full]
             field = ModelField(self._kernel, full, dtype, place)
@@ -554,6 +566,18 @@ class ModelField(_Indexed):
             self.kernel.buffers.add("MF")
         args = (self.dtype, base, literal + self.place.offset)
         return self.kernel.trace.node(PURE_MEMORY, kind, args)
+
+
+class PerWorldField(_Indexed):
+    """A Model array of which every world has its own: loads give lanes, and never change during a launch."""
+
+    def __init__(self, kernel: Kernel, name: str) -> None:
+        super().__init__(kernel, OF_MODEL + name, kernel.layout.data[OF_MODEL + name])
+        kernel.per_world.add(name)
+
+    def load(self, index: tuple[Any, ...]) -> Any:
+        cell = Field(self.kernel, self.name, self.shape)._cell(index)
+        return self.kernel.trace.node("load", NUM, (self.name, *cell), depends=self.name)
 
 
 class Field(_Indexed):

@@ -8,26 +8,23 @@ packed buffers at run time; so editing the Model in place needs no new kernel.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import inspect
 import logging
-import os
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.backends.taichi import progress
 from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.blocks import Trace
+from dovetail.backends.taichi.cache import load_module, writable_directory, write_module
 from dovetail.backends.taichi.emit import (
     BUFFERS,
     OPTIONAL_BUFFERS,
@@ -37,7 +34,7 @@ from dovetail.backends.taichi.emit import (
     find_live,
     stage_source,
 )
-from dovetail.backends.taichi.exports import Export, Exports, Outbox, wanted_memories
+from dovetail.backends.taichi.exports import Export, Exports, Outbox, memory_name, wanted_memories
 from dovetail.backends.taichi.lanes import (
     INTEGERS,
     LACKING,
@@ -49,6 +46,7 @@ from dovetail.backends.taichi.lanes import (
     Layout,
 )
 from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
+from dovetail.errors import PerWorldError
 
 __all__ = ["FieldPlace", "LaneStage", "Program", "clear_stage", "compile_program"]
 
@@ -63,10 +61,18 @@ overflow, so that neighbouring numbers are reached from one address (humanoid: 1
 
 LANES = (1, 2, 4, 8, 16, 32)
 
+AGAIN = "watch/again"
+"""Shared integer by which the watch (see `watch`) says that an evaluation must be repeated."""
+
 DONE = -1
 """Stands in the place of a tile that has been run."""
 
 FLOAT: dict[str, np.dtype[Any]] = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
+
+
+Role = Literal["stage", "begin", "before_step", "before_integration", "end"]
+"""A stage, or a part of watching the worlds (see `watch`): before the first step of a tile, before each step, before
+each integration, after the last step."""
 
 
 @attrs.frozen(kw_only=True)
@@ -85,6 +91,8 @@ class LaneStage:
     """Runs in evaluation 0 only (sensor, energy)."""
     integrate: bool = False
     """Gets the evaluation as second argument, and ends the step."""
+    role: Role = "stage"
+    """What it is to the program: a stage, or a part of watching the worlds."""
     group: str = attrs.field(default=attrs.Factory(lambda self: self.stage, takes_self=True))
     """Neighbours of one group are repeated together in a repeatable program."""
 
@@ -138,10 +146,27 @@ def trace_stages(
 
         function = f"s{n:02d}_{stage.label}"
         kernel = Kernel(layout, function, needed, precision, lanes, tables=tables)
-        _build(stage, kernel)
+        with _per_world_errors(stage, kernel):
+            _build(stage, kernel)
         _check_declared(stage, kernel)
         traced.append(_Traced(stage, function, kernel))
     return traced
+
+
+@contextmanager
+def _per_world_errors(stage: LaneStage, kernel: Kernel) -> Iterator[None]:
+    """Say which values per world a builder cannot do with."""
+    try:
+        yield
+    except LaneError as error:
+        if not kernel.per_world:
+            raise
+        fields = ", ".join(sorted(kernel.per_world))
+        raise PerWorldError(
+            f"{stage.stage} ({stage.name}@taichi) cannot work with values per world of {fields}: {error}. "
+            f"Take what it "
+            f'cannot do with out of per_world, or run this stage on NumPy: stages={{"{stage.stage}": "@numpy"}}'
+        ) from error
 
 
 def _build(stage: LaneStage, kernel: Kernel) -> None:
@@ -279,7 +304,11 @@ def program_source(
     for t in traced:
         lines += stage_source(t.function, t.trace, live, address, buffers)
     lacking = f"SI[c + {places[LACKING].offset}]" if LACKING in places else ""
-    lines += _kernel_source(traced, rows, load, converted, store, evaluations, lacking, exports, repeats)
+    again = memory_name(AGAIN, integers=True)
+    again = f"SI[c + {places[again].offset}]" if again in places else ""
+    lines += _kernel_source(
+        traced, rows, load, converted, store, evaluations, lacking, exports, repeats, again
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -302,12 +331,13 @@ def _kernel_source(
     lacking: str,
     exports: Exports,
     repeats: Mapping[str, int],
+    again: str,
 ) -> list[str]:
     """The kernel: each slot takes tile after tile.
 
     `lacking` is where a tile says that its lists need more room; it then stores nothing but that number, in its place
-    of `taken`. One whose lists are too long to be exported stores nothing at all. Tiles whose place does not hold 0 are
-    passed over.
+    of `taken`. One whose lists are too long to be exported stores nothing at all. Tiles whose place does not hold
+    0 are passed over. `again` is where the watch says that an evaluation must be repeated.
     """
     optional = optional_buffers(traced)
     numbers = "ti.types.ndarray(dtype=VT, ndim=1)"
@@ -349,8 +379,13 @@ def _kernel_source(
     for n, (row, far, count) in enumerate(converted):
         source = f"C[tile * converted + {far} + c{n}]"
         lines += [f"{pad}for c{n} in range({count}):", f"{pad}    S[b + {row} + c{n}] = {source}"]
-    lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range(first, first + {evaluations}):"]
-    lines += _call_lines(traced, [*STAGE_ARGUMENTS, *BUFFERS, *optional], f"{pad}        ", repeats)
+    passed = [*STAGE_ARGUMENTS, *BUFFERS, *optional]
+    outside = ["first" if a == "e" else a for a in passed]
+    lines += _watch_lines(traced, "begin", outside, pad)
+    number = f"ti.select({lacking} == 0, {evaluations}, 0)" if lacking else str(evaluations)
+    lines += [f"{pad}for step in range(nstep):", f"{pad}    for e in range(first, first + {number}):"]
+    lines += _evaluation_lines(traced, passed, f"{pad}        ", repeats, again)
+    lines += _watch_lines(traced, "end", outside, pad)
     if lacking or exports.any:
         lines += [f"{pad}taken[1 + tile] = {DONE}"]
     if lacking:
@@ -366,6 +401,33 @@ def _kernel_source(
         lines += [f"{pad}pass"]
     lines += [" " * 16 + "tile = ti.atomic_add(taken[0], 1)"]
     return lines
+
+
+def _evaluation_lines(
+    traced: Sequence[_Traced], arguments: Sequence[str], pad: str, repeats: Mapping[str, int], again: str
+) -> list[str]:
+    """One forward evaluation, and what integrates it. If the worlds are watched and one of them was bad, the first
+    evaluation of a step is repeated before it is integrated."""
+    stages = [t for t in traced if t.stage.role == "stage"]
+    if not again:
+        return _call_lines(stages, arguments, pad, repeats)
+    forward = [t for t in stages if not t.stage.integrate]
+    inner = f"{pad}        "
+    return [
+        f"{pad}if e == 0:",
+        *_watch_lines(traced, "before_step", arguments, f"{pad}    "),
+        f"{pad}{again} = 0",
+        f"{pad}for attempt in range(2):",
+        f"{pad}    if (attempt == 0) | ({again} > 0):",
+        *_call_lines(forward, arguments, inner, repeats),
+        f"{inner}if (e == 0) & (attempt == 0):",
+        *_watch_lines(traced, "before_integration", arguments, f"{inner}    "),
+        *_call_lines([t for t in stages if t.stage.integrate], arguments, pad, repeats),
+    ]
+
+
+def _watch_lines(traced: Sequence[_Traced], role: Role, arguments: Sequence[str], pad: str) -> list[str]:
+    return [f"{pad}{t.function}({', '.join(arguments)})" for t in traced if t.stage.role == role]
 
 
 def _call_lines(
@@ -386,35 +448,6 @@ def _call_lines(
             else:
                 lines += [f"{inner}{call}"]
     return lines
-
-
-def write_module(source: str, folder: Path) -> Path:
-    """Keep the source in the cache under the hash of its text; written whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"lanes_{hashlib.sha256(source.encode()).hexdigest()[:20]}.py"
-    if not path.exists():
-        handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(source)
-        Path(name).replace(path)
-    return path
-
-
-def load_module(path: Path) -> ModuleType:
-    """The module of a source file; one that this process has loaded before comes with its compiled kernel."""
-    if path.stem in sys.modules:
-        return sys.modules[path.stem]
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load the generated module {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # the runtimes find a kernel's source through its module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[path.stem]
-        raise
-    return module
 
 
 def _flat(buffers: Mapping[str, NDArray[Any]], dtype: str) -> NDArray[Any]:
@@ -535,9 +568,13 @@ class Program:
 
     def _exported(self, outbox: Outbox) -> list[Any]:
         """Arguments for what is exported."""
-        if not self.exports.any:
-            return []
-        return [self._numbers(outbox.numbers), outbox.integers, outbox.lengths, outbox.room]
+        known = {
+            "E": self._numbers(outbox.numbers),
+            "EI": outbox.integers,
+            "EL": outbox.lengths,
+            "room": outbox.room,
+        }
+        return [known[name] for name in self.exports.names]
 
     def _optional(self, model: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """Arguments that not every kernel has."""
@@ -576,7 +613,11 @@ class Program:
         began = time.perf_counter()
         logger.info("compiling %s with %s (%d lines)", self.path.name, self.runtime, self.source.count("\n"))
         unused = aligned_zeros((1, 1, self.lanes), FLOAT[self.precision])
-        with runtimes.literal_precision(self.runtime, self.precision):
+        what = f"compiling a kernel of {self.source.count(chr(10))} lines with {self.runtime}"
+        with (
+            progress.telling(what, self.source.count("\n")),
+            runtimes.literal_precision(self.runtime, self.precision),
+        ):
             self._launch(unused, unused, 0, {}, 0, 0, np.zeros(1, np.int32))
         self.compile_seconds = time.perf_counter() - began
         logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
@@ -603,10 +644,12 @@ def compile_program(
     growth: int = 1,
     exports: Sequence[Export] = (),
     repeatable: bool = False,
+    per_world: Container[str] = (),
 ) -> Program:
     """Trace, fuse, print and compile `stages` in the order given. Fields in `converted` are loaded from a buffer of
     their own, one after another: numbers that Data does not hold as reals. Lists have `growth` times their usual
-    room. `exports` names memory of stages to hand out after the last step; what no stage uses is left out.
+    room. `exports` names memory of stages to hand out after the last step; what no stage uses is left out. Model
+    fields in `per_world` are lanes.
     In a `repeatable` program each group of stages runs as often as `Program.repeats` says: to measure its time."""
     if lanes not in LANES:
         raise ValueError(
@@ -614,11 +657,12 @@ def compile_program(
         )
     _check_placed(data_places, load, store)
     name = runtimes.choose_runtime(runtime)
-    layout = Layout(model_places, data_shapes, sizes, features or {}, structure, growth)
+    layout = Layout(model_places, data_shapes, sizes, features or {}, structure, growth, per_world)
     traced = trace_stages(stages, layout, store, precision, lanes)
     _check_loaded(traced, [*load, *converted])
     exports = [e for e in exports if any(e.memory in t.kernel.private for t in traced)]
-    kept = [*store, *_lists_that_grow(traced), *wanted_memories(exports)]
+    watched = [memory_name(AGAIN, integers=True)] if any(s.role != "stage" for s in stages) else []
+    kept = [*store, *_lists_that_grow(traced), *wanted_memories(exports), *watched]
     live = find_live([(t.function, t.trace) for t in traced], kept)
     shapes = dict(data_shapes)
     for t in traced:
@@ -629,7 +673,8 @@ def compile_program(
     integer_places, integer_rows = assign_places(whole, shapes, {})
     real_places, real_rows = assign_places(single, shapes, {})
     offsets, table = table_places(traced)
-    groups = list(dict.fromkeys(stage.group for stage in stages)) if repeatable else []
+    own = [stage for stage in stages if stage.role == "stage"]
+    groups = list(dict.fromkeys(stage.group for stage in own)) if repeatable else []
     repeats = {group: len(table) + n for n, group in enumerate(groups)}
     table = np.concatenate([table, np.ones(len(groups), np.int32)])
     converted_places, converted_rows = _in_order(converted, shapes)
@@ -651,7 +696,7 @@ def compile_program(
         repeats=repeats,
     )
     runtimes.start(name)
-    path = write_module(source, runtimes.cache_directory())
+    path = write_module(source, writable_directory())
     program = Program(
         source=source,
         path=path,
@@ -660,7 +705,7 @@ def compile_program(
         threads=threads,
         runtime=name,
         rows=rows,
-        kernel=load_module(path).run,
+        kernel=load_module(path, source).run,
         scratch=_scratch(places, rows, initial, lanes, precision, threads),
         integers=np.zeros(threads * integer_rows + 1, np.int32),
         reals=np.zeros(threads * real_rows + 1, FLOAT[precision]),

@@ -3,31 +3,48 @@
 Two packages run the same source: `quadrants` (the maintained fork; quicker to compile and to launch) and `taichi`.
 `DOVETAIL_TAICHI_RUNTIME` or the `runtime` argument names one; "auto" takes quadrants if it is installed. A runtime
 is started once per process: threads are decided per program (by its slots), and the precision by each kernel's
-types, so that nothing ever needs it restarted.
+types, so that nothing ever needs it restarted. What it runs on is decided then, too: `DOVETAIL_TAICHI_ARCH`, by
+default the processor.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import importlib.util
 import io
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from dovetail.backends.taichi import cache
+from dovetail.backends.taichi.cache import cache_directory
+from dovetail.errors import DovetailError
+
+__all__ = ["cache_directory", "choose_arch", "choose_runtime", "literal_precision", "start"]
+
 RUNTIMES = ("quadrants", "taichi")
+ARCHS = ("cpu", "gpu", "cuda", "vulkan", "metal")
+"""What a runtime may be asked to run on; "gpu" is the first of the others that is there."""
+
 _PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}
 """Environment variables that keep the runtimes from taking over a redirected stdout."""
 
 _started: dict[str, ModuleType] = {}
+_archs: dict[str, str] = {}
+"""What each started runtime runs on."""
 
 
 class RuntimeUnavailableError(ImportError):
     """No usable Taichi runtime."""
+
+
+class ArchUnavailableError(DovetailError):
+    """The runtime cannot run on what was asked for."""
 
 
 def choose_runtime(runtime: str = "auto") -> str:
@@ -45,30 +62,40 @@ def choose_runtime(runtime: str = "auto") -> str:
     )
 
 
-def cache_directory() -> Path:
-    """Where generated source and compiled kernels are kept: `DOVETAIL_CACHE_DIR`, else the user's cache."""
-    root = os.environ.get("DOVETAIL_CACHE_DIR")
-    if root is None:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        root = str(Path(base) / "dovetail")
-    return Path(root) / "taichi"
+def choose_arch(arch: str = "auto") -> str:
+    """What to run on: as asked for, by `DOVETAIL_TAICHI_ARCH`, or on the processor."""
+    wanted = os.environ.get("DOVETAIL_TAICHI_ARCH") or "cpu" if arch == "auto" else arch
+    if wanted not in ARCHS:
+        raise ArchUnavailableError(
+            f"the Taichi backend does not run on {wanted!r}; choose one of: {', '.join(ARCHS)}"
+        )
+    return wanted
 
 
-def start(runtime: str = "auto") -> ModuleType:
+def start(runtime: str = "auto", arch: str = "auto") -> ModuleType:
     """The runtime's module, started."""
-    name = choose_runtime(runtime)
+    name, wanted = choose_runtime(runtime), choose_arch(arch)
     if name not in _started:
-        _started[name] = _initialise(name)
+        _started[name] = _initialise(name, wanted)
+        _archs[name] = wanted
+    if _archs.setdefault(name, wanted) != wanted:
+        raise ArchUnavailableError(
+            f"{name} already runs on {_archs[name]} in this process, and a runtime runs on one thing at a time: use "
+            f"another process for {wanted}"
+        )
     return _started[name]
 
 
-def _initialise(name: str) -> ModuleType:
-    kernels = cache_directory() / name
+def _initialise(name: str, arch: str) -> ModuleType:
+    kernels = cache.writable_directory() / name
     kernels.mkdir(parents=True, exist_ok=True)
+    cache.check_index(name, kernels)
     os.environ.setdefault(_PRINT_WRAPPING[name], "0")
+    atexit.register(cache.remove_temporary_directories)
     with redirect_stdout(io.StringIO()):  # both print a banner, which would spoil a program's own output
         ti: Any = _import(name)
-        _init(ti, kernels)
+        _init(ti, kernels, _available_arch(ti, name, arch))
+    atexit.register(_close, name, ti, kernels)
     module: ModuleType = ti
     return module
 
@@ -80,17 +107,38 @@ def _import(name: str) -> Any:
         return importlib.import_module(name)
 
 
-def _init(ti: Any, kernels: Path) -> None:
+def _available_arch(ti: Any, name: str, arch: str) -> Any:
+    """The runtime's word for it; the runtimes themselves would quietly take the processor instead."""
+    supported = importlib.import_module(f"{name}.lang.misc").is_arch_supported
+    for one in ("cuda", "vulkan", "metal") if arch == "gpu" else (arch,):
+        known = getattr(ti, one, None)
+        if known is not None and supported(known):
+            return known
+    raise ArchUnavailableError(
+        f"{name} finds no {arch} on this machine; with DOVETAIL_TAICHI_ARCH=cpu (the default) kernels run on the "
+        "processor"
+    )
+
+
+def _init(ti: Any, kernels: Path, arch: Any) -> None:
     ti.init(
-        arch=ti.cpu,
+        arch=arch,
         default_fp=ti.f64,
         real_matrix_scalarize=False,  # vectors stay vectors: the lanes become SIMD registers
         fast_math=False,  # the same bits as the reference's order of operations
+        advanced_optimization=False,  # a third of the time to compile, the same speed and bits: LLVM does it again
         offline_cache=True,
         offline_cache_file_path=str(kernels),
         cpu_max_num_threads=os.cpu_count() or 1,
         log_level=ti.WARN,
     )
+
+
+def _close(name: str, ti: Any, kernels: Path) -> None:
+    """Let the runtime write what it compiled, which it else does after this, and seal the index of it."""
+    with suppress(Exception), redirect_stdout(io.StringIO()):
+        ti.reset()
+    cache.seal_index(name, kernels)
 
 
 @contextmanager

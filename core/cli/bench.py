@@ -1,9 +1,10 @@
-"""`dovetail bench`: how quick a batch is, beside MuJoCo on the same states."""
+"""`dovetail bench`: how quick batches are beside MuJoCo on the same states, and where the time goes."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,26 +12,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dovetail.cli._options import cli_command
-from dovetail.cli._output import console, emit, quantity, say, table
+from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
-    from dovetail.bench import BenchResult, BenchRow, Tell
+    from dovetail.bench import BenchResult, BenchRow, Case, Request, Tell
+    from dovetail.bench.stages import StageTimes
+    from dovetail.bench.startup import FirstStep
+    from dovetail.bench.sweeps import Sweep
+
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
 @cli_command(
-    example="""dovetail bench humanoid --nworld 1024 --precision f64 --precision f32
-    dovetail bench my_robot.xml --threads 1 --threads 2 --history speed.jsonl"""
+    example="""dovetail bench humanoid --nworld 64 --nworld 1024 --precision f64 --precision f32
+    dovetail bench --suite --threads 1 --threads 2 --history speed.jsonl --plot speed.svg
+    dovetail bench humanoid --profile
+    dovetail bench --sweep ncon --plot contacts.png"""
 )
-@click.argument("model", default="humanoid", metavar="[MODEL]")
-@click.option("--nworld", type=click.IntRange(min=1), default=1024, show_default=True, help="Worlds.")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--suite", is_flag=True, help="Also the models of the built-in set.")
+@click.option("--nworld", type=click.IntRange(min=1), multiple=True, help="Worlds [1024]. Repeatable.")
 @click.option(
     "--precision",
     "precisions",
     type=click.Choice(["f64", "f32"]),
     multiple=True,
-    default=("f64", "f32"),
-    show_default=True,
-    help="Repeatable.",
+    help="[f64 and f32; with --profile f64.] Repeatable.",
 )
 @click.option(
     "--threads",
@@ -40,87 +51,382 @@ if TYPE_CHECKING:
     show_default=True,
     help="Repeatable: the scaling is shown too.",
 )
+@click.option(
+    "--runtime",
+    "runtimes",
+    multiple=True,
+    help="Runtime of the taichi backend: auto, quadrants or taichi. Repeatable.",
+)
 @click.option("--steps", type=click.IntRange(min=1), default=50, show_default=True, help="Steps per call.")
 @click.option("--repeat", type=click.IntRange(min=1), default=9, show_default=True, help="Paired runs.")
+@click.option(
+    "--roll-in",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="Simulated seconds before the measurement.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds for the runs of one size of batch.",
+)
 @click.option("--backend", default="taichi", show_default=True, help="Where stages run.")
-@click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi.")
 @click.option("--mujoco/--no-mujoco", "with_mujoco", default=None, help="Measure MuJoCo too [if installed].")
-@click.option("--history", type=click.Path(dir_okay=False, path_type=Path), help="Append a JSON line here.")
-def bench(model: str, history: Path | None, as_json: bool, **asked: Any) -> None:
+@click.option(
+    "--sweep", type=click.Choice(["nworld", "nv", "ncon"]), help="Cost over this size, with a fitted line."
+)
+@click.option("--profile", is_flag=True, help="Time each stage inside the fused kernel.")
+@click.option("--profile-stages", callback=_names, default="", metavar="A,B", help="Only these stages.")
+@click.option("--first-step", is_flag=True, help="Time to the first step, without and with cached kernels.")
+@click.option("--history", type=OUTPUT_FILE, help="Append JSON lines here.")
+@click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg or .png.")
+def bench(
+    models: tuple[str, ...],
+    suite: bool,
+    sweep: str | None,
+    profile: bool,
+    profile_stages: tuple[str, ...],
+    first_step: bool,
+    history: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
     """Measure the speed of batches, beside MuJoCo if it is installed.
 
-    Both engines start from the same random states with the same controls and take turns; the figure is the median
-    of the paired ratios. The error is that of the state after one step.
+    MODEL is a file, a built-in model, boxes, meshes, gymnasium/NAME or suite/NAME (of an installed gymnasium or
+    dm_control), with +euler, +rk4, +implicit or +implicitfast behind it for another integrator. Both engines start
+    from the same states, rolled in under random controls, and take turns; the figure is the median of the paired
+    ratios. The error is that of the state after one step.
     """
-    from dovetail import bench as benching
-    from dovetail.cli._options import check_model_name
-
-    check_model_name(model)
+    profile = profile or bool(profile_stages)
+    _check_request(models, suite=suite, sweep=sweep, profile=profile, first_step=first_step, plot=plot)
+    _check_files(history, plot)
+    request = _request(asked, profile=profile, sweep=sweep)
     with _status(show=not as_json) as tell:
-        result = benching.bench(model, **asked, tell=tell)
-    if history is not None:
-        result.append_to(history)
+        cases = _cases(models, suite=suite)
+        if profile:
+            job: _Job = _Profile(cases, request, profile_stages)
+        elif first_step:
+            job = _FirstStep(cases, request)
+        elif sweep is not None:
+            job = _Sweep(sweep, cases[0], request, asked["nworld"])
+        else:
+            job = _Speed(cases, request)
+        for part in job.parts(tell):
+            if history is not None:
+                _append(history, job.kind, part)
+            if not as_json:
+                job.show(part)
+    if plot is not None:
+        job.draw(plot)
     if as_json:
-        emit(result.to_dict())
-    else:
-        _show(result)
+        emit(job.report())
+
+
+# ---- what was asked
+
+
+def _check_request(
+    models: Sequence[str],
+    *,
+    suite: bool,
+    sweep: str | None,
+    profile: bool,
+    first_step: bool,
+    plot: Path | None,
+) -> None:
+    kinds = {"--sweep": sweep is not None, "--profile": profile, "--first-step": first_step}
+    chosen = [name for name, wanted in kinds.items() if wanted]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} are different measurements: ask for one at a time")
+    if sweep is not None and (suite or len(models) > 1):
+        raise click.UsageError("--sweep measures one model")
+    if sweep in ("nv", "ncon") and models:
+        raise click.UsageError(f"--sweep {sweep} generates its models; leave out {models[0]!r}")
+    if plot is not None and (profile or first_step):
+        raise click.UsageError(f"--plot draws speeds and sweeps, not what {chosen[0]} measures")
+
+
+def _check_files(history: Path | None, plot: Path | None) -> None:
+    """Fail before the measurement, not after it."""
+    if history is not None:
+        history.open("a", encoding="utf-8").close()
+    if plot is not None:
+        if plot.suffix.lower() not in (".svg", ".png"):
+            raise click.BadParameter(f"{plot}: a chart is written as .svg or .png", param_hint="--plot")
+        if not plot.parent.is_dir():
+            raise click.BadParameter(f"there is no folder {plot.parent}", param_hint="--plot")
+
+
+def _request(asked: dict[str, Any], *, profile: bool, sweep: str | None) -> Request:
+    from dovetail.bench import Request
+
+    said = {name: value for name, value in asked.items() if value is not None and value != ()}
+    said["runtimes"] = said.get("runtimes", (None,))
+    if profile:
+        said.setdefault("precisions", ("f64",))
+    return Request(**said)
+
+
+def _cases(models: Sequence[str], *, suite: bool) -> list[Case]:
+    """The models asked for; those of the suite whose package is missing are skipped, and named."""
+    from dovetail.bench import SUITE, find
+    from dovetail.bench.cases import AbsentPackageError, UnknownModelError
+
+    cases = []
+    for name in dict.fromkeys([*models, *(SUITE if suite else ())] or ["humanoid"]):
+        try:
+            cases.append(find(name))
+        except UnknownModelError as error:
+            raise click.BadParameter(str(error), param_hint="MODEL") from error
+        except AbsentPackageError as error:
+            if name in models:
+                raise
+            click.echo(f"skipped {error}", err=True)
+    return cases
 
 
 @contextmanager
 def _status(*, show: bool) -> Iterator[Tell]:
-    """A line on stderr that changes, on a terminal; else only what takes long."""
+    """A line on stderr that changes, on a terminal; else a line for what takes long, with the seconds since the
+    beginning."""
+    began = time.perf_counter()
+
+    def line(text: str) -> None:
+        if not text.startswith("measuring"):
+            click.echo(f"[{time.perf_counter() - began:4.0f} s] {text}", err=True)
+
     if not show:
         yield lambda text: None
     elif sys.stderr.isatty():
         with console(stderr=True).status("") as status:
-            yield status.update
+            yield lambda text: status.update(f"[{time.perf_counter() - began:4.0f} s] {text}")
     else:
-        yield lambda text: click.echo(text, err=True) if text.startswith("compiling") else None
+        yield line
 
 
-def _show(result: BenchResult) -> None:
-    say(result.headline())
-    table(
-        (
-            "precision",
-            "threads",
-            "µs/step/world",
-            "MuJoCo µs",
-            "times MuJoCo",
-            "from … to",
-            "error",
-            "world steps/s",
-            "scaling",
-            "compile s",
-        ),
-        [_cells(row) for row in result.rows],
-        numeric=(
-            "threads",
-            "µs/step/world",
-            "MuJoCo µs",
-            "times MuJoCo",
-            "world steps/s",
-            "scaling",
-            "compile s",
-        ),
-    )
-    for note in result.notes:
+def _append(history: Path, kind: str, part: Any) -> None:
+    import attrs
+
+    from dovetail.bench.results import append_line
+
+    append_line(history, {"kind": kind, **attrs.asdict(part)})
+
+
+# ---- kinds of measurement
+
+
+class _Job:
+    """A measurement of several parts, each shown and written to the history as soon as it is there."""
+
+    kind: str
+    """In the history."""
+    plural: str
+    """In the JSON report."""
+
+    def __init__(self, cases: Sequence[Case], request: Request) -> None:
+        self.cases, self.request = cases, request
+        self.done: list[Any] = []
+
+    def parts(self, tell: Tell) -> Iterator[Any]:
+        for case in self.cases:
+            for part in self.measured(case, tell):
+                self.done.append(part)
+                yield part
+
+    def measured(self, case: Case, tell: Tell) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def show(self, part: Any) -> None:
+        raise NotImplementedError
+
+    def report(self) -> dict[str, Any]:
+        return {self.plural: self.done}
+
+    def draw(self, path: Path) -> None:
+        raise NotImplementedError
+
+
+class _Speed(_Job):
+    kind, plural = "speed", "results"
+
+    def measured(self, case: Case, tell: Tell) -> Sequence[BenchResult]:
+        from dovetail.bench import measure
+
+        return [measure(case, self.request, tell)]
+
+    def show(self, part: BenchResult) -> None:
+        title(part.headline())
+        _show(ROW, part.rows)
+        _show_notes(part.notes)
+        if len(self.done) == len(self.cases):
+            _show_machine(part.machine)
+
+    def draw(self, path: Path) -> None:
+        from dovetail.bench.chart import of_results
+
+        of_results(self.done).write(path)
+
+
+class _Sweep(_Job):
+    kind, plural = "sweep", "sweeps"
+
+    def __init__(self, over: str, case: Case, request: Request, sizes: Sequence[int]) -> None:
+        super().__init__([case], request)
+        self.over = over
+        self.sizes = tuple(sizes) if over == "nworld" else ()
+
+    def measured(self, case: Case, tell: Tell) -> Sequence[Sweep]:
+        from dovetail.bench.sweeps import sweep
+
+        return [sweep(self.over, case, self.request, self.sizes, tell)]
+
+    def show(self, part: Sweep) -> None:
+        _show_sweep(part)
+        _show_notes(note for result in part.results for note in result.notes)
+        _show_machine(part.results[-1].machine)
+
+    def draw(self, path: Path) -> None:
+        from dovetail.bench.chart import of_sweep
+
+        of_sweep(self.done[0]).write(path)
+
+
+class _Profile(_Job):
+    kind, plural = "profile", "profiles"
+
+    def __init__(self, cases: Sequence[Case], request: Request, stages: tuple[str, ...]) -> None:
+        super().__init__(cases, request)
+        self.stages = stages
+
+    def measured(self, case: Case, tell: Tell) -> Sequence[StageTimes]:
+        from dovetail.bench.stages import profile
+
+        return profile(case, self.request, self.stages, tell)
+
+    def show(self, part: StageTimes) -> None:
+        _show_profile(part)
+        _show_machine(part.machine)
+
+
+class _FirstStep(_Job):
+    kind, plural = "first_step", "first_steps"
+
+    def measured(self, case: Case, tell: Tell) -> Sequence[FirstStep]:
+        from dovetail.bench.startup import first_steps
+
+        return first_steps(case, self.request, tell)
+
+    def show(self, part: FirstStep) -> None:
+        """All of them, once the last is there."""
+        if part.cached and len(self.done) == self._count():
+            title("seconds since the start of a new process")
+            _show(FIRST_STEP, self.done)
+
+    def _count(self) -> int:
+        return 2 * len(self.cases) * len(self.request.precisions) * len(self.request.runtimes)
+
+
+# ---- tables
+
+Column = tuple[str, Callable[[Any], object]]
+"""Heading, and what stands under it."""
+
+
+def _number(value: float | None, form: str = ".2f") -> str | None:
+    return None if value is None else format(value, form)
+
+
+def _error(row: BenchRow) -> str | None:
+    return None if row.error is None else f"{row.error:.0e} ({row.error_median:.0e})"
+
+
+def _range(row: BenchRow) -> str | None:
+    return None if row.ratio_range is None else "{:.2f} … {:.2f}".format(*row.ratio_range)
+
+
+ROW: tuple[Column, ...] = (
+    ("worlds", lambda row: row.nworld),
+    ("real", lambda row: row.precision),
+    ("threads", lambda row: row.threads),
+    ("runtime", lambda row: row.runtime),
+    ("µs/step/world", lambda row: _number(row.microseconds)),
+    ("MuJoCo µs", lambda row: _number(row.mujoco_microseconds)),
+    ("times MuJoCo", lambda row: _number(row.ratio)),
+    ("from … to", _range),
+    ("error (median)", _error),
+    ("steps/s", lambda row: quantity(row.world_steps_per_second)),
+    ("scaling", lambda row: _number(row.scaling)),
+    ("per world", lambda row: size(row.bytes_per_world)),
+    ("compile s", lambda row: _number(row.compile_seconds, ".1f")),
+)
+
+FIRST_STEP: tuple[Column, ...] = (
+    ("model", lambda one: one.model),
+    ("precision", lambda one: one.precision),
+    ("runtime", lambda one: one.runtime),
+    ("kernels", lambda one: "from the cache" if one.cached else "compiled"),
+    ("imported", lambda one: _number(one.imported)),
+    ("loaded", lambda one: _number(one.loaded)),
+    ("planned", lambda one: _number(one.planned)),
+    ("first step done", lambda one: _number(one.first_step)),
+    ("a later step takes", lambda one: _number(one.later_step, ".4f")),
+)
+
+
+def _show(columns: Sequence[Column], entries: Sequence[object]) -> None:
+    names = [name for name, _ in columns]
+    cells = [[cell(entry) for _, cell in columns] for entry in entries]
+    table(names, cells, numeric=names)
+
+
+def _show_notes(notes: Iterable[str]) -> None:
+    for note in dict.fromkeys(notes):
         say(f"note: {note}")
-    machine = result.machine
+
+
+def _show_machine(machine: dict[str, Any]) -> None:
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    say(f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, {packages}")
+    load = "" if machine["load"] is None else f" (load {machine['load']:.1f})"
+    say("")
+    say(f"{machine['processor']}, {machine['cores']} cores{load}; Python {machine['python']}, {packages}")
 
 
-def _cells(row: BenchRow) -> tuple[object, ...]:
-    return (
-        row.precision,
-        row.threads,
-        f"{row.microseconds:.2f}",
-        None if row.mujoco_microseconds is None else f"{row.mujoco_microseconds:.2f}",
-        None if row.ratio is None else f"{row.ratio:.2f}",
-        None if row.ratio_range is None else "{:.2f} … {:.2f}".format(*row.ratio_range),
-        None if row.error is None else f"{row.error:.0e}",
-        quantity(row.world_steps_per_second),
-        f"{row.scaling:.2f}",
-        f"{row.compile_seconds:.1f}",
-    )
+def _show_sweep(sweep: Sweep) -> None:
+    title(f"{sweep.y_label} over {sweep.x_label}")
+    sizes = list(dict.fromkeys(x for series in sweep.series for x in series.sizes))
+    rows = []
+    for series in sweep.series:
+        costs = dict(zip(series.sizes, series.costs, strict=True))
+        rows.append(
+            [
+                series.name,
+                *(quantity(costs[x]) if x in costs else None for x in sizes),
+                "too few points" if series.fit is None else str(series.fit),
+            ]
+        )
+    names = [f"{x:g}" for x in sizes]
+    table(("size", *names, "fitted line"), rows, numeric=names)
+
+
+def _show_profile(one: StageTimes) -> None:
+    title(one.headline())
+    rows: list[Sequence[object]] = [
+        (t.stage, _number(t.microseconds, ".3f"), f"{100 * t.share:.1f} %")
+        for t in one.stages
+        if t.microseconds is not None and t.share is not None
+    ]
+    whole = one.looped_microseconds
+    for label, value in (("(load, store, launch)", one.copy_microseconds), ("(rest)", one.rest_microseconds)):
+        rows.append((label, f"{value:.3f}", f"{100 * value / whole:.1f} %"))
+    rows.append(("(all, with loops)", f"{whole:.3f}", "100.0 %"))
+    table(("stage", "µs/step/world", "share"), rows, numeric=("µs/step/world", "share"))
+    apart = [t.stage for t in one.stages if t.microseconds is None]
+    if apart:
+        say(f"in the rest, because the state changes when they are repeated: {', '.join(apart)}")
+    say(f"how: {one.how}; took {one.seconds:.0f} s with compiling")
+    _show_notes(one.notes)

@@ -83,6 +83,9 @@ def notes(plan: Plan) -> list[str]:
         found.append(
             f"{', '.join(batching)} is made for batches: a step of one world is mostly the cost of its launch"
         )
+    if plan.replay is not None:
+        fields = ", ".join(plan.replay.fields)
+        found.append(f"after each call the reference repeats its last step, world by world, for {fields}")
     if batching and segments > 1:
         found.append(
             f"{segments} segments: numbers pass through memory between them, and each step is launched one by "

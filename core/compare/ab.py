@@ -2,7 +2,8 @@
 
 Along a trajectory that the reference drives, both run on copies of the Data as it is before the stage. Their
 outputs are compared with the one definition of error; their times are taken in pairs, in alternating order, so
-that a change of the machine's speed meets both.
+that a change of the machine's speed meets both. Implementations that hand each other memory (a chain) are compared
+together: on both sides all stages of the chain run, and all that they leave is compared.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.errors import FieldError, Worst, compare_data
-from dovetail.compare.slots import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
+from dovetail.compare.slots import Isolated, Worlds, chain_of, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
 from dovetail.compare.tables import error_table
 from dovetail.contracts.fields import FieldSpec
@@ -165,7 +166,8 @@ class _Pair:
         pipeline.stage(stage.partition(":")[0])
         records = [registry.get(stage, label) for label in labels]
         worlds = attrs.evolve(worlds, lanes=common_lanes(records, worlds, registry))
-        sides = [_isolated(model, record, worlds, registry) for record in records]
+        chain = next(filter(None, (chain_of(record, model) for record in records)), "")
+        sides = [_isolated(model, record, worlds, registry, chain) for record in records]
         counts = [side.plan.evaluations for side in sides]
         if counts[0] != counts[1]:
             raise SelectionError(
@@ -230,9 +232,11 @@ class _Pair:
         )
 
 
-def _isolated(model: Model, record: Implementation, worlds: Worlds, registry: Registry) -> Isolated:
+def _isolated(
+    model: Model, record: Implementation, worlds: Worlds, registry: Registry, chain: str
+) -> Isolated:
     slot, label, stages = dispatched(record, registry)
-    return isolate(model, slot, label, worlds, registry=registry, stages=stages)
+    return isolate(model, slot, label, worlds, registry=registry, stages=stages, chain=chain)
 
 
 def _median(values: list[float]) -> float:

@@ -229,30 +229,55 @@ def has_room(spec: FieldSpec) -> bool:
     return bool(spec.shape) and (spec.shape[0] in _FILLED or spec.name in islands)
 
 
+SPARSE = {
+    "actuator_moment": ("moment_rownnz", "moment_rowadr", "moment_colind"),
+    "ten_J": ("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind"),
+}
+"""Matrices over dofs kept by rows, and what says where their entries stand: backends lay the same matrix out with
+zeros or without, so between backends the matrices are compared and the layouts are not."""
+
+
+def dense(name: str, data: Data) -> Array:
+    """A matrix of SPARSE in one world, written out; as it is if it is not kept by rows."""
+    get = _getter(data)
+    values, (lengths, starts, columns) = get(name).reshape(-1), (get(field) for field in SPARSE[name])
+    if not np.any(lengths):
+        return get(name)
+    matrix = np.zeros((len(lengths), data.model.nv))
+    for row, (count, start) in enumerate(zip(lengths.tolist(), starts.tolist(), strict=True)):
+        at = slice(start, start + count)
+        np.add.at(matrix[row], columns.reshape(-1)[at], values[at])
+    return matrix
+
+
 def compare_data(
     worst: Worst, slot: str, specs: Iterable[FieldSpec], ours: Data, theirs: Data, *, reference: bool = True
 ) -> None:
-    """Compare fields of two Data with as many worlds each, `theirs` the authority."""
-    batch = ours.nworld is not None
-    for spec in specs:
-        if not has_room(spec):
-            worst.add(
-                slot,
-                spec,
-                np.asarray(ours.field(spec.name)),
-                np.asarray(theirs.field(spec.name)),
-                reference=reference,
-                batch=batch,
-            )
-            continue
-        for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
-            worst.add(
-                slot,
-                spec,
-                meaningful(spec, np.asarray(one.field(spec.name)), _getter(one)),
-                meaningful(spec, np.asarray(other.field(spec.name)), _getter(other)),
-                reference=reference,
-            )
+    """Compare fields of two Data with as many worlds each, `theirs` the authority. `reference`: both are computed by
+    the reference backend, so that they agree in layout too."""
+    fields = list(specs)
+    matrices = set() if reference else {spec.name for spec in fields} & set(SPARSE)
+    layouts = {field for name in matrices for field in SPARSE[name]}
+    for spec in fields:
+        if spec.name in matrices:
+            for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
+                a, b = dense(spec.name, one), dense(spec.name, other)
+                worst.add(slot, spec, a, b, reference=reference)
+        elif spec.name not in layouts:
+            _compare_field(worst, slot, spec, ours, theirs, reference)
+
+
+def _compare_field(
+    worst: Worst, slot: str, spec: FieldSpec, ours: Data, theirs: Data, reference: bool
+) -> None:
+    """Compare one field: all worlds at once, or world by world where each has its own number of entries."""
+    if not has_room(spec):
+        pair = [np.asarray(data.field(spec.name)) for data in (ours, theirs)]
+        worst.add(slot, spec, *pair, reference=reference, batch=ours.nworld is not None)
+        return
+    for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
+        pair = [meaningful(spec, np.asarray(data.field(spec.name)), _getter(data)) for data in (one, other)]
+        worst.add(slot, spec, *pair, reference=reference)
 
 
 def _getter(data: Data) -> Getter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,6 +14,7 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
+from dovetail.features import features, need, unsupported
 from dovetail.planner import compile_plan
 from dovetail.registry import Registry, default_registry
 from dovetail.selection import REFERENCE
@@ -36,20 +37,33 @@ class Worlds:
 
 @attrs.frozen(eq=False)
 class Isolated:
-    """One slot under one implementation, with the reference around it."""
+    """One slot under one implementation, with the reference around it. If implementations hand each other memory
+    (a chain), the slots of the chain run with it."""
 
     plan: Plan
     slot: Slot
+    span: tuple[Slot, ...]
+    """The slot, or all from the first of its chain on."""
     before: Runner | None
-    alone: Runner
+    alone: Callable[[Data, int, int], None]
     after: Runner | None
 
     @property
+    def reads(self) -> frozenset[str]:
+        """What it, and what runs with it, reads."""
+        return frozenset[str]().union(*(slot.reads for slot in self.span))
+
+    @property
+    def leaves(self) -> frozenset[str]:
+        """What it, and what runs with it, leaves changed."""
+        return written(self.span)
+
+    @property
     def written_specs(self) -> list[FieldSpec]:
-        """The declarations of what it writes, its own fields included."""
-        own = {spec.name: spec for spec in self.slot.record.fields}
+        """The declarations of what it leaves, fields of implementations included."""
+        own = {spec.name: spec for slot in self.span for spec in slot.record.fields}
         specs = {**DATA_SPECS, **own}
-        return [specs[name] for name in sorted(self.slot.leaves)]
+        return [specs[name] for name in sorted(self.leaves)]
 
     def prepare(self, data: Data, evaluation: int = 0) -> None:
         """Compute with the reference all that comes before the slot."""
@@ -74,14 +88,18 @@ def isolate(
     *,
     registry: Registry | None = None,
     stages: Mapping[str, str] | None = None,
+    chain: str = "",
 ) -> Isolated:
     """Compile a plan that is the reference except in one slot, cut before and after that slot.
 
-    `stages` are further choices (for the parts of a dispatching slot).
+    `stages` are further choices (for the parts of a dispatching slot). With a `chain` the cut is before the first
+    stage of that chain, and everything from there to the slot is on the slot's backend.
     """
     registry = registry or default_registry()
+    backend = registry.get(slot, implementation).backend
+    along = dict.fromkeys(chain_slots(model, registry, chain, backend), f"@{backend}") if chain else {}
     config = Config.of_call(
-        {**(stages or {}), slot: implementation},
+        {**along, **(stages or {}), slot: implementation},
         backend=REFERENCE,
         precision=worlds.precision,
         lanes=worlds.lanes,
@@ -94,13 +112,36 @@ def isolate(
     if slot not in labels:
         raise _no_slot(plan, slot, labels)
     at = labels.index(slot)
+    places = [n for n, s in enumerate(slots) if not along.keys().isdisjoint((s.stage.name, s.label))] or [at]
+    start, end = min(places[0], at), max(places[-1], at) + 1
     return Isolated(
         plan=plan,
         slot=slots[at],
-        before=runner(plan, slots[:at]),
-        alone=_must(runner(plan, slots[at : at + 1])),
-        after=runner(plan, slots[at + 1 :]),
+        span=tuple(slots[start:end]),
+        before=runner(plan, slots[:start]),
+        alone=_must(runner(plan, slots[start:end])),
+        after=runner(plan, slots[end:]),
     )
+
+
+def chain_of(record: Implementation, model: Model) -> str:
+    """The chain that a record is one of, or that it follows in this model."""
+    follows = not record.follows_with or record.follows_with in features(model)
+    return record.chain or (record.follows if follows else "")
+
+
+def chain_slots(model: Model, registry: Registry, chain: str, backend: str) -> list[str]:
+    """The stages from the first of a chain to its last, and the observing rows after them that the backend has: some
+    read the chain's memory, and what they read on another backend the chain would not fill."""
+    places = [pipeline.STEP.index(r.stage) for r in registry.implementations if r.chain == chain]
+    used = features(model)
+    observing = [
+        r.slot
+        for r in registry.implementations
+        if r.backend == backend and pipeline.stage(r.stage).phase == "observe" and need(model, r.slot)
+    ]
+    suitable = [s for s in observing if not any(unsupported(r.supports, used) for r in registry.of(s))]
+    return [*pipeline.STEP[min(places) : max(places) + 1], *suitable]
 
 
 def plan_with_holes(

@@ -9,11 +9,14 @@ import numpy as np
 
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, Layout
 from dovetail.contracts.fields import PRECISIONS, Array, FieldSpec, numpy_dtype
-from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model, full_sizes
+from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, Data, Model, full_sizes
 from dovetail.errors import ValidationError, nearest
 
 UNLIMITED = ("njmax", "nconmax")
 """Sizes that are -1 when nothing limits them."""
+
+OF_MODEL = "model:"
+"""Begins the names of Data fields that hold the values of a Model field in every world (see `per_world`)."""
 
 MAX_COUNT = 1 << 31
 """Largest number of entries in one field: indices are 32-bit, as MuJoCo's."""
@@ -135,6 +138,10 @@ def make_data(
     layout = Layout.of((s for s in specs.values() if s.name in wanted), sizes)
     arena = Arena.allocate(layout, ntile=ntile, lanes=lanes, precision=precision, max_bytes=max_bytes)
     data = Data(arena, specs, model, sizes, nworld=nworld, precision=precision)
+    for name, place in layout.places.items():
+        if name.startswith(OF_MODEL):
+            value = np.asarray(model.field(name.removeprefix(OF_MODEL)))
+            arena.block(place)[...] = value.reshape(1, place.count, 1)
     reset(model, data)
     return data
 
@@ -150,7 +157,8 @@ def kept_fields(keep: str | Iterable[str], specs: Mapping[str, FieldSpec] = DATA
     unknown = [n for n in names if n not in specs and n != "state"]
     if unknown:
         raise ValidationError("keep", [f"unknown field {n!r}{nearest(n, specs)}" for n in unknown])
-    return frozenset(STATE) | (frozenset(names) - {"state"})
+    state = frozenset(name for name, spec in specs.items() if spec.state)
+    return state | (frozenset(names) - {"state"})
 
 
 def initial_values(model: Model, spec: FieldSpec) -> Array | float:
@@ -179,33 +187,76 @@ def reset(
     keyframe: int | str | None = None,
     worlds: Sequence[int] | Array | None = None,
 ) -> None:
-    """Put every field back to its initial value, then apply a keyframe; `worlds`: ids or a mask, default all."""
+    """Put every field back to its initial value, then apply a keyframe; `worlds`: ids or a mask, default all.
+    Values of the Model that worlds have for themselves stay."""
     key = None if keyframe is None else int(model.key(keyframe).id)
+    chosen = chosen_worlds(data, worlds)
     if worlds is None:
+        own = _own_values(data)
         for buffer in data.arena.buffers.values():
             buffer[...] = 0
-        _fill_all(model, data)
-    for world in _chosen(data, worlds):
-        if worlds is not None:
+        _restore(data, own)
+        _fill(model, data, slice(None), slice(None))
+    elif data.nworld is not None:
+        tiles, lanes = np.divmod(np.array(chosen, int), data.arena.lanes)
+        _fill(model, data, tiles, lanes)
+    one_by_one = _starts_differ(data) or (worlds is not None and data.nworld is None)
+    for world in chosen if one_by_one or key is not None else ():
+        if one_by_one:
             _fill_one(model, data.world(world))
         if key is not None:
             _apply_keyframe(model, data.world(world), key)
 
 
-def _fill_all(model: Model, data: Data) -> None:
-    """Initial values in every world, padding included (padding lanes compute too)."""
+def _own_values(data: Data) -> dict[str, Array]:
+    """Values of the Model that worlds have for themselves."""
+    places = data.arena.layout.places
+    return {n: np.array(data.arena.block(place)) for n, place in places.items() if n.startswith(OF_MODEL)}
+
+
+def _restore(data: Data, own: Mapping[str, Array]) -> None:
+    for name, values in own.items():
+        data.arena.block(data.arena.layout.places[name])[...] = values
+
+
+def _fill(model: Model, data: Data, tiles: Array | slice, lanes: Array | slice) -> None:
+    """Initial values in the worlds at some places: all (padding included, padding lanes compute too), or a list."""
     for name, place in data.arena.layout.places.items():
-        value = initial_values(model, data._specs[name])
-        block = data.arena.block(place)
-        block[...] = np.broadcast_to(value, place.shape).reshape(1, place.count, 1)
+        if not name.startswith(OF_MODEL):
+            value = np.broadcast_to(initial_values(model, data._specs[name]), place.shape)
+            everywhere = isinstance(tiles, slice)
+            shape = (1, place.count, 1) if everywhere else (1, place.count)
+            data.arena.block(place)[tiles, :, lanes] = value.reshape(shape)
 
 
 def _fill_one(model: Model, data: Data) -> None:
-    for name, view in data.fields():
-        view[...] = initial_values(model, data._specs[name])
+    reset_fields(model, data, (name for name, _ in data.fields() if not name.startswith(OF_MODEL)))
 
 
-def _chosen(data: Data, worlds: Sequence[int] | Array | None) -> list[int]:
+def reset_fields(model: Model, data: Data, names: Iterable[str]) -> None:
+    """Initial values of some fields of one world."""
+    seen: Any = _Seen(model, data)
+    for name in names:
+        data.field(name)[...] = initial_values(seen, data._specs[name])
+
+
+def _starts_differ(data: Data) -> bool:
+    """Whether worlds start from values of their own."""
+    return any(OF_MODEL + name in data for name in ("qpos0", "body_pos", "body_quat"))
+
+
+class _Seen:
+    """The Model as one world has it."""
+
+    def __init__(self, model: Model, world: Data) -> None:
+        self._model, self._world = model, world
+
+    def __getattr__(self, name: str) -> Any:
+        own = OF_MODEL + name
+        return self._world.field(own) if own in self._world else getattr(self._model, name)
+
+
+def chosen_worlds(data: Data, worlds: Sequence[int] | Array | None) -> list[int]:
     count = 1 if data.nworld is None else data.nworld
     if worlds is None:
         return list(range(count))

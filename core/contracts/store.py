@@ -22,7 +22,7 @@ import numpy as np
 
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import STATE, Data, Model
+from dovetail.contracts.types import Data, Model
 from dovetail.errors import FileFormatError, NotKeptError, ValidationError
 
 FORMAT = "dovetail-data-1"
@@ -169,7 +169,7 @@ def _misfits(data: Data, header: Mapping[str, Any], arrays: Mapping[str, Array])
     ):
         if saved != here:
             problems.append(f"{what} is {saved!r} in the file, {here!r} here")
-    problems += [f"state field {name} is missing" for name in STATE if name not in arrays]
+    problems += [f"state field {name} is missing" for name in data.state if name not in arrays]
     for name, value in arrays.items():
         if name not in data:
             problems.append(f"field {name} is not in this Data")

@@ -155,6 +155,10 @@ class Model(
         """Ids by name for one kind of object."""
         return self._name_indices.get(kind, {})
 
+    def copy(self) -> Model:
+        """An independent clone: same numbers, memory of its own."""
+        return Model(self._arena.copy(), self.sizes, self.object_names, self.modelname, self.source)
+
     def save(self, path: str | Path) -> None:
         """Write the compiled model, with all names and settings, to one .npz file; see `dovetail.load_model`."""
         from dovetail.contracts import model_store

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,11 +11,12 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.ab import dispatched
-from dovetail.compare.slots import Isolated, Worlds, common_lanes, isolate, shared_data
+from dovetail.compare.slots import Isolated, Worlds, chain_of, common_lanes, isolate, shared_data
 from dovetail.compare.states import random_state, set_state
 from dovetail.errors import SelectionError
 from dovetail.registry import Registry, default_registry
-from dovetail.testing.samples import SAMPLES, compiled
+from dovetail.selection import REFERENCE
+from dovetail.testing.samples import FURTHER, LIGHT, SAMPLES, compiled
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -35,6 +37,8 @@ class Subject:
     record: Implementation
     registry: Registry = attrs.field(eq=False, repr=False)
     models: Mapping[str, str] = attrs.field(factory=lambda: SAMPLES, eq=False, repr=False)
+    further: Mapping[str, str] = attrs.field(factory=lambda: FURTHER, eq=False, repr=False)
+    """Models with constraints and sensors, tried if none of `models` makes the implementation run."""
 
     @classmethod
     def of(
@@ -53,24 +57,32 @@ class Subject:
     def cases(self, nworld: int | None = None) -> Iterator[Case]:
         """A case per model that makes the implementation run; an error if there is none."""
         found = False
-        for case in self.possible_cases(nworld):
+        for case in self.possible_cases(nworld) or self._further_cases(nworld):
             found = True
             yield case
         if not found:
+            names = ", ".join((*self.models, *self.further))
             raise NotApplicableError(
-                f"{self.record.slot} {self.record.label}: none of the models {', '.join(self.models)} makes it "
+                f"{self.record.slot} {self.record.label}: none of the models {names} makes it "
                 "run; give one with parametrize_with_checks(..., models={'name': mjcf_text})"
             )
 
-    def possible_cases(
-        self, nworld: int | None = None, names: tuple[str, ...] | None = None
-    ) -> Iterator[Case]:
+    def possible_cases(self, nworld: int | None = None, names: tuple[str, ...] | None = None) -> list[Case]:
         """A case per model, or per named model, that makes the implementation run; maybe none."""
-        for name, text in self.models.items():
-            if names is None or name in names:
-                case = _case(self.record, self.registry, text, nworld)
-                if case is not None:
-                    yield case
+        texts = [text for name, text in self.models.items() if names is None or name in names]
+        return list(self._cases(texts, nworld))
+
+    def _further_cases(self, nworld: int | None) -> Iterator[Case]:
+        """A case of the first further model that makes the implementation run; one is enough, kernels are slow to
+        compile."""
+        models = self.further if self.record.backend == REFERENCE else {**LIGHT, **self.further}
+        return islice(self._cases(models.values(), nworld), 1)
+
+    def _cases(self, texts: Iterable[str], nworld: int | None) -> Iterator[Case]:
+        for text in texts:
+            case = _case(self.record, self.registry, text, nworld)
+            if case is not None:
+                yield case
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -88,12 +100,19 @@ class Case:
         record = self.isolated.slot.record
         return f"{self.isolated.slot.label} {record.label} on model {self.model.modelname!r}"
 
-    def inputs(self, seed: int = 0) -> Data:
-        """A Data as it is before the slot runs, world i in the i-th random state of this seed."""
+    def inputs(self, first: int = 0) -> Data:
+        """A Data as it is before the slot runs, world i in the random state number `first` + i."""
+        key = (id(self), first)
+        if key not in _inputs:
+            while len(_inputs) >= MOST_INPUTS:
+                _inputs.pop(next(iter(_inputs)))
+            _inputs[key] = self._prepared(first)
+        return _inputs[key].copy()
+
+    def _prepared(self, first: int) -> Data:
         data = shared_data(self.model, self.worlds, self.registry)
-        rng = np.random.default_rng(seed)
-        for world in data.worlds():
-            set_state(world, random_state(self.model, rng))
+        for number, world in enumerate(data.worlds(), start=first):
+            set_state(world, random_state(self.model, np.random.default_rng(number)))
         self.isolated.prepare(data)
         return data
 
@@ -103,6 +122,11 @@ class Case:
         self.isolated.run(after)
         return after
 
+
+MOST_INPUTS = 6
+"""Inputs that are remembered, for the next check of the same implementation."""
+
+_inputs: dict[tuple[int, int], Data] = {}
 
 _cases: dict[tuple[int, Implementation, str, int | None], Case | None] = {}
 """Compiled cases by registry, record, model and worlds: compiling is the slow part of checking."""
@@ -123,7 +147,8 @@ def _compile_case(
     worlds = attrs.evolve(worlds, lanes=common_lanes([record], worlds, registry))
     try:
         slot, label, stages = dispatched(record, registry)
-        isolated = isolate(model, slot, label, worlds, registry=registry, stages=stages)
+        chain = chain_of(registry.get(slot, label), model)
+        isolated = isolate(model, slot, label, worlds, registry=registry, stages=stages, chain=chain)
     except SelectionError:
         return None
     if record.slot not in isolated.plan.choices:  # a row of a part table that nothing in the model asks for

@@ -1,6 +1,8 @@
-"""Small models that together use what implementations may have to handle, constraints apart.
+"""Small models that together use what implementations may have to handle.
 
-Names in SAMPLES; `sample(name)` compiles one, once. ZERO_SIZED are those in which something has no entries.
+SAMPLES are smooth; ZERO_SIZED are those of them in which something has no entries. FURTHER have constraints,
+contacts, sensors and a medium; the checks try them on what no other model makes run. `sample(name)` compiles one,
+once.
 """
 
 from __future__ import annotations
@@ -100,6 +102,124 @@ VOID = """
 <mujoco model="void"><option><flag constraint="disable" energy="enable"/></option><worldbody/></mujoco>
 """
 
+TOUCHING = """
+<mujoco model="touching">
+  <option timestep="0.002" impratio="2"/>
+  <default><geom contype="0" conaffinity="1" friction=".7 .02 .001"/></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1" contype="1" conaffinity="0" margin=".02"/>
+    <body name="wheel" pos="0 0 .195">
+      <joint name="wheel" axis="0 1 0" limited="true" range="-20 20" margin=".1" frictionloss=".2"/>
+      <geom name="wheel" size=".2" contype="2"/><site name="hub" size=".21"/>
+      <body name="spoke" pos=".1 0 .3">
+        <joint name="spoke" type="ball" limited="true" range="0 30"/>
+        <geom name="spoke" type="capsule" size=".05 .1" conaffinity="0"/><site name="end" pos="0 0 .1"/>
+      </body>
+    </body>
+    <body name="block" pos=".6 0 .1">
+      <joint name="turn" axis="0 0 1"/><joint name="lift" type="slide" axis="0 0 1" range="-.1 .1" limited="true"/>
+      <geom name="block" type="box" size=".1 .2 .4" condim="4"/><site name="side" pos=".1 0 0" euler="0 90 0"/>
+    </body>
+    <body name="roll" pos="-.5 0 .29">
+      <joint name="roll" axis="1 0 0"/><geom name="roll" size=".3" condim="6" conaffinity="3" priority="1"/>
+    </body>
+    <body name="kite" pos="0 1 1"><freejoint/><geom type="ellipsoid" size=".1 .2 .05" conaffinity="0"/>
+      <site name="knot" pos="0 0 .2"/></body>
+  </worldbody>
+  <contact><pair geom1="wheel" geom2="block" margin=".5" condim="3"/></contact>
+  <equality>
+    <connect body1="kite" anchor=".1 0 0"/><weld body1="kite" body2="spoke" torquescale=".3"/>
+    <joint joint1="turn" joint2="roll" polycoef=".1 .5 .2 0 0"/><tendon tendon1="pull" tendon2="belt"/>
+  </equality>
+  <tendon>
+    <spatial name="pull" limited="true" range="0 .2"><site site="knot"/><site site="end"/></spatial>
+    <fixed name="belt" frictionloss=".1" limited="true" range="-.1 .1">
+      <joint joint="wheel" coef="1"/><joint joint="turn" coef="-.5"/>
+    </fixed>
+  </tendon>
+  <actuator><motor joint="turn"/><motor tendon="belt"/>{adhesion}</actuator>
+  {sensors}
+</mujoco>
+"""
+
+SENSORS = """
+<sensor>
+  <touch site="hub"/><accelerometer site="hub"/><velocimeter site="end"/><gyro site="side"/><force site="end"/>
+  <torque site="end"/><magnetometer site="hub"/><rangefinder site="side"/><camprojection site="hub" camera="eye"/>
+  <jointpos joint="turn"/><jointvel joint="turn"/><tendonpos tendon="belt"/><tendonvel tendon="belt"/>
+  <actuatorpos actuator="drive"/><actuatorvel actuator="drive"/><actuatorfrc actuator="drive"/>
+  <jointactuatorfrc joint="turn"/><tendonactuatorfrc tendon="belt"/><ballquat joint="spoke"/>
+  <ballangvel joint="spoke"/><jointlimitpos joint="wheel"/><jointlimitvel joint="wheel"/>
+  <jointlimitfrc joint="wheel"/><tendonlimitpos tendon="belt"/><tendonlimitvel tendon="belt"/>
+  <tendonlimitfrc tendon="belt"/><framepos objtype="site" objname="end" reftype="body" refname="wheel"/>
+  <framequat objtype="geom" objname="block"/><framexaxis objtype="body" objname="kite"/>
+  <frameyaxis objtype="xbody" objname="kite"/><framezaxis objtype="camera" objname="eye"/>
+  <framelinvel objtype="site" objname="end"/><frameangvel objtype="body" objname="kite"/>
+  <framelinacc objtype="site" objname="end"/><frameangacc objtype="body" objname="kite"/>
+  <subtreecom body="wheel"/><subtreelinvel body="wheel"/><subtreeangmom body="wheel"/>
+  <insidesite site="hub" objtype="geom" objname="wheel"/><distance geom1="block" geom2="wheel" cutoff="2"/>
+  <normal geom1="block" geom2="wheel" cutoff="2"/><fromto geom1="block" geom2="wheel" cutoff="2"/>
+  <contact geom1="floor" num="2" data="found force pos"/><contact body1="wheel" reduce="netforce" data="force"/>
+  <e_potential/><e_kinetic/><clock/><user dim="2" datatype="real" needstage="vel"/>
+</sensor>
+"""
+
+DRY = TOUCHING.format(adhesion="", sensors="")
+STICKY = (
+    TOUCHING.replace('model="touching"', 'model="sticky"')
+    .replace("/>{adhesion}", ' name="drive"/><adhesion body="wheel" ctrlrange="0 1"/>')
+    .replace('<site name="hub"', '<camera name="eye" pos=".5 0 .5"/><site name="hub"')
+    .replace("<option ", '<option cone="elliptic" ')
+    .format(sensors=SENSORS)
+)
+
+WET = """
+<mujoco model="wet">
+  <option density="1.2" viscosity=".1"><flag constraint="disable"/></option>
+  <worldbody>
+    <body pos="0 0 .2" gravcomp=".5"><joint name="drum" axis="1 2 3"/><geom type="ellipsoid" size=".3 .2 .1"/>
+      <body pos=".4 0 0"><joint axis="0 1 0"/><geom type="box" size=".1 .2 .05" fluidshape="ellipsoid"/></body></body>
+  </worldbody>
+  <actuator><muscle joint="drum" lengthrange="0 1"/></actuator>
+</mujoco>
+"""
+
+SLIPPERY = """
+<mujoco model="slippery">
+  <option noslip_iterations="2"><flag fwdinv="enable"/></option>
+  <worldbody>
+    <geom type="plane" size="2 2 .1" friction=".2"/>
+    <body pos="0 0 .195"><joint axis="0 1 0"/><geom size=".2" friction=".2"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+RESTING = """
+<mujoco model="resting">
+  <option timestep="0.005"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1" condim="1"/>
+    <body name="ball" pos="0 0 .1">
+      <joint name="slide" type="slide" axis=".1 0 1" frictionloss=".1"/>
+      <geom name="ball" size=".6" condim="1" contype="2"/><site name="skin" size=".7"/>
+      <body pos="0 0 .2">
+        <joint name="flap" axis="0 1 0" range="-5 5" limited="true"/>
+        <geom size=".03" pos=".2 0 0" contype="0" conaffinity="0"/><site name="tip" pos=".2 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <equality><joint joint1="slide" joint2="flap" polycoef="0 .1 0 0 0"/></equality>
+  <sensor>
+    <touch site="skin"/><jointlimitfrc joint="flap"/><force site="tip"/><contact geom1="ball" data="found force"/>
+  </sensor>
+</mujoco>
+"""
+
+LIGHT = {"resting": RESTING}
+"""Tried before FURTHER on backends that compile: a kernel with the solver takes long for models with more in them."""
+
+FURTHER = {"wet": WET, "touching": DRY, "sticky": STICKY, "slippery": SLIPPERY}
+
 SAMPLES = {"chain": CHAIN, "loose": LOOSE, "still": STILL, "undriven": UNDRIVEN, "void": VOID}
 ZERO_SIZED = ("still", "undriven", "void")
 
@@ -114,4 +234,4 @@ def compiled(text: str) -> Model:
 
 def sample(name: str) -> Model:
     """A sample model by name."""
-    return compiled(SAMPLES[name])
+    return compiled({**SAMPLES, **LIGHT, **FURTHER}[name])

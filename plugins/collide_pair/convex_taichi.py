@@ -2,20 +2,22 @@
 
 Iterations that walk from one support point to the next take other ways in every world, so here the worlds of a tile
 take turns: their poses are laid out number by number, the algorithm of `convex_numpy` runs for one world in uniform
-numbers, and what it finds is put together to lanes again. Only worlds in which the bounds of the geoms meet take part.
-One body of code serves all pairs of types, since compiling takes time.
+numbers, and what it finds is put together to lanes again. Only worlds in which the bounds of the geoms meet take
+part. One body of code serves all pairs of types, since compiling takes time.
 
-World frame. See mjc_Convex, mjc_ConvexHField and mjc_ccd in MuJoCo 3.4. The flag multiccd and the flag nativeccd off are
-the reference's matter: see the records.
+World frame. See mjc_Convex, mjc_ConvexHField and mjc_ccd in MuJoCo 3.4. The flag multiccd and the flag nativeccd
+off are the reference's matter: see the records.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from dovetail.backends.taichi.algebra import dot, vector
 from dovetail.backends.taichi.lanes import Kernel, SplitField, Variable
+from dovetail.backends.taichi.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
 from dovetail.plugins.collide_pair.epa_taichi import Polytope
@@ -43,9 +45,10 @@ def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     poses, found = k.split("convex/poses", 2, POSE), k.split("convex/found", slots, 7)
     count, most = k.split("convex/count", 1), k.local(0)
     lay_out(k, poses, geom1, geom2)
+    own_margin = margin_by_world(k, "convex/margin", margin)
     count[0] = 0.0
     with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
-        pair = Pair(k, kinds, (geom1, geom2), margin)
+        pair = Pair(k, kinds, (geom1, geom2), own_margin(world))
         pair.collide(poses.of(world), found.of(world))
         count.of(world)[0] = pair.count.value
         most.set(k.max(most.value, pair.count.value))
@@ -59,6 +62,15 @@ def lay_out(k: Kernel, poses: SplitField, geom1: Any, geom2: Any) -> None:
             poses[row, n] = k.data.geom_xpos[geom, n]
         with k.loop(0, 9) as n:
             poses[row, 3 + n] = k.data.geom_xmat[geom, n]
+
+
+def margin_by_world(k: Kernel, name: str, margin: Any) -> Callable[[Any], Any]:
+    """The margin in one world: the same in all, unless geoms have margins of their own in every world."""
+    if kind_of(margin) != NUM:
+        return lambda world: margin
+    margins = k.split(name, 1)
+    margins[0] = margin
+    return lambda world: margins.of(world)[0]
 
 
 def in_reach(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> Any:

@@ -1,9 +1,10 @@
-"""The expanding polytope of `epa_numpy` for one world in uniform numbers, as sections of the loop over support points.
+"""The expanding polytope of `epa_numpy` for one world in uniform numbers, as sections of the loop over support
+points.
 
-A polytope around the origin is built from the simplex of the distance iteration; then the face nearest to the origin is
-replaced by faces to the support point beyond it, until that is no farther than the face. Faces, their neighbours and
-the list of open faces lie in memory, in MuJoCo's order. World frame. See epa and polytope2 to polytope4 behind mjc_ccd
-in MuJoCo 3.4.
+A polytope around the origin is built from the simplex of the distance iteration; then the face nearest to the
+origin is replaced by faces to the support point beyond it, until that is no farther than the face. Faces, their
+neighbours and the list of open faces lie in memory, in MuJoCo's order. World frame. See epa and polytope2 to
+polytope4 behind mjc_ccd in MuJoCo 3.4.
 """
 
 from __future__ import annotations
@@ -175,8 +176,8 @@ class Polytope:
         return flat.value == 1
 
     def close(self) -> None:
-        """Section CLOSE: the faces of the first polytope. If one passes through the origin, the triangle it is takes the
-        place of the simplex."""
+        """Section CLOSE: the faces of the first polytope. If one passes through the origin, the triangle it is
+        takes the place of the simplex."""
         search, k = self.search, self.search.k
         with search.at(Phase.CLOSE):
             flat = k.local(0)
@@ -202,12 +203,11 @@ class Polytope:
         """Go on if the origin is where it should be."""
         search, k = self.search, self.search.k
         inside = k.local(1)
-        with k.when(self.kind.value == TETRAHEDRON):
-            with k.loop(0, 4) as turn:
-                a, b, c, d = (search.point(self.base.value + (turn + n) % 4) for n in range(4))
-                normal = cross(b - a, c - a)
-                with k.when(~same_sign(dot(normal, d - a), dot(normal, -a))):
-                    inside.set(0)
+        with k.when(self.kind.value == TETRAHEDRON), k.loop(0, 4) as turn:
+            a, b, c, d = (search.point(self.base.value + (turn + n) % 4) for n in range(4))
+            normal = cross(b - a, c - a)
+            with k.when(~same_sign(dot(normal, d - a), dot(normal, -a))):
+                inside.set(0)
         with k.when(self.kind.value == ON_SEGMENT):
             a = search.point(self.base.value)
             way = search.point(self.base.value + 1) - a
@@ -301,8 +301,8 @@ class Polytope:
                         self._finish()
 
     def _horizon(self, eye: Vector) -> None:
-        """Remove the faces visible from the eye, found outward from the nearest one; list the edges around them, on the
-        side of the faces that stay, as 4·face + edge."""
+        """Remove the faces visible from the eye, found outward from the nearest one; list the edges around them,
+        on the side of the faces that stay, as 4·face + edge."""
         k, seen = self.search.k, self.face.value
         waiting = k.local(3)
         self._remove(seen)

@@ -1,7 +1,8 @@
-"""The distance iteration of `gjk_numpy` for one world in uniform numbers, as sections of the loop over support points.
+"""The distance iteration of `gjk_numpy` for one world in uniform numbers, as sections of the loop over support
+points.
 
-Shapes of which one is round are first taken without their skin; then the nearest points give the contact. If the cores
-touch, and for all other shapes, only overlap matters: the first tetrahedron is walked over the origin. What the
+Shapes of which one is round are first taken without their skin; then the nearest points give the contact. If the
+cores touch, and for all other shapes, only overlap matters: the first tetrahedron is walked over the origin. What the
 iteration is sure of is handed to the expanding polytope. World frame. See gjk and gjkIntersect behind mjc_ccd in
 MuJoCo 3.4.
 """
@@ -63,7 +64,7 @@ class Distance:
 
     def start(self) -> None:
         """Section START: from the line between the centres."""
-        search, k = self.search, self.search.k
+        search = self.search
         with search.at(Phase.START):
             self._dress()
             self.x.set(self._centre(0) - self._centre(1))

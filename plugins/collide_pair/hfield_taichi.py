@@ -1,7 +1,7 @@
 """The prisms of a height field that a convex geom may touch, for one world in uniform numbers.
 
-In the height field's frame the geom's extent says which cells to look at; each is two prisms, numbered row by row along
-x. The algorithm is that of `hfield_numpy`. See mjc_ConvexHField in MuJoCo 3.4.
+In the height field's frame the geom's extent says which cells to look at; each is two prisms, numbered row by row
+along x. The algorithm is that of `hfield_numpy`. See mjc_ConvexHField in MuJoCo 3.4.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Contacts of a plane with a mesh in lane kernels, one world after the other.
 
-The lowest vertex of the mesh's hull is found by climbing down along its edges; then neighbours of that vertex that are
-below the margin follow, three contacts at most. The rules are those of `planes_numpy`. World frame. See mjc_PlaneConvex
-in MuJoCo 3.4.
+The lowest vertex of the mesh's hull is found by climbing down along its edges; then neighbours of that vertex that
+are below the margin follow, three contacts at most. The rules are those of `planes_numpy`. World frame. See
+mjc_PlaneConvex in MuJoCo 3.4.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail.backends.taichi.algebra import Vector, dot, norm, vector
 from dovetail.backends.taichi.lanes import Kernel
-from dovetail.plugins.collide_pair.convex_taichi import contact, lay_out
+from dovetail.plugins.collide_pair.convex_taichi import contact, lay_out, margin_by_world
 from dovetail.plugins.collide_pair.planes_numpy import MAX_MESH_CONTACTS, MESH_CONTACT_SPACING
 from dovetail.plugins.collide_pair.shapes_taichi import apply, to_frame
 from dovetail.plugins.collide_pair.support_taichi import ENDLESS
@@ -24,10 +24,11 @@ def plane_mesh(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts
     poses, found = k.split("plane_mesh/poses", 2, 12), k.split("plane_mesh/found", MAX_MESH_CONTACTS, 7)
     count, most = k.split("plane_mesh/count", 1), k.local(0)
     lay_out(k, poses, geom1, geom2)
+    own_margin = margin_by_world(k, "plane_mesh/margin", margin)
     count[0] = 0.0
     with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
         own = poses.of(world)
-        lowest = LowestVertices(k, geom2, own[0], own[1], margin)
+        lowest = LowestVertices(k, geom2, own[0], own[1], own_margin(world))
         lowest.collide(found.of(world))
         count.of(world)[0] = lowest.count.value
         most.set(k.max(most.value, lowest.count.value))

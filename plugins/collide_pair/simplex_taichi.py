@@ -1,8 +1,8 @@
 """The nearest point of a simplex to the origin, for one world in uniform numbers; the formulas of `gjk_numpy`.
 
 A simplex has up to four vertices in memory; what comes out are their weights. Facets and edges are looked at in
-loops, so that a triangle and a segment are in the code once. World frame. See the signed volumes method behind mjc_ccd
-in MuJoCo 3.4.
+loops, so that a triangle and a segment are in the code once. World frame. See the signed volumes method behind
+mjc_ccd in MuJoCo 3.4.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Support functions of one world's two shapes, in uniform numbers: the farthest point of a shape in a direction.
 
 The shapes of the pair at hand lie in memory, so that one body of code serves every pair of types: which support
-function applies is a branch at run time. Of a mesh the hull is climbed from the vertex last found, or all vertices are
-looked at, by the rules of `support_numpy`. World frame. See mjc_initCCDObj and the support functions beside it in
+function applies is a branch at run time. Of a mesh the hull is climbed from the vertex last found, or all vertices
+are looked at, by the rules of `support_numpy`. World frame. See mjc_initCCDObj and the support functions beside it in
 MuJoCo 3.4.
 """
 

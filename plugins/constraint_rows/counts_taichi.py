@@ -1,9 +1,9 @@
 """How many constraint rows each world has, in lanes: of equalities, friction loss and limits, and in all.
 
-Links have as many rows as their kind makes of their directions: a pyramid two for each direction of friction, an elliptic
-cone one for each direction. A row exists in the worlds where its weight is not zero. With a dense Jacobian, MuJoCo leaves
-out rows of tendons that no dof can change where they are; so are they here. The counts are computed only in kernels from
-which somebody takes them. Compare mj_makeConstraint.
+Links have as many rows as their kind makes of their directions: a pyramid two for each direction of friction, an
+elliptic cone one for each direction. A row exists in the worlds where its weight is not zero. With a dense
+Jacobian, MuJoCo leaves out rows of tendons that no dof can change where they are; so are they here. The counts are
+computed only in kernels from which somebody takes them. Compare mj_makeConstraint.
 """
 
 from __future__ import annotations

@@ -22,12 +22,21 @@ def frictionloss(k: Kernel) -> None:
         rows.coefficient[r, 0] = 1.0
         rows.loss[r] = m.dof_frictionloss[dof]
         write(k, rows, r, m.dof_solref[dof], m.dof_solimp[dof], m.dof_invweight0[dof])
+        if k.varies("dof_frictionloss"):
+            leave_out_lossless(k, rows, r)
     for r in rows.each("rubbing_tendons"):
         tendon = rows.column("ids", r)
         write_coefficients(k, rows, r, tendon, 1.0)
         rows.loss[r] = m.tendon_frictionloss[tendon]
         solref, solimp = m.tendon_solref_fri[tendon], m.tendon_solimp_fri[tendon]
         write(k, rows, r, solref, solimp, m.tendon_invweight0[tendon])
+        if k.varies("tendon_frictionloss"):
+            leave_out_lossless(k, rows, r)
+
+
+def leave_out_lossless(k: Kernel, rows: DofRows, r: Any) -> None:
+    """No row in worlds whose own friction loss is zero."""
+    rows.D[r] = k.select(rows.loss[r] > 0.0, rows.D[r], 0.0)
 
 
 def write(k: Kernel, rows: DofRows, r: Any, solref: Any, solimp: Any, inverse_inertia: Any) -> None:

@@ -13,15 +13,15 @@ from dovetail.backends.taichi.lanes import Field, Int, Kernel
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
 from dovetail.plugins.derivative.muscle_taichi import gain_velocity as muscle_gain_velocity
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator
-from dovetail.plugins.mass_matrix.pairs_taichi import each_pair
+from dovetail.plugins.mass_matrix.pairs_taichi import Stored, each_pair
 from dovetail.plugins.transmission.structure import moment_rows
 
 SLOPE = 2
 """Place of the velocity's coefficient in gainprm and biasprm."""
 
 
-def add_actuators(k: Kernel, matrix: Field, scale: Any) -> None:
-    """Add scale·∂qfrc_actuator/∂qvel to a matrix with M's layout."""
+def add_actuators(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = None) -> None:
+    """Add scale·∂qfrc_actuator/∂qvel to a matrix with M's layout, or with the one that `stored` knows."""
     m, d = k.model, k.data
     if not m.nu:
         return
@@ -32,7 +32,7 @@ def add_actuators(k: Kernel, matrix: Field, scale: Any) -> None:
         k.when(depends_on_velocity(k, actuator) & ~disabled_actuator(k, actuator)),
     ):
         slope = scale * force_velocity(k, actuator)
-        with each_pair(k, "actuator", rows, actuator) as (one, other, at):
+        with each_pair(k, "actuator", rows, actuator, stored) as (one, other, at):
             matrix[at] += slope * d.actuator_moment[one] * d.actuator_moment[other]
 
 
@@ -48,8 +48,8 @@ def arms(k: Kernel) -> list[list[tuple[int, int]]]:
 def depends_on_velocity(k: Kernel, i: Int) -> Any:
     """Whether the actuator's force can change with velocity at all."""
     m = k.model
-    bias = (m.actuator_biastype[i] == BiasType.AFFINE) & (m.actuator_biasprm[i, SLOPE] != 0.0)
-    gain = (m.actuator_gaintype[i] == GainType.AFFINE) & (m.actuator_gainprm[i, SLOPE] != 0.0)
+    bias = (m.actuator_biastype[i] == BiasType.AFFINE) & k.any(m.actuator_biasprm[i, SLOPE] != 0.0)
+    gain = (m.actuator_gaintype[i] == GainType.AFFINE) & k.any(m.actuator_gainprm[i, SLOPE] != 0.0)
     return bias | gain | (m.actuator_gaintype[i] == GainType.MUSCLE)
 
 

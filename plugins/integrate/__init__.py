@@ -30,6 +30,9 @@ _ARMS = (
 )
 """What derivatives of actuator and damping forces depend on."""
 
+_IN_MEDIUM = "cvel cdof subtree_com xipos ximat geom_xpos geom_xmat"
+"""What the derivative of fluid forces depends on."""
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
@@ -89,10 +92,21 @@ def _implicit() -> list[Implementation]:
             name="implicitfast",
             backend="taichi",
             target="dovetail.plugins.integrate.implicitfast_taichi:integrate",
-            reads=f"{_INPUTS} {_ARMS}",
+            reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM}",
             writes=_STATE,
             structure="dovetail.plugins.transmission.structure:row_structure",
-            supports="medium.none flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
-            summary="Implicit in velocity, except for Coriolis forces; without a medium",
+            supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            summary="Implicit in velocity, except for Coriolis forces",
+        ),
+        Implementation(
+            stage="integrate",
+            name="implicit",
+            backend="taichi",
+            target="dovetail.plugins.integrate.implicit_taichi:integrate",
+            reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM} {' '.join(_OF_BIAS)}",
+            writes=_STATE,
+            structure="dovetail.plugins.transmission.structure:row_structure",
+            supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            summary="Implicit in velocity, Coriolis forces too",
         ),
     ]

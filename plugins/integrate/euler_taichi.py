@@ -19,21 +19,36 @@ def integrate(k: Kernel, evaluation: Int) -> None:
     """Advance the state by one time step; the single evaluation is number 0."""
     m, d = k.model, k.data
     acceleration = k.scratch("acceleration", m.nv)
-    with k.when(damps(k)):
+    damped = damps(k)
+    with k.when(k.any(damped)):
         implicit_acceleration(k, acceleration)
+        if k.varies("dof_damping"):
+            with k.loop(0, m.nv) as dof:
+                acceleration[dof] = k.select(damped, acceleration[dof], d.qacc[dof])
     with k.otherwise():
         copy(k, d.qacc, acceleration)
     advance(k, acceleration, d.act_dot)
 
 
 def damps(k: Kernel) -> Any:
-    """Whether damping is to be taken implicitly."""
+    """Whether damping is to be taken implicitly; a Mask if damping differs between worlds."""
     m = k.model
+    if k.varies("dof_damping"):
+        return damps_by_world(k)
     damped = k.local(0)
     with k.loop(0, m.nv) as dof:
         damped.set(k.select(m.dof_damping[dof] > 0.0, 1, damped.value))
     off = DisableBit.EULERDAMP | DisableBit.DAMPER
     return (damped.value > 0) & ~k.disabled(off)
+
+
+def damps_by_world(k: Kernel) -> Any:
+    """Mask of the worlds that take damping implicitly."""
+    m = k.model
+    damped = k.local(0.0)
+    with k.loop(0, m.nv) as dof:
+        damped.set(k.select(m.dof_damping[dof] > 0.0, 1.0, damped.value))
+    return k.select(k.disabled(DisableBit.EULERDAMP | DisableBit.DAMPER), 0.0, damped.value) > 0.5
 
 
 def implicit_acceleration(k: Kernel, acceleration: Field) -> None:

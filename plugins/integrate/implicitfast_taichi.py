@@ -1,14 +1,16 @@
 """Implicit in velocity, except for Coriolis and centrifugal forces, in lanes.
 
-(M − h·∂f/∂v)·a = qfrc_smooth + qfrc_constraint gives the acceleration that is integrated, with ∂f/∂v of damping and
-actuators. Only entries that M has are used, lower triangle, so the matrix is factored like M itself; a damper that
-couples dofs of different branches acts explicitly there. Compare mj_implicit with the integrator `implicitfast`.
+(M − h·∂f/∂v)·a = qfrc_smooth + qfrc_constraint gives the acceleration that is integrated, with ∂f/∂v of damping,
+fluid (its symmetric part) and actuators. Only entries that M has are used, lower triangle, so the matrix is factored
+like M itself; a damper that couples dofs of different branches acts explicitly there. Compare mj_implicit with the
+integrator `implicitfast`.
 """
 
 from __future__ import annotations
 
 from dovetail.backends.taichi.lanes import Int, Kernel
 from dovetail.plugins.derivative.actuator_taichi import add_actuators
+from dovetail.plugins.derivative.fluid_taichi import add_fluid
 from dovetail.plugins.derivative.passive_taichi import add_dampers
 from dovetail.plugins.factor_mass.ldl_taichi import copy, factor, solve
 from dovetail.plugins.integrate.advance_taichi import advance
@@ -23,6 +25,8 @@ def integrate(k: Kernel, evaluation: Int) -> None:
         copy(k, d.M, matrix)
         add_actuators(k, matrix, -m.opt.timestep)
         add_dampers(k, matrix, -m.opt.timestep)
+        if k.has("medium.present"):
+            add_fluid(k, matrix, -m.opt.timestep)
         with k.loop(0, m.nv) as dof:
             acceleration[dof] = d.qfrc_smooth[dof] + d.qfrc_constraint[dof]
         factor(k, matrix, inverse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -15,5 +16,16 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.noslip.gauss_seidel_numpy:noslip",
             default=True,
             summary="Gauss-Seidel over friction forces without regularisation",
-        )
+        ),
+        Implementation(
+            stage="noslip",
+            name="gauss_seidel",
+            backend="taichi",
+            target="dovetail.plugins.noslip.gauss_seidel_taichi:noslip",
+            default=True,
+            chain=LANE_CHAIN,
+            reads="qacc qacc_smooth qLD qLDiagInv cdof",
+            writes="qacc qfrc_constraint",
+            summary="Gauss-Seidel over friction forces without regularisation, the worlds of a tile together",
+        ),
     ]

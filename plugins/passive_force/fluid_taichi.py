@@ -7,6 +7,7 @@ inertia, and so are the forces until they are applied. Compare mj_inertiaBoxFlui
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, vector
@@ -25,8 +26,16 @@ def fluid(k: Kernel) -> None:
     with k.when(thick & ~all_off(k)):
         with k.loop(1, m.nbody) as body:
             wrenches[body] = 0.0
-            with k.when(m.body_mass[body] >= MINVAL):
-                on_body(k, body, wrenches)
+            heavy = m.body_mass[body] >= MINVAL
+            with k.when(k.any(heavy)):
+                on_body(
+                    k,
+                    body,
+                    lambda body: on_box(k, body, wrenches),
+                    lambda body, geom: on_ellipsoid(k, body, geom, wrenches),
+                )
+                if k.varies("body_mass"):
+                    wrenches[body] = k.select(heavy, wrenches[body], 0.0)
         with joint_forces(k, wrenches) as (dof, force):
             d.qfrc_fluid[dof] = force
             d.qfrc_passive[dof] += force
@@ -34,24 +43,26 @@ def fluid(k: Kernel) -> None:
         d.qfrc_fluid[dof] = 0.0
 
 
-def on_body(k: Kernel, body: Int, wrenches: Field) -> None:
-    """The wrench on a body, as a box or as the ellipsoids of its geoms."""
+def on_body(
+    k: Kernel, body: Int, as_box: Callable[[Any], None], as_ellipsoid: Callable[[Any, Any], None]
+) -> None:
+    """Take a body as a box, or as the ellipsoids of its geoms."""
     m = k.model
     if not m.ngeom:
-        on_box(k, body, wrenches)
+        as_box(body)
         return
     first = m.body_geomadr[body]
     shaped = k.local(0)
     with k.loop(first, first + m.body_geomnum[body]) as geom:
         shaped.set(k.select(m.geom_fluid[geom, 0] > 0.0, 1, shaped.value))
     with k.when(shaped.value == 0):
-        on_box(k, body, wrenches)
+        as_box(body)
     with (
         k.otherwise(),
         k.loop(first, first + m.body_geomnum[body]) as geom,
         k.when(m.geom_fluid[geom, 0] != 0.0),
     ):
-        on_ellipsoid(k, body, geom, wrenches)
+        as_ellipsoid(body, geom)
 
 
 def on_box(k: Kernel, body: Int, wrenches: Field) -> None:

@@ -35,7 +35,7 @@ def each_spring(k: Kernel, use: Callable[[Any, Any, Any], None]) -> None:
     m = k.model
     with k.loop(0, m.njnt) as joint:
         stiffness = m.jnt_stiffness[joint]
-        with k.when(stiffness != 0.0):
+        with k.when(k.any(stiffness != 0.0)):
             for kind, displacements in _DISPLACEMENTS.items():
                 if k.has(f"joint.{kind.keyword}"):
                     with k.when(m.jnt_type[joint] == kind):

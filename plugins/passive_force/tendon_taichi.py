@@ -18,7 +18,7 @@ def spring(k: Kernel) -> None:
     m, d = k.model, k.data
     with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
         stiffness = m.tendon_stiffness[tendon]
-        with k.when(stiffness != 0.0):
+        with k.when(k.any(stiffness != 0.0)):
             add_along(k, tendon, -stiffness * stretch(k, tendon), d.qfrc_spring, d.qfrc_passive)
 
 
@@ -27,7 +27,7 @@ def damper(k: Kernel) -> None:
     m, d = k.model, k.data
     with k.when(~k.disabled(DisableBit.DAMPER)), k.loop(0, m.ntendon) as tendon:
         damping = m.tendon_damping[tendon]
-        with k.when(damping != 0.0):
+        with k.when(k.any(damping != 0.0)):
             add_along(k, tendon, -damping * d.ten_velocity[tendon], d.qfrc_damper, d.qfrc_passive)
 
 

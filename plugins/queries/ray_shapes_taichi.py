@@ -53,11 +53,11 @@ def plane(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
     """The front of a rectangle, without limit along an axis whose size is not positive."""
     towards = ray[2] <= -MINVAL
     x = k.select(towards, -point[2] / k.select(towards, ray[2], 1.0), -1.0)
-    hit = k.local(hit_or_miss(k, x))
+    hit = hit_or_miss(k, x)
     for axis in range(2):
-        with k.when(size[axis] > 0.0):
-            hit.set(k.select(k.abs(point[axis] + x * ray[axis]) <= size[axis], hit.value, MISS))
-    return hit.value
+        outside = k.abs(point[axis] + x * ray[axis]) > size[axis]
+        hit = k.select(size[axis] > 0.0, k.select(outside, MISS, hit), hit)
+    return hit
 
 
 def sphere(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:

@@ -5,9 +5,9 @@ M = Lᵀ·D·L, every row of J is kept as Y = D^−½·L^−ᵀ·Jᵀ, so that A
 entries at the ancestors of the dofs that its row moves, and nowhere else. What all rows together do is one vector
 y = Σ Y·f: a row's acceleration is b + Y·y, and changing its force costs one pass over its few entries.
 
-Rows are visited by *items*, those of a link or a dof row together, in MuJoCo's order of rows. An item is listed if any
-world of the tile has it. Base rows of links are those of `constraint_lanes`: friction forces are in units of their
-coefficients. Compare mj_projectConstraint.
+Rows are visited by *items*, those of a link or a dof row together, in MuJoCo's order of rows. An item is listed if
+any world of the tile has it. Base rows of links are those of `constraint_lanes`: friction forces are in units of
+their coefficients. Compare mj_projectConstraint.
 """
 
 from __future__ import annotations
@@ -99,7 +99,10 @@ def spans_of(links: Links, rows: DofRows) -> Spans:
     of_row = [number([(d, NEAR) for d in dofs]) for t in rows.tables.values() for dofs in t.dofs.tolist()]
     pairs = links.contacts.pairs
     of_equality, of_pair = (
-        [number(_chain_ends(model, *bodies)) for bodies in zip(ends.near.tolist(), ends.far.tolist(), strict=True)]
+        [
+            number(_chain_ends(model, *bodies))
+            for bodies in zip(ends.near.tolist(), ends.far.tolist(), strict=True)
+        ]
         for ends in (
             ends_of(model, links.equalities.body1, links.equalities.body2),
             ends_of(model, pairs.body2, pairs.body1),
@@ -122,7 +125,7 @@ def _chain_ends(model: Any, near: int, far: int) -> list[tuple[int, int]]:
 def fixed_order(links: Links, rows: DofRows) -> Array:
     """Dof rows r as r, links l of equalities as (number of dof rows) + l, in the order of mjData's rows."""
     first, tables = rows.first, rows.tables
-    equalities = [*zip(links.equalities.ids.tolist(), rows.count + np.arange(links.nequality), strict=True)]
+    equalities = [(int(owner), rows.count + link) for link, owner in enumerate(links.equalities.ids)]
     limits: list[tuple[int, int]] = []
     for name, found in (
         ("coupled_joints", equalities),
@@ -144,6 +147,8 @@ class Dual:
     k: Kernel
     links: Links
     rows: DofRows
+    guess: str = "qacc_warmstart"
+    """The field of accelerations from which forces are guessed."""
 
     # ---- what the plan knows
 
@@ -267,7 +272,7 @@ class Dual:
 
     @property
     def last(self) -> Field:
-        """J·qacc_warmstart − aref."""
+        """J·guess − aref."""
         return self.k.scratch("last", self.capacity, self.width)
 
     @property
@@ -283,12 +288,20 @@ class Dual:
     @cached_property
     def nforce(self) -> int:
         """Most forces of an item."""
-        return max([self.width, *(2 * (max(kind.dims) - 1) for kind in self.links.kinds if kind.name == PYRAMID)])
+        return max(
+            [self.width, *(2 * (max(kind.dims) - 1) for kind in self.links.kinds if kind.name == PYRAMID)]
+        )
 
     @property
     def force(self) -> Field:
-        """Of base rows; of a pyramid, of the edges: up and down by tangent."""
-        return self.k.scratch("force", self.capacity, self.nforce)
+        """Of base rows; of a pyramid, of the edges: up and down by tangent. Stages after the solver list the same
+        items in the same order."""
+        return self.k.shared("dual/force", self.capacity, self.nforce)
+
+    @property
+    def known(self) -> IntegerField:
+        """At index 0: 1 if the solver has written the forces of items."""
+        return self.k.shared_integers("dual/known", 1)
 
     @property
     def ease(self) -> Field:
@@ -433,6 +446,7 @@ class Dual:
     def _write_jacobian(self, v: Any, r: Any) -> None:
         """One row of J at the dofs of its span, in `work`; and what accelerations it has without constraints."""
         k, d, links, rows, work = self.k, self.k.data, self.links, self.rows, self._work
+        guess = getattr(d, self.guess)
         smooth, last = k.local(0.0), k.local(0.0)
         for row in self._if_row(self.place[v]):
             for _, at in self.span_dofs(v):
@@ -448,7 +462,7 @@ class Dual:
         for _, at in self.span_dofs(v):
             dof = self.dof(at)
             smooth += work[dof] * d.qacc_smooth[dof]
-            last += work[dof] * d.qacc_warmstart[dof]
+            last += work[dof] * guess[dof]
         self.b[v, r], self.last[v, r] = smooth.value, last.value
 
     @property
@@ -513,7 +527,9 @@ class Dual:
     def _write_ease(self, v: Any) -> None:
         k, A, R = self.k, self.A, self.R
         for kind in self.by_kind(v):
-            for r in () if kind.name == ELLIPTIC else self.base_rows(v, kind, 1 if kind.name == PYRAMID else 0):
+            for r in (
+                () if kind.name == ELLIPTIC else self.base_rows(v, kind, 1 if kind.name == PYRAMID else 0)
+            ):
                 if kind.name != PYRAMID:
                     self.ease[v, r] = inverse(k, k.select(R[v, r] > 0.0, A[v, r, r] + R[v, r], 0.0))
                 for n, sign in edges(r) if kind.name == PYRAMID else ():
@@ -547,7 +563,8 @@ class Dual:
             for n, place in self.span_chunks(v, together):
                 at, y = self.first[v] + n * size, [self.y[self.dof(place + i)] for i in range(together)]
                 total += np.array(
-                    [[self.Y[at + (i * size + r)] * y[i] for r in rows] for i in range(together)], dtype=object
+                    [[self.Y[at + (i * size + r)] * y[i] for r in rows] for i in range(together)],
+                    dtype=object,
                 )
             for r, value in zip(rows, total.value.sum(axis=0), strict=True):
                 found[r] = value
@@ -561,7 +578,9 @@ class Dual:
             at, dofs = self.first[v] + n * size, [self.dof(place + i) for i in range(together)]
             total = self.k.local(np.array([self.y[dof] for dof in dofs], dtype=object))
             for r in self.base_rows(v, kind):
-                total += np.array([self.Y[at + (i * size + r)] * move[r] for i in range(together)], dtype=object)
+                total += np.array(
+                    [self.Y[at + (i * size + r)] * move[r] for i in range(together)], dtype=object
+                )
             for dof, value in zip(dofs, total.value, strict=True):
                 self.y[dof] = value
 

@@ -23,7 +23,7 @@ import numpy as np
 from dovetail.backends.taichi.algebra import MINVAL, dot
 from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
-from dovetail.plugins.solve_constraints.cost_taichi import Link, always_zero
+from dovetail.plugins.solve_constraints.cost_taichi import Link, Values, always_zero
 from dovetail.plugins.spatial import Array
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
@@ -114,6 +114,11 @@ class Hessian:
         return self.k.scratch("H", self.nblock, self.nblock, B * B)
 
     @property
+    def cells(self) -> Field:
+        """The same numbers as one long array."""
+        return Field(self.k, self.blocks_field.name, (self.nblock * self.nblock * B * B,))
+
+    @property
     def entries(self) -> _Entries:
         return _Entries(self)
 
@@ -173,6 +178,11 @@ class Hessian:
         return self.k.integers("changed_body", self.k.model.nbody)
 
     @property
+    def any_body_changed(self) -> IntegerField:
+        """1 if there is such a body."""
+        return self.k.integers("any_body_changed", 1)
+
+    @property
     def changed(self) -> IntegerField:
         """1 for blocks whose rows have other entries than before."""
         return self.k.integers("changed_block", self.nblock)
@@ -181,6 +191,7 @@ class Hessian:
         """Before the first of the changes; with `new`, everything is to be done."""
         k = self.k
         value = k.select(new, 1, 0)
+        self.any_body_changed[0] = value
         with k.loop(0, k.model.nbody) as body:
             self.changed_body[body] = value
             with k.when(new):
@@ -200,6 +211,7 @@ class Hessian:
         if grounds:
             with self.k.when(far == 0):
                 self.changed_body[near] = 1
+                self.any_body_changed[0] = 1
 
     def change_dof(self, dof: Any) -> None:
         self.changed[self.block_of(dof)] = 1
@@ -277,7 +289,8 @@ class Hessian:
         """M and the links to the ground in the rows of changed blocks; zero in all other places of the pattern, of
         which there are some if `filled` (None: never)."""
         k, m = self.k, self.k.model
-        self.sum_composites()
+        with k.when(self.any_body_changed[0] > 0):
+            self.sum_composites()
         with k.loop(0, self.nblock) as block, k.when(self.changed[block] > 0):
             size, first = self.size(block), self.first(block)
             short = size < (B if self.whole else B + 1)
@@ -338,15 +351,31 @@ class Hessian:
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
-        k, d, links, H = self.k, self.k.data, link.links, self.entries
-        span, J = k.integers("span", self.nv), k.scratch("span_J", self.nv, LARGEST_DIM)
+        k, H = self.k, self.cells
+        dofs, rows, columns = (k.integers(f"span_{name}", self.nv) for name in ("dof", "row", "column"))
+        J = k.scratch("span_J", self.nv, LARGEST_DIM)
+        count = self._write_span(link, J)
+        with k.loop(0, count) as a, k.when(self.changed[self.block_of(dofs[a])] > 0):
+            own = self._weighted(link, W, lambda row: J[a, row])
+            first = rows[a]
+            with k.loop(a, count) as b:
+                total = k.local(H[first + columns[b]])
+                for row in link.rows():
+                    total += own(row) * J[b, row]
+                H[first + columns[b]] = total.value
+
+    def _write_span(self, link: Link, J: Field) -> Any:
+        """Note J and the place in H of the dofs that move one of a link's bodies but not both; returns how many."""
+        k, d, links = self.k, self.k.data, link.links
+        dofs, rows, columns = (k.integers(f"span_{name}", self.nv) for name in ("dof", "row", "column"))
         count = k.local(0)
 
         def visit(dof: Any, wrench: Field) -> None:
             nonlocal count
-            span[count.value] = dof
+            n, block, place = count.value, self.block_of(dof), self.place_of(dof)
+            dofs[n], rows[n], columns[n] = dof, B * (B * self.nblock * block + place), B * B * block + place
             for row in link.rows():
-                J[count.value, row] = dot(wrench[link.index, row], d.cdof[dof])
+                J[n, row] = dot(wrench[link.index, row], d.cdof[dof])
             count += 1
 
         apart(
@@ -355,19 +384,22 @@ class Hessian:
             lambda dof: visit(dof, links.near_wrench),
             lambda dof: visit(dof, links.far_wrench),
         )
-        own = k.scratch("span_WJ", LARGEST_DIM)
-        with k.loop(0, count.value) as a, k.when(self.changed[self.block_of(span[a])] > 0):
-            for row in link.rows():
-                total = k.local(0.0)
-                for column in link.rows():
-                    if not always_zero(link, row, column):
-                        total += W[link.index, row, column] * J[a, column]
-                own[row] = total.value
-            with k.loop(a, count.value) as b:
-                total = k.local(H[span[a], span[b]])
-                for row in link.rows():
-                    total += own[row] * J[b, row]
-                H[span[a], span[b]] = total.value
+        return count.value
+
+    def _weighted(self, link: Link, W: Field, J: Values) -> Values:
+        """W times a column of J; kept in registers if the rows are written out."""
+        k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
+        found: dict[int, Any] = {}
+        for row in link.rows():
+            total = k.local(0.0)
+            for column in link.rows():
+                if not always_zero(link, row, column):
+                    total += W[link.index, row, column] * J(column)
+            if isinstance(row, int):
+                found[row] = total.value
+            else:
+                memory[row] = total.value
+        return lambda row: found[row] if isinstance(row, int) else memory[row]
 
     def add_dof_row(self, dof: Any, other: Any, value: Any) -> None:
         """One product of a dof row with itself."""

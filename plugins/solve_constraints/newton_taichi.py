@@ -41,6 +41,9 @@ ROUNDING = {"f64": 1e-15, "f32": 5e-7}
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
 
+SMOOTH, LAST = 0, 1
+"""Index of the accelerations to start from, and of their `z`."""
+
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
@@ -371,32 +374,35 @@ class Newton:
 
     def start(self, has_rows: Any) -> None:
         """Last step's acceleration or the smooth one, whichever costs less; the smooth one without rows."""
-        k, d, nv = self.k, self.k.data, self.k.model.nv
-        trial, product = k.scratch("trial", 2, nv), k.scratch("trial_product", 2, nv)
-        cost = k.scratch("trial_cost", 2)
-        with k.loop(0, nv) as dof:
-            trial[0, dof] = d.qacc_smooth[dof]
-            trial[1, dof] = d.qacc_warmstart[dof]
+        k, d = self.k, self.k.data
+        trial, cost = k.scratch("trial", 2, k.model.nv), k.scratch("trial_cost", 2)
+        with k.loop(0, k.model.nv) as dof:
+            trial[SMOOTH, dof] = d.qacc_smooth[dof]
+            trial[LAST, dof] = d.qacc_warmstart[dof]
         with k.loop(0, 2) as n:
-            self.mass_times(lambda dof: trial[n, dof], _Row(product, n))
             self.rows_times(lambda dof: trial[n, dof], n, offset=True)
             cost[n] = self.constraint_cost(n)
-            gauss = k.local(0.0)
-            with k.loop(0, nv) as dof:
-                gauss += (product[n, dof] - d.qfrc_smooth[dof]) * (trial[n, dof] - d.qacc_smooth[dof])
-            cost[n] += 0.5 * gauss.value
+        self.mass_times(lambda dof: trial[LAST, dof], self.Ma)
+        cost[LAST] += self.inertial_cost()
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
-        warm = k.select(cost[1] <= cost[0], off, 0.0) > 0.0
-        with k.loop(0, nv) as dof:
-            d.qacc[dof] = k.select(warm, trial[1, dof], trial[0, dof])
-            self.Ma[dof] = k.select(warm, product[1, dof], product[0, dof])
+        warm = k.select(cost[LAST] <= cost[SMOOTH], off, 0.0) > 0.0
+        with k.loop(0, k.model.nv) as dof:
+            d.qacc[dof] = k.select(warm, trial[LAST, dof], trial[SMOOTH, dof])
+            self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
             d.qfrc_constraint[dof] = 0.0
         for link in self.each_link():
             for row in self.links.base_rows(link):
-                now, other = self.link_z[NOW, link, row], self.link_z[RATE, link, row]
+                now, other = self.link_z[NOW, link, row], self.link_z[LAST, link, row]
                 self.link_z[NOW, link, row] = k.select(warm, other, now)
         for item in self.each_row():
-            self.row_z[NOW, item] = k.select(warm, self.row_z[RATE, item], self.row_z[NOW, item])
+            self.row_z[NOW, item] = k.select(warm, self.row_z[LAST, item], self.row_z[NOW, item])
+
+    def inertial_cost(self) -> Any:
+        """½·(a − a₀)ᵀ·M·(a − a₀) of last step's acceleration, whose product with M is in Ma."""
+        d, total = self.k.data, self.k.local(0.0)
+        with self.k.loop(0, self.k.model.nv) as dof:
+            total += (self.Ma[dof] - d.qfrc_smooth[dof]) * (d.qacc_warmstart[dof] - d.qacc_smooth[dof])
+        return 0.5 * total.value
 
     def values(self, link: Any, at: Any) -> Callable[[Any], Any]:
         """z[at] of a link, by base row."""

@@ -20,7 +20,15 @@ from dovetail.backends.taichi.lanes import Field, Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
 from dovetail.plugins.solve_constraints.cost_taichi import write_force
-from dovetail.plugins.solve_constraints.dual_taichi import SCALAR, UNBOUNDED, Dual, Few, ItemKind, base_force, edges
+from dovetail.plugins.solve_constraints.dual_taichi import (
+    SCALAR,
+    UNBOUNDED,
+    Dual,
+    Few,
+    ItemKind,
+    base_force,
+    edges,
+)
 from dovetail.plugins.solve_constraints.pgs_numpy import WORSE
 from dovetail.plugins.solve_constraints.qcqp_taichi import minimise_in_ball
 
@@ -33,6 +41,7 @@ def solve_constraints(k: Kernel) -> None:
     has_rows = dual.build()
     start(dual)
     iterate(dual, has_rows)
+    dual.known[0] = 1
     dual.finish()
     dual.write_forces()
 
@@ -58,7 +67,7 @@ def start(dual: Dual) -> None:
     cost = k.local(0.0)
     with k.loop(0, dual.counts[0]) as v:
         for kind in dual.by_kind(v):
-            _START[kind.name](dual, v, kind)
+            guess_forces(dual, v, kind)
             cost += linear_cost(dual, v, kind)
             dual.push(v, kind, base_force(dual, v, kind))
     with k.loop(0, k.model.nv) as dof:
@@ -92,6 +101,11 @@ def linear_cost(dual: Dual, v: Any, kind: ItemKind) -> Any:
         f = dual.force[v, n]
         total += 0.5 * dual.R[v, 0 if kind.name == PYRAMID else n] * f * f
     return k.select(exists(dual, v), total.value, 0.0)
+
+
+def guess_forces(dual: Dual, v: Any, kind: ItemKind) -> None:
+    """The forces of an item that the acceleration `dual.guess` gives."""
+    _START[kind.name](dual, v, kind)
 
 
 def exists(dual: Dual, v: Any) -> Any:

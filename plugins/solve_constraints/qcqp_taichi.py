@@ -1,8 +1,8 @@
 """A small quadratic problem inside a ball, in lanes: friction forces at a given normal force.
 
 min ½·xᵀ·A·x + xᵀ·b subject to ‖x‖ ≤ r, friction forces being in units of their coefficients. On the surface
-x = −(A + λ)⁻¹·b with the λ ≥ 0 at which ‖x‖ = r, found by Newton's method from 0. The rules are those of `qcqp_numpy`.
-Compare mju_QCQP, mju_QCQP2 and mju_QCQP3.
+x = −(A + λ)⁻¹·b with the λ ≥ 0 at which ‖x‖ = r, found by Newton's method from 0. The rules are those of
+`qcqp_numpy`. Compare mju_QCQP, mju_QCQP2 and mju_QCQP3.
 """
 
 from __future__ import annotations

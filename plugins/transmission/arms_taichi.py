@@ -49,7 +49,7 @@ def relative_length(k: Kernel, site: Any, reference: Any, gear: Vector) -> Any:
     m, d = k.model, k.data
     apart = d.site_xpos[site] - d.site_xpos[reference]
     total = k.local(dot(gear[:3], d.site_xmat[reference].reshape(3, 3).T @ apart))
-    with k.when((gear[3] != 0.0) | (gear[4] != 0.0) | (gear[5] != 0.0)):
+    with k.when(k.any((gear[3] != 0.0) | (gear[4] != 0.0) | (gear[5] != 0.0))):
         # MuJoCo 3.4 turns the sites' own orientations by the bodies', not the other way round
         turned = [mul_quat(m.site_quat[i], d.xquat[m.site_bodyid[i]]) for i in (site, reference)]
         total += dot(gear[3:], sub_quat(k, *turned))

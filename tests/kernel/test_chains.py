@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+import dovetail
 from dovetail import Model, compile_plan
 from dovetail.config import Config
 from dovetail.errors import SelectionError
 from dovetail.plan import Plan
 from dovetail.registry import Registry
+from dovetail.testing.samples import UNDRIVEN
 from dovetail.wrappers import Profiler
 
 
@@ -26,9 +28,9 @@ def chained(registry: Registry, toy_backend: Any, record: Any) -> Registry:
 
 
 def plan(model: Model, registry: Registry, stages: dict[str, str] | None = None, **more: Any) -> Plan:
-    wrappers = more.pop("wrappers", ())
+    wrappers, nworld = more.pop("wrappers", ()), more.pop("nworld", None)
     config = Config.of_call(stages, backend="toy", **more)
-    return compile_plan(model, config, registry=registry, wrappers=wrappers)
+    return compile_plan(model, config, registry=registry, wrappers=wrappers, nworld=nworld)
 
 
 def chosen(plan: Plan, slot: str) -> str:
@@ -68,6 +70,26 @@ def test_a_field_that_must_be_kept_grounds_it(pendulum: Model, chained: Registry
     assert "cdof_dot" in found.keep
 
 
+@pytest.mark.parametrize("keep", ["all", "cdof_dot"])
+def test_of_a_batch_such_a_field_is_had_by_repeating_steps(
+    pendulum: Model, chained: Registry, keep: str
+) -> None:
+    found = plan(pendulum, chained, keep=keep, nworld=3)
+    assert chosen(found, "bias_force") == "rne@toy"
+    assert found.replay is not None
+    assert found.replay.fields == ("cdof_dot",)
+    assert found.replay.plan.choices["bias_force"].record.label == "rne@numpy"
+    assert "cdof_dot" in found.keep
+    assert "repeated with the reference" in found.explain()
+
+
+@pytest.mark.parametrize("keep", ["computed", "state", "cvel"])
+def test_nothing_is_repeated_for_what_slots_compute(pendulum: Model, chained: Registry, keep: str) -> None:
+    found = plan(pendulum, chained, keep=keep, nworld=3)
+    assert found.replay is None
+    assert "cdof_dot" not in found.keep
+
+
 def test_a_named_link_of_a_grounded_chain_is_an_error(pendulum: Model, chained: Registry) -> None:
     with pytest.raises(SelectionError, match=r"one of a chain of stages.*bias_force runs as rne@numpy"):
         plan(pendulum, chained, {"com_velocity": "tree@toy", "bias_force": "@numpy"})
@@ -95,9 +117,9 @@ def followed(chained: Registry, record: Any) -> Registry:
 
 
 @pytest.fixture
-def observed(pendulum: Model) -> Model:
-    pendulum.opt.enableflags |= 2
-    return pendulum
+def observed() -> Model:
+    """Without actuators and constraints, with energy."""
+    return dovetail.loads(UNDRIVEN)
 
 
 def test_a_follower_joins_its_chain(observed: Model, followed: Registry) -> None:

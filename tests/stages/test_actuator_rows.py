@@ -273,7 +273,11 @@ def with_own_gain(actuators: str) -> Any:
     registry = build_registry(third_party=False)
     registry.add(
         Implementation(
-            stage="actuator_gain", key="user", name="own", backend="numpy", target="test_actuator_rows:own_gain"
+            stage="actuator_gain",
+            key="user",
+            name="own",
+            backend="numpy",
+            target="test_actuator_rows:own_gain",
         )
     )
     model = dovetail.loads(arm(actuators))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from dovetail import pipeline
 from dovetail.implementation import Implementation
 from dovetail.registry import build_registry
 from dovetail.testing import parametrize_with_checks
@@ -33,6 +36,28 @@ PULLED = """
 """A model with tendons, which the kit's samples lack."""
 
 
-@parametrize_with_checks(REGISTRY.implementations, registry=REGISTRY, models={"pulled": PULLED})
+CHAINED = {r.stage for r in REGISTRY.implementations if r.chain}
+
+
+def in_large_kernels(record: Implementation) -> bool:
+    """Whether it is checked in kernels with the solver, or in one of the many small ones of sensors."""
+    part_of = pipeline.stage(record.stage).part_of
+    constrained = record.stage in CHAINED or part_of in CHAINED or (record.follows and not record.follows_with)
+    return record.backend == "taichi" and (bool(constrained) or record.stage == "sensor")
+
+
+QUICK = [r for r in REGISTRY.implementations if not in_large_kernels(r)]
+SLOW = [r for r in REGISTRY.implementations if in_large_kernels(r)]
+
+
+@parametrize_with_checks(QUICK, registry=REGISTRY, models={"pulled": PULLED})
 def test_builtin_implementation(implementation: Implementation, check: Callable[[Any], None]) -> None:
+    check(implementation)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(SLOW, registry=REGISTRY, models={"pulled": PULLED})
+def test_builtin_implementation_in_large_kernels(
+    implementation: Implementation, check: Callable[[Any], None]
+) -> None:
     check(implementation)

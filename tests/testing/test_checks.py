@@ -143,7 +143,7 @@ def test_division_by_an_empty_mean(module: ModuleType) -> None:
 
 
 def test_no_model_that_makes_it_run_is_said() -> None:
-    record = attrs.evolve(GOOD, stage="noslip", key=None, name="mine", writes=None, reads=None)
+    record = attrs.evolve(GOOD, stage="sleep", key=None, name="mine", writes=None, reads=None)
     with pytest.raises(NotApplicableError, match="makes it run; give one with parametrize_with_checks"):
         checks.check_deterministic(subject(record))
 

@@ -14,8 +14,10 @@ import pytest
 import dovetail
 from dovetail.compare.ab import compare
 from dovetail.compare.diff import diff
+from dovetail.compare.errors import Worst, compare_data
 from dovetail.compare.shadow import DeviationError, DeviationWarning, Shadow
 from dovetail.compare.states import randomize
+from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownImplementationError, UnknownStageError, ValidationError
 from dovetail.implementation import Implementation
 from dovetail.plugins.mass_matrix import crb_numpy
@@ -100,6 +102,51 @@ def test_numpy_and_taichi_agree_in_either_precision(stage: str, precision: str, 
     )
     assert report.ok, report.table()
     assert report.worst() <= limit
+
+
+CROSSED = """
+<mujoco model="crossed">
+  <option><flag constraint="disable"/></option>
+  <worldbody><body><joint name="a" axis="0 0 1"/><geom size=".1" pos=".3 0 0"/>
+    <body pos=".3 0 0"><joint name="b" axis="0 0 1"/><geom size=".1" pos=".3 0 0"/>
+      <site name="end" pos=".3 0 0"/></body>
+  </body></worldbody>
+  <actuator><motor site="end" gear="0 0 1 0 0 0"/><motor joint="b"/></actuator>
+</mujoco>
+"""
+"""The first actuator pushes along the joints' axes: its moments are zero, and the reference does not store them."""
+
+
+def test_sparse_matrices_of_two_backends_are_compared_as_matrices() -> None:
+    pytest.importorskip("taichi")
+    report = compare(
+        dovetail.loads(CROSSED), "transmission", "standard@numpy", "standard@taichi", steps=2, nworld=3
+    )
+    assert report.ok, report.table()
+    assert {row.field for row in report.rows} == {"actuator_length", "actuator_moment"}
+
+
+def test_a_wrong_entry_of_a_sparse_matrix_is_found() -> None:
+    model = dovetail.loads(CROSSED)
+    plans = [dovetail.compile_plan(model, nworld=2) for _ in range(2)]
+    first, second = (plan.make_data() for plan in plans)
+    for plan, data in zip(plans, (first, second), strict=True):
+        plan.forward(data)
+    second.world(1).actuator_moment[0] += 0.25
+    worst = Worst(model)
+    compare_data(worst, "transmission", [DATA_SPECS["actuator_moment"]], first, second, reference=False)
+    (row,) = worst.sorted_rows()
+    assert not row.ok
+    assert row.where.startswith("[1][1]")
+
+
+@pytest.mark.slow
+def test_a_chain_is_compared_as_a_whole() -> None:
+    pytest.importorskip("taichi")
+    for slot, name in (("solve_constraints", "newton"), ("sensor:touch", "touch")):
+        report = compare(sample("resting"), slot, f"{name}@numpy", f"{name}@taichi", steps=2, nworld=3)
+        assert report.ok, report.table()
+        assert {"qacc", "qfrc_constraint", "cfrc_ext", "sensordata"} <= {row.field for row in report.rows}
 
 
 def test_rows_of_a_part_table_are_compared_inside_their_dispatcher() -> None:

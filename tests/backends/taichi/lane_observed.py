@@ -118,6 +118,19 @@ ADHESION = """
 </actuator>
 """
 
+OBSERVED_KINDS = (
+    "touch",
+    "contact",
+    "force",
+    "torque",
+    "jointlimitfrc",
+    "tendonlimitfrc",
+    "camprojection",
+    "rangefinder",
+    "insidesite",
+)
+"""Types of sensors that CONTACT_SENSORS has for trying them with given contacts."""
+
 LANES = {"f64": 8, "f32": 16}
 
 

@@ -192,6 +192,15 @@ IN_WATER = model(
     rest='<actuator><motor joint="socket" gear="1 2 3 0 0 0"/></actuator>',
     **WET,
 )
+IN_SYRUP = {
+    name: model(option=f'integrator="{name}" density="900" viscosity="30" wind="1 -2 .5"', **WET)
+    for name in ("implicitfast", "implicit")
+}
+"""Thick enough that a step depends on how the forces of the medium change with velocity."""
+
+SPINNING = {
+    name: model(FIXED + SHORTEST, f'integrator="{name}"', ACTUATORS) for name in ("implicitfast", "implicit")
+}
 
 LIMITED = """
 <mujoco>

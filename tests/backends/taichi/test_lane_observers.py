@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 import pytest
-from lane_observed import ADHESION, CONTACT_SENSORS, run_lanes, run_reference, scene, worlds_in_contact
+from lane_observed import (
+    ADHESION,
+    CONTACT_SENSORS,
+    OBSERVED_KINDS,
+    run_lanes,
+    run_reference,
+    scene,
+    worlds_in_contact,
+)
 
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.enums import SensorType
@@ -24,18 +32,7 @@ SINGLE = 2e-4
 """The same in single precision."""
 
 BODY_FIELDS = ("cacc", "cfrc_ext", "cfrc_int")
-KINDS = (
-    "touch",
-    "contact",
-    "force",
-    "torque",
-    "jointlimitfrc",
-    "tendonlimitfrc",
-    "camprojection",
-    "rangefinder",
-    "insidesite",
-)
-SLOTS = [f"sensor:{kind}" for kind in KINDS]
+SLOTS = [f"sensor:{kind}" for kind in OBSERVED_KINDS]
 
 
 def error(found: np.ndarray, wanted: np.ndarray) -> float:
@@ -98,7 +95,7 @@ def readings(precision: str = "f64") -> Readings:
     return Readings(m, found, reference, np.array([d.sensordata for d in datas]))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OBSERVED_KINDS)
 def test_sensors(kind: str) -> None:
     sensors = readings().of(kind)
     assert len(np.unique(np.concatenate([wanted for _, _, wanted in sensors], axis=1))) > 1, "nothing to see"
@@ -108,7 +105,7 @@ def test_sensors(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OBSERVED_KINDS)
 def test_sensors_in_single_precision(kind: str) -> None:
     for place, (found, _, wanted) in enumerate(readings("f32").of(kind)):
         assert error(found, wanted) <= SINGLE, place

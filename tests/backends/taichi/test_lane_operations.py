@@ -88,7 +88,7 @@ def control(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
     found = k.local(0.0)
     with k.when(k.any(x[0] > 1e6)):
         found.set(1.0)
-    with k.when(k.any(x[0] > 0.0)):
+    with k.when(k.any(~((x[0] <= 0.0) | (x[1] > 1e6)))):
         found += r[1]
     return [total.value, x[0] * count.value, found.value, k.exp(r[0]) + k.integer(r[2] * 1.7)]
 

@@ -1,4 +1,5 @@
-"""How much quicker than MuJoCo a fused smooth step is, one thread each, taking turns on the same worlds."""
+"""How much quicker than MuJoCo fused steps are, one thread each, taking turns on the same worlds: the smooth step
+alone, and the whole step from states that touch the ground."""
 
 from __future__ import annotations
 
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 from lane_harness import Batch, make_batch, random_states, set_states
 from lane_models import real
+
+from dovetail.bench import bench, find
+from dovetail.bench.cases import AbsentPackageError
 
 NWORLD, NSTEP, TURNS = 1024, 10, 9
 LEAST = {"f64": 2.5, "f32": 4.5}
@@ -49,3 +53,31 @@ def test_the_smooth_humanoid_step_beats_mujoco(runtime: str, precision: str) -> 
     ratios = [mujoco_turn(m, states) / our_turn(b, start) for _ in range(TURNS)]
     print(f"\nhumanoid.smooth_step {runtime} {precision}: {np.median(ratios):.1f}x MuJoCo")
     assert np.median(ratios) >= LEAST[precision]
+
+
+WHOLE = {
+    "humanoid": (2.0, 2.8),
+}
+"""Least times MuJoCo's speed in f64 and in f32, on either runtime."""
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("runtime", ["taichi", "quadrants"])
+@pytest.mark.parametrize("model", WHOLE)
+def test_the_whole_step_with_contacts_beats_mujoco(model: str, runtime: str) -> None:
+    pytest.importorskip(runtime)
+    try:
+        case = find(model)
+    except AbsentPackageError as error:
+        pytest.skip(str(error))
+    result = bench(case, nworld=NWORLD, runtime=runtime)
+    assert not any("not one kernel" in note for note in result.notes)
+    assert result.contacts is not None
+    assert result.contacts > 1
+    for precision, least in zip(("f64", "f32"), WHOLE[model], strict=True):
+        row = result.row(precision)
+        print(
+            f"\n{model}.step {runtime} {precision}: {row.ratio:.1f}x MuJoCo, {result.contacts:.1f} contacts"
+        )
+        assert row.ratio is not None
+        assert row.ratio >= least

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lane_stage_models import ARMATURE, DRIVEN, IN_WATER, LIMITED, SENSORS, TENDONS
+from lane_observed import OBSERVED_KINDS
+from lane_stage_models import ARMATURE, DRIVEN, IN_SYRUP, IN_WATER, LIMITED, SENSORS, SPINNING, TENDONS
 from lane_stages import both, errors, loaded
 
 from dovetail.contracts.enums import WrapType
@@ -63,6 +64,21 @@ def test_implicit_integration(layout: str) -> None:
     check(DRIVEN[layout], "integrate", "implicitfast")
 
 
+@pytest.mark.parametrize("integrator", IN_SYRUP)
+def test_implicit_integration_in_a_medium(integrator: str) -> None:
+    check(IN_SYRUP[integrator], "integrate", integrator)
+
+
+def test_implicit_integration_of_coriolis_forces() -> None:
+    check(SPINNING["implicit"], "integrate", "implicit")
+
+
+@pytest.mark.parametrize("models", [IN_SYRUP, SPINNING])
+def test_integrators_are_tried_where_coriolis_forces_matter(models: dict[str, str]) -> None:
+    found = [both(models[name], "integrate", name=name)[1].qvel for name in ("implicitfast", "implicit")]
+    assert np.abs(found[0] - found[1]).max() > 1e-5
+
+
 @pytest.mark.parametrize("slot", ["tendon_spring", "tendon_damper"])
 def test_springs_and_dampers_of_tendons(slot: str) -> None:
     check(TENDONS["shortest"], f"passive_force:{slot}")
@@ -84,9 +100,11 @@ def test_what_sensors_read(slot: str) -> None:
     check(SENSORS, slot)
 
 
-SENSOR_ROWS = sorted(
+ALL_SENSOR_ROWS = {
     r.slot for r in default_registry().implementations if r.stage == "sensor" and r.backend == "taichi"
-)
+}
+SENSOR_ROWS = sorted(ALL_SENSOR_ROWS - {f"sensor:{kind}" for kind in OBSERVED_KINDS})
+"""Those that are not tried with given contacts, in test_lane_observers."""
 LIMIT_ROWS = [slot for slot in SENSOR_ROWS if "limit" in slot]
 
 

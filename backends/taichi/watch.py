@@ -1,0 +1,233 @@
+"""Watching the worlds inside a lane kernel: a bad one is reset or held back in the step in which it goes bad.
+
+As MuJoCo does, positions and velocities are looked at before each step, accelerations before they are integrated
+(mj_checkPos, mj_checkVel, mj_checkAcc). Where a number is NaN, infinite or beyond MAXVAL, that world and no other
+
+- starts over from its initial state (`reset`); after a bad acceleration the tile's forward evaluation is repeated,
+which
+  changes nothing in its other worlds;
+- or is held back (`freeze`, and `raise`, which the host does afterwards): its state is put aside, it goes on from the
+  initial state, so that no NaN slows its neighbours down, and gets its state back when the tile is done.
+
+The first event of a world in a launch is exported, and how many there were. See `dovetail.guard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail.backends.taichi.exports import Export, Outbox
+from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.backends.taichi.program import AGAIN, LaneStage, Role
+from dovetail.contracts.derive import OF_MODEL, reset_fields
+from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.types import DATA_SPECS, Data
+from dovetail.guard import MAXVAL, Event, Guard, Policy
+
+REPORT = "watch/report"
+EXPORT = Export(REPORT)
+
+KIND, INDEX, VALUE, TIME, COUNT = range(5)
+"""What is reported of a world: 1 + place in WATCHED of the field (0: nothing happened), the bad number's index and
+value, the time, and how many events there were."""
+
+WATCHED = ("qpos", "qvel", "qacc")
+
+
+@attrs.frozen
+class Watch:
+    """Builders of the four parts, for a program with some state fields."""
+
+    policy: Policy
+    state: tuple[str, ...]
+    """State fields that the program has."""
+    stored: tuple[str, ...]
+    """Those that it changes."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether a bad world is held back."""
+        return self.policy != "reset"
+
+    # ---- memory
+
+    def report(self, k: Kernel) -> Field:
+        return k.shared(REPORT, 5)
+
+    def again(self, k: Kernel) -> IntegerField:
+        return k.shared_integers(AGAIN, 1)
+
+    def held(self, k: Kernel) -> Field:
+        """1 in worlds that are held back."""
+        return k.shared("watch/held", 1)
+
+    def aside(self, k: Kernel, name: str) -> Field:
+        """Where the state of held worlds is put."""
+        return k.shared(f"watch/{name}", *(k.layout.data[name] or (1,)))
+
+    # ---- parts of the kernel
+
+    def begin(self, k: Kernel) -> None:
+        """Before the first step of a tile."""
+        self.report(k)[:] = 0.0
+        self.held(k)[0] = 0.0
+
+    def before_step(self, k: Kernel) -> None:
+        """Look at positions and velocities."""
+        self._look(k, ("qpos", "qvel"))
+
+    def before_integration(self, k: Kernel) -> None:
+        """Look at accelerations."""
+        self._look(k, ("qacc",))
+
+    def end(self, k: Kernel) -> None:
+        """After the last step of a tile: held worlds get their state back."""
+        if not self.holds:
+            return
+        held = self.held(k)[0] > 0.5
+        with k.when(k.any(held)):
+            for name in self.stored:
+                aside = self.aside(k, name)
+                for field, index in each_number(k, name):
+                    field.store(index, k.select(held, aside[index or 0], field.load(index)))
+
+    # ---- afterwards
+
+    def tell(self, data: Data, outbox: Outbox) -> None:
+        """Report what happened in a launch, and put back what the kernel does not store of worlds that were reset."""
+        if REPORT not in outbox or not outbox[REPORT][:, COUNT].any():
+            return
+        found = events(outbox, 1 if data.nworld is None else data.nworld)
+        if self.policy == "reset" and not data.model.opt.disableflags & DisableBit.AUTORESET:
+            others = [n for n in data.state if n not in self.stored and not n.startswith(OF_MODEL)]
+            for event in found:
+                reset_fields(data.model, data.world(event.world), others)
+        Guard(self.policy).tell(data, found)
+
+    # ---- what happens
+
+    def _look(self, k: Kernel, names: Sequence[str]) -> None:
+        wrong = k.local(0.0)
+        for name in names:
+            for field, index in each_number(k, name):
+                wrong.set(k.select(sound(field.load(index)), wrong.value, 1.0))
+        with k.when(k.any(wrong.value > 0.5)):
+            self._handle(k, names, wrong.value > 0.5)
+
+    def _handle(self, k: Kernel, names: Sequence[str], bad: Any) -> None:
+        new = k.select(bad, 1.0 - self.held(k)[0], 0.0) > 0.5
+        self._tell(k, names, new)
+        if self.holds:
+            for name in self.stored:
+                aside = self.aside(k, name)
+                for field, index in each_number(k, name):
+                    aside[index or 0] = k.select(new, field.load(index), aside[index or 0])
+            self.held(k)[0] = k.select(bad, 1.0, self.held(k)[0])
+            self._restart(k, bad)
+        else:
+            with k.when(~k.disabled(DisableBit.AUTORESET)):
+                self._restart(k, bad)
+
+    def _restart(self, k: Kernel, bad: Any) -> None:
+        """Initial values where a world is bad."""
+        self.again(k)[0] = 1
+        for name in self.state:
+            initial = initial_value(k, name)
+            for field, index in each_number(k, name):
+                field.store(index, k.select(bad, initial(*index), field.load(index)))
+
+    def _tell(self, k: Kernel, names: Sequence[str], new: Any) -> None:
+        """Note what happened, if it is the first time in this launch."""
+        report = self.report(k)
+        kind, place, value = k.local(0.0), k.local(0.0), k.local(0.0)
+        for name in reversed(names):
+            with k.loop(0, k.layout.data[name][0], reverse=True) as i:
+                number = getattr(k.data, name)[i]
+                good = sound(number)
+                kind.set(k.select(good, kind.value, 1.0 + WATCHED.index(name)))
+                place.set(k.select(good, place.value, i * 1.0))
+                value.set(k.select(good, value.value, number))
+        first = k.select(new, 1.0 - k.min(report[COUNT], 1.0), 0.0) > 0.5
+        found = {KIND: kind.value, INDEX: place.value, VALUE: value.value, TIME: k.data.time}
+        for at, number in found.items():
+            report[at] = k.select(first, number, report[at])
+        report[COUNT] = report[COUNT] + k.select(new, 1.0, 0.0)
+
+
+def sound(x: Any) -> Any:
+    """Mask of the worlds in which a number is neither NaN nor too large."""
+    return (x <= MAXVAL) & (x >= -MAXVAL)
+
+
+def each_number(k: Kernel, name: str) -> Iterator[tuple[Field, tuple[Any, ...]]]:
+    """`for field, index in …:` runs its body for every number of a Data field, the first axis at run time."""
+    shape = k.layout.data[name]
+    field = Field(k, name, shape)
+    if not shape:
+        yield field, ()
+        return
+    if not np.prod(shape, dtype=int):
+        return
+    with k.loop(0, shape[0]) as i:
+        for rest in np.ndindex(shape[1:]):
+            yield field, (i, *rest)
+
+
+def initial_value(k: Kernel, name: str) -> Callable[..., Any]:
+    """The initial value of a state field's number at an index."""
+    m, init = k.model, DATA_SPECS[name].init
+    if name in ("mocap_pos", "mocap_quat"):
+        return lambda n, axis: mocap_start(k, name, n, axis)
+    if isinstance(init, str):
+        return lambda *index: getattr(m, init)[index]
+    assert isinstance(init, (int, float))  # no state field has one value per component
+    return lambda *_index: float(init)
+
+
+def mocap_start(k: Kernel, name: str, n: Any, axis: int) -> Any:
+    """Where mocap body n starts: at its place in the model, with a unit quaternion."""
+    m, ids = k.model, np.asarray(k.structure.body_mocapid)
+    bodies = np.flatnonzero(ids >= 0)
+    body = k.table("watch/mocap_bodies", bodies[np.argsort(ids[bodies])])[n]
+    if name == "mocap_pos":
+        return m.body_pos[body, axis]
+    quat = m.body_quat[body]
+    return quat[axis] / k.sqrt(sum(q * q for q in quat))
+
+
+def watched(stages: Sequence[LaneStage], watch: Watch) -> list[LaneStage]:
+    """The stages of a whole step with the parts of the watch among them."""
+    touched = frozenset({*watch.state, "qpos", "qvel", "qacc", "time"})
+
+    def part(role: Role, builder: Callable[[Kernel], None]) -> LaneStage:
+        return LaneStage(stage="watch", name=role, builder=builder, reads=touched, writes=touched, role=role)
+
+    last = next(n for n, stage in enumerate(stages) if stage.integrate)
+    return [
+        part("begin", watch.begin),
+        part("before_step", watch.before_step),
+        *stages[:last],
+        part("before_integration", watch.before_integration),
+        *stages[last:],
+        part("end", watch.end),
+    ]
+
+
+def events(outbox: Outbox, nworld: int) -> list[Event]:
+    """What happened in a launch, world by world."""
+    report = outbox[REPORT].transpose(0, 2, 1).reshape(-1, 5)[:nworld]
+    return [
+        Event(
+            world=int(world),
+            field=WATCHED[int(report[world, KIND]) - 1],
+            index=int(report[world, INDEX]),
+            value=float(report[world, VALUE]),
+            time=float(report[world, TIME]),
+            count=int(report[world, COUNT]),
+        )
+        for world in np.flatnonzero(report[:, COUNT] > 0)
+    ]

@@ -1,0 +1,155 @@
+"""What is measured: models by name, from dovetail, from installed packages, from files, or generated.
+
+A name is a built-in model (`humanoid`), a model made for measuring (`boxes`, `meshes`), a model file of an installed
+package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported), or a path. `+euler`, `+rk4`,
+`+implicit` or `+implicitfast` behind it sets the integrator: `gymnasium/ant+euler`.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from dovetail.contracts.enums import Integrator
+from dovetail.errors import DovetailError, listing, nearest
+from dovetail.simulation import MODELS, builtin_models, load, loads
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
+
+SUITE = (
+    "humanoid",
+    "suite/humanoid",
+    "suite/quadruped",
+    "gymnasium/ant+euler",
+    "gymnasium/half_cheetah",
+    "gymnasium/humanoid",
+    "boxes",
+    "meshes",
+)
+"""The models of `dovetail bench --suite`."""
+
+OWN = Path(__file__).parent / "models"
+"""Models made for measuring."""
+
+PACKAGES = {
+    "gymnasium": ("gymnasium", ("envs", "mujoco", "assets")),
+    "suite": ("dm_control", ("suite",)),
+}
+"""Prefix of a name: the package that has the file, and the folder in it."""
+
+
+class UnknownModelError(DovetailError):
+    """A name that stands for no model."""
+
+
+class AbsentPackageError(DovetailError):
+    """A model of a package that is not installed."""
+
+
+@attrs.frozen
+class Case:
+    """A model that both engines read from the same source."""
+
+    name: str
+    source: Path | str = attrs.field(repr=False)
+    """A file, or MJCF text."""
+    integrator: int | None = None
+    """Instead of the model's own."""
+
+    @property
+    def file(self) -> Path | None:
+        return self.source if isinstance(self.source, Path) else None
+
+    def load(self) -> Model:
+        """The Model, with the wished integrator."""
+        model = load(self.source) if isinstance(self.source, Path) else loads(self.source)
+        if self.integrator is not None:
+            model.opt.integrator = self.integrator
+        return model
+
+
+def find(name: str | Path) -> Case:
+    """The case of a name; see the module's docstring."""
+    base, plus, integrator = str(name).rpartition("+")
+    if plus and integrator.upper() in Integrator.__members__ and not Path(name).is_file():
+        return Case(str(name), _source(base), int(Integrator[integrator.upper()]))
+    return Case(str(name), _source(str(name)))
+
+
+def known() -> list[str]:
+    """Names that need no file of the user's."""
+    return sorted({*builtin_models(), *(path.stem for path in OWN.glob("*.xml")), *SUITE})
+
+
+def _source(name: str) -> Path:
+    folder = MODELS if name in builtin_models() else OWN
+    own = folder / f"{name}.xml"
+    if own.is_file():
+        return own
+    prefix, slash, stem = name.partition("/")
+    if slash and prefix in PACKAGES and not Path(name).exists():
+        return _installed(name, prefix, stem)
+    if not Path(name).is_file():
+        raise UnknownModelError(
+            f"{name!r} is neither a file nor a model with a name{nearest(name, known()) or '.'} "
+            f"Known: {listing(known())}"
+        )
+    return Path(name)
+
+
+def _installed(name: str, prefix: str, stem: str) -> Path:
+    package, below = PACKAGES[prefix]
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise AbsentPackageError(f"{name}: the package {package} is not installed (pip install {package})")
+    folder = Path(spec.submodule_search_locations[0], *below)
+    path = folder / f"{stem}.xml"
+    if not path.is_file():
+        there = [p.stem for p in folder.glob("*.xml")]
+        raise UnknownModelError(
+            f"{package} has no model {stem!r}{nearest(stem, there) or '.'} It has: {listing(there)}"
+        )
+    return path
+
+
+# ---- generated models: one size grows, the rest stays
+
+
+def chains(count: int) -> Case:
+    """So many chains of eight hinges hanging side by side: eight degrees of freedom each, no contacts. Chains are
+    independent, so the work is proportional to their number."""
+    links = "".join(
+        f'<body pos="0 0 {-0.1 if i else 0}"><joint axis="{i % 2} {(i + 1) % 2} 0" damping=".01"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -.1" size=".02"/>'
+        for i in range(8)
+    )
+    hung = "".join(f'<body pos="{0.5 * n} 0 2">{links}{"</body>" * 8}</body>' for n in range(count))
+    return Case(
+        f"{count} chains",
+        f'<mujoco model="chains"><option timestep=".002"><flag contact="disable"/></option>'
+        f"<worldbody>{hung}</worldbody></mujoco>",
+    )
+
+
+SPHERES = 24
+"""Free bodies of the sweep over contacts."""
+
+
+def spheres(touching: int) -> Case:
+    """Free spheres, of which so many lie on the floor; the others hover in weightlessness. The number of bodies
+    stays, the number of contacts grows."""
+    bodies = "".join(
+        f'<body pos="{0.3 * (n % 6)} {0.3 * (n // 6)} {0.1 if n < touching else 0.3}" '
+        f'gravcomp="{int(n >= touching)}"><freejoint/>'
+        f'<geom size=".1" contype="0" conaffinity="{int(n < touching)}"/></body>'
+        for n in range(SPHERES)
+    )
+    return Case(
+        f"{touching} of {SPHERES} spheres",
+        '<mujoco model="spheres"><option timestep=".002"/><worldbody>'
+        f'<geom type="plane" size="9 9 1"/>{bodies}</worldbody></mujoco>',
+    )

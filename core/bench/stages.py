@@ -1,0 +1,249 @@
+"""Where the time of a fused kernel goes, stage by stage.
+
+A kernel has no clock inside. So a variant of it is compiled in which each stage stands in a loop, once around as it
+comes. Then one stage after the other goes around several times more, taking turns with the plain run, and what that
+costs, divided by the extra times, is the stage's time: with its data in the same caches and between the same
+neighbours as always. A stage computes the same again from the same inputs, so the results stay what they were; that
+is checked bit for bit, and a stage for which it is not so (integrate moves on) is counted to the rest. Times are
+processor time, of all threads together: other programs on the machine then disturb the differences least.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, cast
+
+import attrs
+
+from dovetail.backend import Runner
+from dovetail.bench.cases import Case
+from dovetail.bench.results import machine
+from dovetail.bench.speed import Field, Request, Rival, Tell, within_budget
+from dovetail.contracts.types import STATE, Data
+from dovetail.errors import PlanError, SelectionError, listing, nearest
+from dovetail.plan import Plan
+
+EXTRA = 3
+"""Times that a stage runs besides the one it always does."""
+
+HOW = (
+    f"processor time; each stage ran {1 + EXTRA} times in a step instead of once, in turns with the plain run, and "
+    f"its time is the difference / {EXTRA}"
+)
+
+
+@attrs.frozen(kw_only=True)
+class StageTime:
+    """What one stage takes."""
+
+    stage: str
+    microseconds: float | None
+    """Per step and world; None if the stage cannot be repeated without changing the results."""
+    share: float | None
+    """Of the whole step."""
+
+
+@attrs.frozen(kw_only=True)
+class StageTimes:
+    """What the stages of one kernel take."""
+
+    model: str
+    nworld: int
+    precision: str
+    threads: int
+    runtime: str
+    steps: int
+    repeat: int
+    microseconds: float
+    """Per step and world, of the kernel as it is used."""
+    looped_microseconds: float
+    """Of the variant with loops, each going around once."""
+    copy_microseconds: float
+    """Launch, loading and storing: a call of no steps, spread over the steps of a call."""
+    rest_microseconds: float
+    """What is left of the variant's time: stages that cannot be repeated, and those not asked for."""
+    stages: tuple[StageTime, ...]
+    """Largest first."""
+    seconds: float
+    """What all this took, compiling included."""
+    how: str
+    notes: tuple[str, ...]
+    machine: dict[str, Any]
+
+    def headline(self) -> str:
+        return (
+            f"{self.model}: {self.microseconds:.2f} µs a step and world ({self.nworld} worlds, {self.precision}, "
+            f"{self.threads} thread{'s'[: self.threads > 1]}{', ' + self.runtime if self.runtime else ''})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+
+class Repeatable(Runner, Protocol):
+    """A compiled segment whose stages can be repeated."""
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """What can be repeated: the names of stages."""
+        ...
+
+    def repeat(self, times: Mapping[str, int]) -> None:
+        """Run them so many times in each step from now on, and those not named once."""
+        ...
+
+
+def profile(
+    case: Case, request: Request, stages: Iterable[str] = (), tell: Tell = lambda text: None
+) -> list[StageTimes]:
+    """Measure the stages of a model's kernel, all or those named: for each precision and runtime, with the first
+    number of worlds and threads."""
+    notes: list[str] = []
+    field = Field.prepare(case, request, notes, tell)
+    asked = [(precision, runtime) for runtime in request.runtimes for precision in request.precisions]
+    return [_profile(case, field, tuple(stages), precision, runtime, tell) for precision, runtime in asked]
+
+
+def _profile(
+    case: Case, field: Field, stages: tuple[str, ...], precision: str, runtime: str | None, tell: Tell
+) -> StageTimes:
+    began = time.perf_counter()
+    request = field.request
+    nworld, threads = request.nworld[0], request.threads[0]
+    tell(f"compiling {precision}, {nworld} worlds …")
+    rival = Rival.prepare(field, field.start.repeated(nworld), runtime, threads, precision)
+    tell(f"compiling {precision} with loops around the stages …")
+    variant = _Variant.of(rival)
+    chosen = _chosen(stages, variant.runner.groups)
+    steps, repeat = within_budget(request, variant.seconds_of_a_round(chosen), nworld, field.notes)
+    figures = variant.measure(chosen, steps, repeat, tell)
+    per_world = 1e6 / (steps * nworld)
+    looped = statistics.median(figures.plain)
+    times = [_stage_time(stage, figures, looped, per_world) for stage in chosen]
+    known = sum(t.microseconds or 0.0 for t in times)
+    copy = statistics.median(figures.copy) * per_world
+    return StageTimes(
+        model=case.name,
+        nworld=nworld,
+        precision=precision,
+        threads=threads,
+        runtime=rival.runtime,
+        steps=steps,
+        repeat=repeat,
+        microseconds=statistics.median(figures.used) * per_world,
+        looped_microseconds=looped * per_world,
+        copy_microseconds=copy,
+        rest_microseconds=looped * per_world - known - copy,
+        stages=tuple(sorted(times, key=lambda t: -(t.microseconds or 0.0))),
+        seconds=time.perf_counter() - began,
+        how=HOW,
+        notes=tuple(field.notes),
+        machine=machine(),
+    )
+
+
+def _chosen(stages: tuple[str, ...], groups: Sequence[str]) -> list[str]:
+    for stage in stages:
+        if stage not in groups:
+            raise SelectionError(
+                f"the kernel has no stage {stage!r}{nearest(stage, groups) or '.'} It has: {listing(groups)}"
+            )
+    return [group for group in groups if group in stages or not stages]
+
+
+@attrs.define
+class _Figures:
+    """Seconds of every run, round by round."""
+
+    used: list[float] = attrs.field(factory=list)
+    plain: list[float] = attrs.field(factory=list)
+    copy: list[float] = attrs.field(factory=list)
+    repeated: dict[str, list[float]] = attrs.field(factory=dict)
+    changed: set[str] = attrs.field(factory=set)
+    """Stages after whose repetition the state was another."""
+
+
+def _stage_time(stage: str, figures: _Figures, whole: float, per_world: float) -> StageTime:
+    if stage in figures.changed:
+        return StageTime(stage=stage, microseconds=None, share=None)
+    pairs = zip(figures.repeated[stage], figures.plain, strict=True)
+    seconds = statistics.median((more - plain) / EXTRA for more, plain in pairs)
+    return StageTime(stage=stage, microseconds=seconds * per_world, share=seconds / whole)
+
+
+@attrs.define(eq=False)
+class _Variant:
+    """The kernel with loops around its stages, beside the one in use."""
+
+    rival: Rival
+    plan: Plan
+    runner: Repeatable
+
+    @classmethod
+    def of(cls, rival: Rival) -> _Variant:
+        plan = attrs.evolve(rival.sim.plan, options={**rival.sim.plan.options, "repeatable": True})
+        runners = plan.runners()
+        if len(runners) != 1 or not hasattr(runners[0], "repeat"):
+            raise PlanError(
+                f"{plan.headline()}: only the stages of a step that is one kernel can be measured inside it; "
+                "`dovetail run --profile` times stages one by one"
+            )
+        variant = cls(rival, plan, cast(Repeatable, runners[0]))
+        variant.run({}, 1)  # compiles
+        return variant
+
+    @property
+    def data(self) -> Data:
+        return self.rival.sim.data
+
+    def run(self, times: Mapping[str, int], steps: int) -> float:
+        """Seconds for so many steps from the start."""
+        self.rival.sim.reset()
+        self.rival.start.write(self.data)
+        if times:
+            self.runner.repeat(times)
+        began = time.process_time()
+        self.plan.step(self.data, steps)
+        elapsed = time.process_time() - began
+        if times:
+            self.runner.repeat({})
+        return elapsed
+
+    def state(self) -> list[bytes]:
+        return [self.data.field(name).tobytes() for name in STATE if name in self.data]
+
+    def measure(self, stages: Sequence[str], steps: int, repeat: int, tell: Tell) -> _Figures:
+        """Everything in turn, so many times; the first round is for warmth, and finds out what can be repeated."""
+        figures = _Figures(repeated={stage: [] for stage in stages})
+        for turn in range(repeat + 1):
+            tell(f"measuring: {turn} of {repeat}")
+            self._round(figures, steps, note=turn == 0)
+        for seconds in (figures.used, figures.plain, figures.copy, *figures.repeated.values()):
+            del seconds[0]
+        return figures
+
+    def seconds_of_a_round(self, stages: Sequence[str]) -> float:
+        """What everyone's turn takes, with one step each."""
+        began = time.perf_counter()
+        self._round(_Figures(repeated={stage: [] for stage in stages}), 1, note=False)
+        return time.perf_counter() - began
+
+    def _round(self, figures: _Figures, steps: int, *, note: bool) -> None:
+        figures.used.append(self.rival.run(steps, time.process_time))
+        figures.copy.append(self._copy())
+        figures.plain.append(self.run({}, steps))
+        plain = self.state() if note else []
+        for stage, seconds in figures.repeated.items():
+            if stage in figures.changed:
+                seconds.append(0.0)
+                continue
+            seconds.append(self.run({stage: 1 + EXTRA}, steps))
+            if note and self.state() != plain:
+                figures.changed.add(stage)
+
+    def _copy(self) -> float:
+        began = time.process_time()
+        self.runner(self.data, 0, 0)
+        return time.process_time() - began

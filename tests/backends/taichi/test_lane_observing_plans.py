@@ -1,0 +1,104 @@
+"""Plans that observe contacts: body forces and sensors join the solver's kernel, and what cannot falls back alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail
+from dovetail.compare.errors import relative_error
+from dovetail.config import Config
+from dovetail.plan import Plan
+from dovetail.planner import compile_plan
+from dovetail.wrappers import Profiler
+
+NWORLD, STEPS = 11, 25
+TOLERANCE = 1e-9
+
+MODEL = """
+<mujoco model="dropped">
+  <option timestep=".005"/>
+  <worldbody>
+    <geom type="plane" size="2 2 .1" condim="1"/>
+    <body name="ball" pos="0 0 .1"><joint type="slide" axis=".1 0 1"/>
+      <geom name="ball" size=".1" condim="1" contype="2"/><site name="skin" size=".15"/>
+      <body pos="0 0 .2"><joint name="flap" axis="0 1 0" range="-5 5" limited="true"/>
+        <geom size=".03" pos=".2 0 0" contype="0" conaffinity="0"/><site name="tip" pos=".2 0 0"/></body>
+    </body>
+  </worldbody>
+  <sensor>
+    <touch site="skin"/><jointlimitfrc joint="flap"/><force site="tip"/>
+    <contact geom1="ball" data="found force" num="1"/>{more}
+  </sensor>
+</mujoco>
+"""
+FAR = '<distance geom1="ball" body2="world" cutoff="9"/><jointpos joint="flap"/>'
+
+
+@cache
+def model(more: str = "") -> Any:
+    return dovetail.loads(MODEL.format(more=more))
+
+
+def plan(
+    backend: str, keep: tuple[str, ...] = ("sensordata", "cfrc_ext"), more: str = "", **said: Any
+) -> Plan:
+    config = Config.of_call(said.pop("stages", None), backend=backend, keep=keep)
+    return compile_plan(model(more), config, nworld=NWORLD, **said)
+
+
+def trajectory(plan: Plan) -> dict[str, np.ndarray]:
+    data, rng = plan.make_data(), np.random.default_rng(3)
+    data.qvel[:] = rng.normal(size=data.qvel.shape)
+    plan.step(data, STEPS)
+    return {name: np.array(data.field(name)) for name in ("qpos", "qvel", "sensordata", "cfrc_ext")}
+
+
+def on_numpy(plan: Plan) -> list[str]:
+    return [slot.label for slot in plan.slots if slot.record.backend == "numpy"]
+
+
+def test_what_contacts_do_is_observed_in_the_solvers_kernel() -> None:
+    found = plan("taichi")
+    assert (on_numpy(found), len(found.segments())) == ([], 1)
+    ours, theirs = trajectory(found), trajectory(plan("numpy"))
+    assert {n: relative_error(ours[n], theirs[n]) <= TOLERANCE for n in theirs} == dict.fromkeys(theirs, True)
+    touched = theirs["sensordata"][:, 0] > 0
+    assert touched.any()
+    assert (theirs["sensordata"][:, 1] > 0).any(), "no limit was reached"
+    assert np.array_equal(theirs["sensordata"][:, 5] > 0, touched)
+
+
+def test_a_sensor_without_lanes_falls_back_alone() -> None:
+    found = plan("taichi", more=FAR)
+    assert on_numpy(found) == ["sensor:geomdist"]
+    groups = [[slot.label for slot in group] for group in found.segments()]
+    assert groups[1:] == [["sensor:geomdist"], ["integrate"]]
+    assert groups[0][-1].startswith("sensor:")
+    assert "geometry has no taichi implementation" in found.choices["sensor:geomdist"].fallback
+    assert "steps are launched one by one, 3 segments each" in found.explain()
+    assert "one by one" not in plan("taichi").explain()
+
+
+def test_body_forces_run_if_their_results_are_asked_for() -> None:
+    assert "body_forces" in [slot.label for slot in plan("numpy", keep=("cfrc_ext",)).slots]
+    bare = dovetail.loads(MODEL.format(more="").replace('<force site="tip"/>', ""))
+    kept = compile_plan(bare, Config.of_call(backend="numpy", keep=("cfrc_int",)))
+    assert "body_forces" in [slot.label for slot in kept.slots]
+    usual = compile_plan(bare, Config.of_call(backend="numpy"))
+    assert "body_forces" in usual.skipped
+
+
+def test_a_wrapped_solver_sends_its_followers_to_the_reference() -> None:
+    found = plan("taichi", wrappers=(Profiler(stages="solve_constraints"),))
+    assert {"body_forces", "sensor:touch", "sensor:contact", "sensor:jointlimitfrc"} <= set(on_numpy(found))
+    assert "a wrapper sets solve_constraints apart" in found.choices["sensor:touch"].fallback
+
+
+@pytest.mark.parametrize("name", ["force", "jointpos"])
+def test_rows_that_follow_nothing_stay_in_lanes(name: str) -> None:
+    found = plan("taichi", more=FAR, wrappers=(Profiler(stages="solve_constraints"),))
+    assert found.choices[f"sensor:{name}"].record.backend == "taichi"
