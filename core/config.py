@@ -28,7 +28,15 @@ from dovetail.errors import ConfigError, listing, nearest
 from dovetail.guard import POLICIES
 
 STAGE_VARIABLE = "DOVETAIL_STAGE_"
-SETTINGS = {"backend": str, "precision": str, "threads": int, "lanes": int, "runtime": str, "on_nan": str}
+SETTINGS = {
+    "backend": str,
+    "precision": str,
+    "threads": int,
+    "lanes": int,
+    "runtime": str,
+    "arch": str,
+    "on_nan": str,
+}
 """Settings besides stages and keep, with their types; each also has a variable, as DOVETAIL_BACKEND."""
 
 _REQUEST = re.compile(r"(?P<name>[a-z][a-z0-9_]*)?(?:@(?P<backend>[a-z][a-z0-9_]*))?$")

@@ -23,6 +23,7 @@ from dovetail.contracts.enums import (
     GeomType,
     JointType,
     NeedStage,
+    ObjType,
     SensorType,
     TrnType,
 )
@@ -46,6 +47,7 @@ def features(model: Model) -> frozenset[str]:
     found |= {f"actuator_plugin.{name}" for name in _plugin_names(model, model.actuator_plugin)}
     shapes = model.geom_plugin[model.geom_type == GeomType.SDF]
     found |= {f"sdf_shape.{name}" for name in _plugin_names(model, shapes)}
+    found |= {f"distance.{pair}" for pair in _measured_pairs(model)}
     return frozenset(found | {f"tendon.{kind}" for kind in _tendon_features(model)})
 
 
@@ -117,13 +119,46 @@ GROUPS: Mapping[str, type[IntEnum]] = {
 }
 
 
+_DISTANCE_SENSORS = (SensorType.GEOMDIST, SensorType.GEOMNORMAL, SensorType.GEOMFROMTO)
+
+
+def _measured_pairs(model: Model) -> set[str]:
+    """The pairs of geom types whose distances sensors measure, as keys of `collide_pair`."""
+    found = set()
+    for sensor in np.flatnonzero(np.isin(model.sensor_type, [int(kind) for kind in _DISTANCE_SENSORS])):
+        sides = (
+            _types_of(model, model.sensor_objtype[sensor], model.sensor_objid[sensor]),
+            _types_of(model, model.sensor_reftype[sensor], model.sensor_refid[sensor]),
+        )
+        found |= {_pair_key(a, b) for a in sides[0] for b in sides[1]}
+    return found
+
+
+def _types_of(model: Model, objtype: int, objid: int) -> set[int]:
+    """Types of a geom, or of all geoms of a body."""
+    ids = model.geom_bodyid == objid if objtype == ObjType.BODY else [objid]
+    return set(np.atleast_1d(model.geom_type[ids]).tolist())
+
+
+def _pair_key(a: int, b: int) -> str:
+    return "-".join(GeomType(kind).name.lower() for kind in sorted((a, b)))
+
+
 def known_features() -> set[str]:
     """Every feature a record's `supports` may name."""
+    distances = {f"distance.{_pair_key(a, b)}" for a in GeomType for b in GeomType}
     members = {f"{group}.{member.name.lower()}" for group, enum in GROUPS.items() for member in enum}
     actuators = {f"actuator.{kind}" for kind in ACTUATOR_FEATURES}
     flexes = {f"flex.{kind}" for kind in FLEX_FEATURES} | {"medium.none", "medium.present"}
     flexes |= {f"ccd.{kind}" for kind in CCD_FEATURES}
-    return members | actuators | flexes | {"body.mocap"} | {f"tendon.{kind}" for kind in TENDON_FEATURES}
+    return (
+        distances
+        | members
+        | actuators
+        | flexes
+        | {"body.mocap"}
+        | {f"tendon.{kind}" for kind in TENDON_FEATURES}
+    )
 
 
 def _values(model: Model) -> Mapping[str, Array]:

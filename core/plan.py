@@ -124,13 +124,17 @@ class Plan:
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
         self._check(data)
-        if self.replay is None or not nstep:
-            self._advance(data, nstep)
+        if not nstep:
             return
-        self._advance(data, nstep - 1)
-        before = self.replay.remember(data)
-        self._advance(data, 1)
-        self.replay.step(data, before)
+        if self.replay is None:
+            self._advance(data, nstep)
+        else:
+            self._advance(data, nstep - 1)
+            before = self.replay.remember(data)
+            self._advance(data, 1)
+            self.replay.step(data, before)
+        for look in self._program("late") if self.late else ():
+            look.run(data, 1, 0)
 
     def _advance(self, data: Data, nstep: int) -> None:
         """Take steps without a look back."""
@@ -166,7 +170,29 @@ class Plan:
 
     def segments(self, sequence: str = "step") -> list[list[Slot]]:
         """The slots of `forward` or `step`, segment by segment."""
-        return group_slots(self._sequence(sequence), self.wrappers)
+        groups = group_slots(self._sequence(sequence), self.wrappers)
+        return [*groups, list(self.late)] if sequence == "step" and self.late else groups
+
+    @cached_property
+    def late(self) -> tuple[Slot, ...]:
+        """Observing rows of the reference that run once per call of `step`, after its last step: those behind a
+        kernel which holds all the rest of the step, if nothing that they read changes after them in a step."""
+        slots = self._in_steps()
+        late = [slot for n, slot in enumerate(slots) if self._may_be_late(slot, slots[n + 1 :])]
+        groups = group_slots([slot for slot in slots if slot not in late], self.wrappers)
+        kernel = len(groups) == 1 and not self.registry.backend(groups[0][0].record.backend).in_place
+        return tuple(late) if kernel and self.evaluations == 1 else ()
+
+    def _may_be_late(self, slot: Slot, after: Sequence[Slot]) -> bool:
+        others = [later for later in after if later.stage is not slot.stage]
+        read = frozenset[str]().union(*(later.reads for later in others))
+        return (
+            (slot.stage.phase, slot.stage.kind, slot.record.backend) == ("observe", "table", REFERENCE)
+            and not slot.zero
+            and not self._wrappers_of(slot)
+            and slot.reads.isdisjoint(written(others))
+            and slot.leaves.isdisjoint(read)
+        )
 
     def prepare(self, sequence: str = "step") -> None:
         """Compile a sequence now instead of at its first run."""
@@ -204,13 +230,19 @@ class Plan:
 
     def _program(self, sequence: str) -> list[_Step]:
         if sequence not in self._programs:
-            groups = self.segments(sequence)
+            groups = group_slots(self._sequence(sequence), self.wrappers)
             whole = sequence == "step" and len(groups) == 1
             self._programs[sequence] = [self._compile(group, whole) for group in groups]
         return self._programs[sequence]
 
     def _sequence(self, sequence: str) -> list[Slot]:
-        names = set(pipeline.FORWARD) if sequence == "forward" else {*pipeline.STEP, "step_begin", "step_end"}
+        """The slots of `forward`, of every step, or those that are `late`."""
+        if sequence == "forward":
+            return [slot for slot in self.slots if slot.stage.name in pipeline.FORWARD]
+        return [slot for slot in self._in_steps() if (slot in self.late) == (sequence == "late")]
+
+    def _in_steps(self) -> list[Slot]:
+        names = {*pipeline.STEP, "step_begin", "step_end"}
         return [slot for slot in self.slots if slot.stage.name in names]
 
     def _compile(self, group: Sequence[Slot], whole: bool) -> _Step:
@@ -243,7 +275,7 @@ class Plan:
     def lines(self) -> list[Line]:
         """What runs, in order, one entry per slot and part."""
         lines = []
-        for slot in self._sequence("step"):
+        for slot in self._in_steps():
             lines.append(self._line(slot.label, slot, tuple(w.name for w in self._wrappers_of(slot))))
             called = _called_by(slot.stage)
             parts = [c for c, choice in self.choices.items() if choice.record.stage in called]
@@ -292,13 +324,15 @@ class Plan:
 
     def _price_of_segments(self) -> list[str]:
         """What it costs that a kernel does not hold the whole step."""
-        groups = self.segments("step")
-        others = {group[0].record.backend for group in groups} - {REFERENCE}
-        if len(groups) == 1 or not others:
-            return []
-        return [
-            f"   -  steps are launched one by one, {len(groups)} segments each: a single kernel would run many"
-        ]
+        groups = group_slots(self._sequence("step"), self.wrappers)
+        kernels = {group[0].record.backend for group in groups} - {REFERENCE}
+        text = []
+        if self.late:
+            labels = ", ".join(slot.label for slot in self.late)
+            text.append(f"   -  once per call, after its last step, world by world: {labels}")
+        if len(groups) > 1 and kernels:
+            text.append(f"   -  steps are launched one by one, {len(groups)} segments each")
+        return text
 
     def headline(self) -> str:
         count = len(self.segments("step"))

@@ -145,7 +145,7 @@ def step(model: Model, data: Data, nstep: int = 1) -> None:
 class Simulation:
     """A model with a plan and the data it works on.
 
-    `backend`, `precision`, `threads`, `stages`, `keep`, `lanes` and `runtime` override the configuration file
+    `backend`, `precision`, `threads`, `stages`, `keep`, `lanes`, `runtime` and `arch` override the configuration file
     and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
     a warning that names joint and time), `"raise"` or `"freeze"`. `per_world` names Model fields that have a value of
@@ -165,6 +165,7 @@ class Simulation:
         keep: str | Sequence[str] | None = None,
         lanes: int | None = None,
         runtime: str | None = None,
+        arch: str | None = None,
         on_nan: str | None = None,
         per_world: str | Iterable[str] = (),
         wrap: Sequence[Wrapper] = (),
@@ -183,6 +184,7 @@ class Simulation:
             keep=keep,
             lanes=lanes,
             runtime=runtime,
+            arch=arch,
             on_nan=on_nan,
         )
         self._config = Config.merge([said, Config.discover() if config is None else config])

@@ -140,7 +140,8 @@ class _Contacts:
         for name in wanted:
             place = data.arena.layout.places[name]
             block = data.arena.block(place)
-            rows = block.reshape(block.shape[0], *place.shape[:1], -1, block.shape[2])
+            width = int(np.prod(place.shape[1:], dtype=int))
+            rows = block.reshape(block.shape[0], place.shape[0], width, block.shape[2])
             rows[tile, self.number, :, lane] = self.field(name)
 
     def field(self, name: str) -> Array:

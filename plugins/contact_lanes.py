@@ -107,26 +107,26 @@ class Pairs:
 def pairs_of(model: Any) -> Pairs:
     """The pairs of a model; needs ids, types, masks and flags only."""
     geoms, pair = static_pairs(model)
-    names = _type_pairs(model, geoms)
-    touching = ~np.isin(names, list(NEVER_TOUCH))
-    geoms, pair, names = geoms[touching], pair[touching], names[touching]
+    keys, kind = _type_pairs(model, geoms)
+    touching = np.array([key not in NEVER_TOUCH for key in keys], bool)[kind]
+    geoms, pair = geoms[touching], pair[touching]
     order = report_order(model, geoms, pair)
-    geoms, pair, names = by_type(model, geoms[order]), pair[order], names[order]
-    keys, kind = np.unique(names, return_inverse=True)
-    slots = np.array([SLOTS.get(name, MANY_SLOTS) for name in names], int)
+    geoms, pair = by_type(model, geoms[order]), pair[order]
+    keys, kind = _type_pairs(model, geoms)
+    slots = np.array([SLOTS.get(key, MANY_SLOTS) for key in keys], int)[kind]
     body1, body2 = model.geom_bodyid[geoms].reshape(-1, 2).T
     return Pairs(
         geom1=geoms[:, 0],
         geom2=geoms[:, 1],
         pair=pair,
-        kind=kind.reshape(-1),
+        kind=kind,
         slots=slots,
         first=np.cumsum(slots) - slots,
         dim=contact_dims(model, geoms, pair, priority_rule(model, geoms)),
         body1=body1,
         body2=body2,
         moves=((model.body_weldid[body1] != 0) | (model.body_weldid[body2] != 0)).astype(int),
-        keys=tuple(str(key) for key in keys),
+        keys=keys,
     )
 
 
@@ -143,11 +143,16 @@ def static_pairs(model: Any) -> tuple[Array, Array]:
     return geoms, pair
 
 
-def _type_pairs(model: Any, geoms: Array) -> Array:
-    """Keys of collide_pair."""
-    kinds = np.sort(model.geom_type[geoms], axis=1).reshape(-1, 2)
+def _type_pairs(model: Any, geoms: Array) -> tuple[tuple[str, ...], Array]:
+    """Keys of collide_pair that occur, in alphabetical order, and for each pair the index of its own."""
     names = {kind.value: kind.name.lower() for kind in GeomType}
-    return np.array([f"{names[a]}-{names[b]}" for a, b in kinds.tolist()], dtype="U32")
+    types = np.sort(model.geom_type[geoms], axis=1).reshape(-1, 2).astype(int)
+    codes, kind = np.unique(types[:, 0] * len(names) + types[:, 1], return_inverse=True)
+    keys = ["-".join(names[t] for t in divmod(code, len(names))) for code in codes.tolist()]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    place = np.zeros(len(keys), int)
+    place[order] = np.arange(len(keys))
+    return tuple(keys[n] for n in order), place[kind.reshape(-1)]
 
 
 def priority_rule(model: Any, geoms: Array) -> Array:

@@ -251,6 +251,7 @@ def build(segment: Segment, data: Data, growth: int = 1, delivered: Sequence[Del
         precision=segment.precision,
         threads=segment.threads,
         runtime=segment.options.get("runtime", "auto"),
+        arch=segment.options.get("arch", "auto"),
         growth=growth,
         repeatable=segment.options.get("repeatable", False),
         exports=exports,

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -25,7 +27,7 @@ logger = logging.getLogger(__name__)
 INDEX = {"quadrants": Path("kernel_compilation_manager", "qdcache.qdb"), "taichi": Path("ticache.tcb")}
 """The file in which a runtime lists the kernels it stored."""
 
-SEAL_PATIENCE = 0.5
+SEAL_PATIENCE = 2.0
 """Seconds to wait for the seal of an index that another process may just be writing."""
 
 _instead: dict[Path, Path] = {}
@@ -33,7 +35,7 @@ _instead: dict[Path, Path] = {}
 
 
 class CacheWarning(RuntimeWarning):
-    """Something is wrong with the cache; kernels are compiled anew."""
+    """The cache cannot be used; kernels will be compiled anew in the next run."""
 
 
 def cache_directory() -> Path:
@@ -91,7 +93,7 @@ def write_module(source: str, folder: Path) -> Path:
     if stored == source.encode():
         return path
     if stored is not None:
-        warnings.warn(f"{path} was damaged: it is written anew", CacheWarning, stacklevel=2)
+        logger.warning("%s was damaged: it is written anew", path)
     _write_whole(path, source.encode())
     return path
 
@@ -118,12 +120,19 @@ def load_module(path: Path, source: str) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[path.stem] = module  # the runtimes find a kernel's source through its module
     linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
-    try:
+    with forgotten_on_failure(path):
         exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
-    except BaseException:
-        del sys.modules[path.stem]
-        raise
     return module
+
+
+@contextmanager
+def forgotten_on_failure(path: Path) -> Iterator[None]:
+    """If loading or compiling fails or is interrupted, the next attempt begins with a new module."""
+    try:
+        yield
+    except BaseException:
+        sys.modules.pop(path.stem, None)
+        raise
 
 
 # ---- the runtimes' index ----------------------------------------------------------------------------------
@@ -148,12 +157,8 @@ def check_index(runtime: str, kernels: Path) -> None:
     deadline = time.monotonic() + SEAL_PATIENCE
     while not _is_sealed(index):
         if time.monotonic() > deadline:
-            warnings.warn(
-                f"the index of compiled kernels {index} is damaged or incomplete: kernels are compiled anew",
-                CacheWarning,
-                stacklevel=2,
-            )
             index.unlink(missing_ok=True)
+            logger.warning("%s, the index of compiled kernels, was damaged: they are compiled anew", index)
             return
         time.sleep(0.05)
 

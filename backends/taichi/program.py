@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 from dovetail.backends.taichi import progress
 from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.blocks import Trace
-from dovetail.backends.taichi.cache import load_module, writable_directory, write_module
+from dovetail.backends.taichi.cache import (
+    forgotten_on_failure,
+    load_module,
+    writable_directory,
+    write_module,
+)
 from dovetail.backends.taichi.emit import (
     BUFFERS,
     OPTIONAL_BUFFERS,
@@ -509,6 +514,7 @@ class Program:
         (ntile, size, W) holds the numbers of the fields that the program was told to find there. What it exports is
         put into `outbox`, which is enlarged as needed.
         """
+        runtimes.check_process()
         self._check(data_buffer)
         converted = data_buffer[:, :0] if converted is None else converted
         if converted.shape != (data_buffer.shape[0], self.converted, self.lanes):
@@ -616,6 +622,7 @@ class Program:
         what = f"compiling a kernel of {self.source.count(chr(10))} lines with {self.runtime}"
         with (
             progress.telling(what, self.source.count("\n")),
+            forgotten_on_failure(self.path),
             runtimes.literal_precision(self.runtime, self.precision),
         ):
             self._launch(unused, unused, 0, {}, 0, 0, np.zeros(1, np.int32))
@@ -641,6 +648,7 @@ def compile_program(
     precision: str = "f64",
     threads: int = 1,
     runtime: str = "auto",
+    arch: str = "auto",
     growth: int = 1,
     exports: Sequence[Export] = (),
     repeatable: bool = False,
@@ -657,6 +665,7 @@ def compile_program(
         )
     _check_placed(data_places, load, store)
     name = runtimes.choose_runtime(runtime)
+    runtimes.check_lanes(runtimes.choose_arch(arch), lanes)
     layout = Layout(model_places, data_shapes, sizes, features or {}, structure, growth, per_world)
     traced = trace_stages(stages, layout, store, precision, lanes)
     _check_loaded(traced, [*load, *converted])
@@ -695,7 +704,7 @@ def compile_program(
         exports=exported,
         repeats=repeats,
     )
-    runtimes.start(name)
+    runtimes.start(name, arch)
     path = write_module(source, writable_directory())
     program = Program(
         source=source,

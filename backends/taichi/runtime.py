@@ -47,6 +47,23 @@ class ArchUnavailableError(DovetailError):
     """The runtime cannot run on what was asked for."""
 
 
+class ForkedRuntimeError(DovetailError):
+    """The runtime was started before this process was forked, and lost its threads."""
+
+
+_started_in = os.getpid()
+"""The process in which runtimes are started."""
+
+
+def check_process() -> None:
+    """A kernel launched in a forked process would wait for ever."""
+    if _started and os.getpid() != _started_in:
+        raise ForkedRuntimeError(
+            f"{', '.join(_started)} was started before this process was forked, and does not survive that: start "
+            'processes with multiprocessing.get_context("spawn"), or fork before the first step'
+        )
+
+
 def choose_runtime(runtime: str = "auto") -> str:
     """The name of the runtime to use."""
     wanted = os.environ.get("DOVETAIL_TAICHI_RUNTIME", "auto") if runtime == "auto" else runtime
@@ -72,10 +89,21 @@ def choose_arch(arch: str = "auto") -> str:
     return wanted
 
 
+def check_lanes(arch: str, lanes: int) -> None:
+    """A thread of a GPU has one world; vectors of worlds are the processor's."""
+    if arch != "cpu" and lanes != 1:
+        raise ArchUnavailableError(
+            f"on {arch} a tile is one world, not {lanes}: say lanes=1 (DOVETAIL_LANES=1)"
+        )
+
+
 def start(runtime: str = "auto", arch: str = "auto") -> ModuleType:
     """The runtime's module, started."""
+    global _started_in
     name, wanted = choose_runtime(runtime), choose_arch(arch)
+    check_process()
     if name not in _started:
+        _started_in = os.getpid()
         _started[name] = _initialise(name, wanted)
         _archs[name] = wanted
     if _archs.setdefault(name, wanted) != wanted:
@@ -136,6 +164,8 @@ def _init(ti: Any, kernels: Path, arch: Any) -> None:
 
 def _close(name: str, ti: Any, kernels: Path) -> None:
     """Let the runtime write what it compiled, which it else does after this, and seal the index of it."""
+    if os.getpid() != _started_in:
+        return  # in a forked process there is nothing to end
     with suppress(Exception), redirect_stdout(io.StringIO()):
         ti.reset()
     cache.seal_index(name, kernels)

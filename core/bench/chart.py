@@ -97,7 +97,7 @@ def of_sweep(sweep: Sweep) -> Chart:
     """Cost over size; over worlds with logarithmic axes."""
     logarithmic = sweep.over == "nworld"
     return Chart(
-        title=f"cost of a step over {sweep.over}: {sweep.results[0].model}",
+        title=f"cost of a step over {sweep.over}" + (f": {sweep.results[0].model}" if logarithmic else ""),
         x_label=sweep.x_label,
         y_label=sweep.y_label,
         curves=[Curve(name=s.name, x=s.sizes, y=s.costs, fitted=_fitted(s)) for s in sweep.series],
@@ -109,8 +109,8 @@ def _fitted(series: Series) -> list[tuple[float, float]]:
     """Points of a series' fitted line, close enough for it to look right on logarithmic axes."""
     if series.fit is None:
         return []
-    low, high = max(1.0, min(series.sizes)), max(series.sizes)
-    sizes = [low * (high / low) ** (n / 40) for n in range(41)]
+    low, high = 1 + min(series.sizes), 1 + max(series.sizes)
+    sizes = [low * (high / low) ** (n / 40) - 1 for n in range(41)]
     return [(size, series.fit.at(size)) for size in sizes]
 
 
@@ -151,7 +151,7 @@ class _Axis:
 
     def has(self, value: float) -> bool:
         """Whether a number has a place on the axis."""
-        return math.isfinite(value) and (value > 0 or not self.logarithmic)
+        return self.low <= value <= self.high
 
     def ticks(self) -> list[float]:
         """Round numbers in the range."""

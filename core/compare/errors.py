@@ -239,7 +239,7 @@ zeros or without, so between backends the matrices are compared and the layouts 
 
 def dense(name: str, data: Data) -> Array:
     """A matrix of SPARSE in one world, written out; as it is if it is not kept by rows."""
-    get = _getter(data)
+    get = getter(data)
     values, (lengths, starts, columns) = get(name).reshape(-1), (get(field) for field in SPARSE[name])
     if not np.any(lengths):
         return get(name)
@@ -276,9 +276,10 @@ def _compare_field(
         worst.add(slot, spec, *pair, reference=reference, batch=ours.nworld is not None)
         return
     for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
-        pair = [meaningful(spec, np.asarray(data.field(spec.name)), _getter(data)) for data in (one, other)]
+        pair = [meaningful(spec, np.asarray(data.field(spec.name)), getter(data)) for data in (one, other)]
         worst.add(slot, spec, *pair, reference=reference)
 
 
-def _getter(data: Data) -> Getter:
+def getter(data: Data) -> Getter:
+    """Reads fields of one world."""
     return lambda name: np.asarray(data.field(name))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import attrs
@@ -97,7 +98,7 @@ def isolate(
     """
     registry = registry or default_registry()
     backend = registry.get(slot, implementation).backend
-    along = dict.fromkeys(chain_slots(model, registry, chain, backend), f"@{backend}") if chain else {}
+    along = dict.fromkeys(chain_slots(model, registry, chain), f"@{backend}") if chain else {}
     config = Config.of_call(
         {**along, **(stages or {}), slot: implementation},
         backend=REFERENCE,
@@ -107,7 +108,7 @@ def isolate(
         keep="all",
     )
     plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry)
-    slots = [s for s in plan.slots if s.stage.name in pipeline.STEP]
+    slots = in_order([s for s in plan.slots if s.stage.name in pipeline.STEP], registry, along)
     labels = [s.label for s in slots]
     if slot not in labels:
         raise _no_slot(plan, slot, labels)
@@ -130,18 +131,38 @@ def chain_of(record: Implementation, model: Model) -> str:
     return record.chain or (record.follows if follows else "")
 
 
-def chain_slots(model: Model, registry: Registry, chain: str, backend: str) -> list[str]:
-    """The stages from the first of a chain to its last, and the observing rows after them that the backend has: some
+def chain_slots(model: Model, registry: Registry, chain: str) -> list[str]:
+    """The stages from the first of a chain to its last, and the observing rows after them that its backend has: some
     read the chain's memory, and what they read on another backend the chain would not fill."""
-    places = [pipeline.STEP.index(r.stage) for r in registry.implementations if r.chain == chain]
+    links = [r for r in registry.implementations if r.chain == chain]
+    places = [pipeline.STEP.index(r.stage) for r in links]
     used = features(model)
     observing = [
         r.slot
         for r in registry.implementations
-        if r.backend == backend and pipeline.stage(r.stage).phase == "observe" and need(model, r.slot)
+        if r.backend == links[0].backend
+        and pipeline.stage(r.stage).phase == "observe"
+        and need(model, r.slot)
+        and not unsupported(r.supports, used)
     ]
-    suitable = [s for s in observing if not any(unsupported(r.supports, used) for r in registry.of(s))]
-    return [*pipeline.STEP[min(places) : max(places) + 1], *suitable]
+    return [*pipeline.STEP[min(places) : max(places) + 1], *observing]
+
+
+def in_order(slots: Sequence[Slot], registry: Registry, first: Container[str]) -> list[Slot]:
+    """Slots with the rows of observing tables in the order of the registry, those of `first` before others: a plan
+    may have them in another order, and both sides of a comparison must have the same."""
+    found: list[Slot] = []
+    for _, group in groupby(slots, key=lambda slot: slot.stage.name):
+        rows = list(group)
+        stage = rows[0].stage
+        if stage.kind == "table" and stage.phase == "observe":
+            keys, zero = registry.keys(stage.name), rows[0].zero
+            rows.sort(
+                key=lambda row: (bool(first) and row.label not in first, keys.index(row.record.key or ""))
+            )
+            rows = [attrs.evolve(row, zero=zero if n == 0 else ()) for n, row in enumerate(rows)]
+        found += rows
+    return found
 
 
 def plan_with_holes(

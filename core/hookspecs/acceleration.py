@@ -76,7 +76,7 @@ def solve_constraints(model: Model, data: Data) -> None:
     "acceleration",
     reads="nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_b efc_type efc_id efc_frictionloss "
     "efc_force nA efc_AR efc_AR_rownnz efc_AR_rowadr efc_AR_colind contact.dim contact.mu contact.friction "
-    "qacc_smooth qLD qLDiagInv solver_niter",
+    "qacc qacc_smooth cdof qLD qLDiagInv solver_niter",
     also_writes="efc_force efc_state qacc qfrc_constraint solver_niter solver.improvement solver.gradient "
     "solver.lineslope solver.nactive solver.nchange solver.neval solver.nupdate",
 )

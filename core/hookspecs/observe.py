@@ -17,8 +17,8 @@ def subtree_velocity(model: Model, data: Data) -> None:
 
 @stage(
     "observe",
-    reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xpos xmat xipos xfrc_applied ne efc_type efc_id efc_force "
-    "ncon contact.pos contact.frame contact.geom contact.dim contact.friction contact.efc_address",
+    reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xpos xmat xipos site_xpos xfrc_applied ne efc_type efc_id "
+    "efc_force ncon contact.pos contact.frame contact.geom contact.dim contact.friction contact.efc_address",
     when="first",
 )
 def body_forces(model: Model, data: Data) -> None:

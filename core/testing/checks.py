@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.ab import compare
-from dovetail.compare.errors import has_room, meaningful
+from dovetail.compare.errors import getter, has_room, meaningful
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.selection import REFERENCE
@@ -181,12 +181,8 @@ def _bits(data: Data, name: str, counts: Data) -> list[bytes]:
     spec = DATA_SPECS.get(name)
     if spec is None or not has_room(spec):
         return [_numbers(data, name).tobytes()]
-    return [
-        np.ascontiguousarray(
-            meaningful(spec, _numbers(world, name), lambda n, counted=counted: np.asarray(counted.field(n)))
-        ).tobytes()
-        for world, counted in zip(data.worlds(), counts.worlds(), strict=True)
-    ]
+    pairs = zip(data.worlds(), counts.worlds(), strict=True)
+    return [meaningful(spec, _numbers(world, name), getter(counted)).tobytes() for world, counted in pairs]
 
 
 def _model_bits(case: Case) -> dict[str, bytes]:

@@ -65,7 +65,8 @@ def stretches_of(model: Any, pairs: Pairs) -> Stretches | None:
     first = np.flatnonzero(np.append(True, np.diff(column, axis=1).any(axis=0)))
     if pairs.count < LEAST_LENGTH * len(first):
         return None
-    return Stretches(np.append(first, pairs.count), *column[:, first], size)
+    body, group, looked_at = column[:, first]
+    return Stretches(np.append(first, pairs.count), body, group, looked_at, size)
 
 
 def is_plane(model: Any, geoms: Array) -> Array:

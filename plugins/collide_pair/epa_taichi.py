@@ -121,8 +121,8 @@ class Polytope:
                 search.go(Phase.TRIANGLE)
             with k.otherwise():
                 self.base.set(search.count.value)
-                with k.loop(0, search.size.value) as n:
-                    search.copy_vertex(search.simplex[n])
+                with k.loop(0, search.size.value) as corner:
+                    search.copy_vertex(search.simplex[corner])
                 with k.when(search.size.value == 2):
                     self._begin_on_segment()
                 with k.otherwise():

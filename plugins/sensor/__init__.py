@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.collide_pair.lane_records import LANE_PAIRS
 from dovetail.plugins.records import LANE_CHAIN
 
 _SITES = "site_xpos site_xmat"
@@ -127,14 +128,19 @@ _IN_LANES = {
     "camprojection": ("camprojection",),
     "touch": ("touch",),
     "contact": ("contact",),
-    "geometry": ("rangefinder", "insidesite"),
+    "geometry": tuple(_READS["geometry"]),
 }
 """Rows that Taichi has too."""
 
 _FOLLOWERS = ("jointlimitfrc", "tendonlimitfrc", "touch", "contact")
 """Rows that read what the solver leaves in the memory of its kernel."""
 
+_MEASURED = [pair for pairs in LANE_PAIRS.values() for pair in pairs if pair != "box-box"]
+_DISTANCES = " ".join(f"distance.{pair}" for pair in (*_MEASURED, "plane-plane", "plane-hfield"))
+"""Pairs whose distance has a formula, and those that have none; of the others it is found by iteration."""
+
 _LANE_SUPPORTS = {
+    **dict.fromkeys(("geomdist", "geomnormal", "geomfromto"), _DISTANCES),
     "e_potential": "flex.none",
     "rangefinder": "geom.plane geom.sphere geom.capsule geom.ellipsoid geom.cylinder geom.box",
 }

@@ -1,24 +1,31 @@
-"""Sensors of geometric relations in lanes: what a site sees among primitive shapes, and what is inside a site.
+"""Sensors of geometric relations in lanes: what a site sees among primitive shapes, what is inside a site, how far
+primitive shapes are apart.
 
 A rangefinder looks along its site's z axis past the body it sits on; nothing there reads −1. Transparent geoms are
-not seen; which those are is settled when the plan is made. Compare the rangefinder and insidesite cases of
-mj_computeSensorPos.
+not seen; which those are is settled when the plan is made. The distance between two bodies is that of their nearest
+geoms, searched up to the cutoff; where nothing is nearer, the distance reads the cutoff, normal and segment read
+zero. Compare the rangefinder, insidesite, distance, normal and fromto cases of mj_computeSensorPos.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector
+from dovetail.backends.taichi.algebra import Vector, norm
 from dovetail.backends.taichi.lanes import Kernel
 from dovetail.contracts.enums import GeomType, SensorType
+from dovetail.plugins.queries.distance_taichi import nearer, pair_rows
 from dovetail.plugins.queries.motion_taichi import object_frame
 from dovetail.plugins.queries.ray import visible
 from dovetail.plugins.queries.ray_shapes_taichi import MISS, SHAPES
+from dovetail.plugins.sensor.geometry_numpy import geoms_of
 from dovetail.plugins.sensor.readings import sensors_of
-from dovetail.plugins.sensor.readings_taichi import each_sensor, object_kinds, write
+from dovetail.plugins.sensor.readings_taichi import each_sensor, numbered_sensor, object_kinds, write
 from dovetail.plugins.sensor.zones_taichi import inside_site
 
 
@@ -58,3 +65,49 @@ def insidesite(k: Kernel) -> None:
     with each_sensor(k, SensorType.INSIDESITE) as sensor:
         frame = object_frame(k, m.sensor_objtype[sensor], m.sensor_objid[sensor], kinds)
         write(k, sensor, inside_site(k, m.sensor_refid[sensor], frame.position, sites))
+
+
+def geomdist(k: Kernel) -> None:
+    """Signed distance."""
+    with nearest(k, SensorType.GEOMDIST) as (sensor, distance, _):
+        write(k, sensor, distance)
+
+
+def geomnormal(k: Kernel) -> None:
+    """Direction from the nearest point of the first to that of the second."""
+    with nearest(k, SensorType.GEOMNORMAL) as (sensor, _, segment):
+        apart = segment[3:] - segment[:3]
+        length = norm(k, apart)
+        write(k, sensor, *(apart / k.select(length > 0.0, length, 1.0)))
+
+
+def geomfromto(k: Kernel) -> None:
+    """The segment between the nearest points; its cutoff clamps nothing."""
+    with nearest(k, SensorType.GEOMFROMTO) as (sensor, _, segment):
+        for n, number in enumerate(segment):
+            k.data.sensordata[k.model.sensor_adr[sensor] + n] = number
+
+
+@contextmanager
+def nearest(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Any, Vector]]:
+    """Repeat for the sensors of a type: the sensor, the distance of its objects' nearest geoms, the segment."""
+    model, name = k.structure, f"sensor/{kind.name.lower()}"
+    ids = sensors_of(model, kind).tolist()
+    pairs = [pair_rows(model, list(product(*sides_of(model, sensor)))) for sensor in ids]
+    rows = pair_rows(model, [pair for sensor in ids for pair in product(*sides_of(model, sensor))])
+    first = k.table(f"{name}/first", np.cumsum([0, *(len(own.lower) for own in pairs)]))
+    with numbered_sensor(k, kind) as (n, sensor):
+        limit = k.model.sensor_cutoff[sensor]
+        best, segment = k.local(0.0), k.local([0.0] * 6)
+        best.set(limit)
+        with k.loop(first[n], first[n + 1]) as row:
+            nearer(k, rows, name, row, best, segment, limit)
+        yield sensor, best.value, segment.value
+
+
+def sides_of(model: Any, sensor: int) -> tuple[list[int], list[int]]:
+    """The geoms of a sensor's two objects."""
+    return (
+        geoms_of(model, model.sensor_objtype[sensor], model.sensor_objid[sensor]),
+        geoms_of(model, model.sensor_reftype[sensor], model.sensor_refid[sensor]),
+    )

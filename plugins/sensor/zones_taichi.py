@@ -61,7 +61,7 @@ def inside_capsule(k: Kernel, point: Vector, size: Vector) -> Any:
 
 
 def inside_ellipsoid(k: Kernel, point: Vector, size: Vector) -> Any:
-    return inside_sphere(k, point / size, [1.0])
+    return inside_sphere(k, point / size, vector(1.0))
 
 
 def inside_cylinder(k: Kernel, point: Vector, size: Vector) -> Any:

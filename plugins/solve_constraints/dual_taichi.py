@@ -555,7 +555,7 @@ class Dual:
     def acceleration(self, v: Any, kind: ItemKind) -> Few:
         """b + Y·y of the base rows of an item."""
         found, size = Few(self.k, "acceleration", kind), self.dim[v] if kind.dim is None else kind.dim
-        together = CHUNK if kind.dim in (1, None) else 2
+        together = CHUNK
         for rows in ([r] for r in self.base_rows(v, kind)) if kind.dim is None else [range(kind.dim)]:
             start = np.full((together, len(rows)), 0.0, object)
             start[0] = [self.b[v, r] for r in rows]
@@ -566,14 +566,14 @@ class Dual:
                     [[self.Y[at + (i * size + r)] * y[i] for r in rows] for i in range(together)],
                     dtype=object,
                 )
-            for r, value in zip(rows, total.value.sum(axis=0), strict=True):
+            for r, value in zip(rows, pairwise_sum(total.value), strict=True):
                 found[r] = value
         return found
 
     def push(self, v: Any, kind: ItemKind, move: Few) -> None:
         """y += Y·move for the base rows of an item."""
         size = self.dim[v] if kind.dim is None else kind.dim
-        together = 1 if kind.dim is None else CHUNK if kind.dim == 1 else 2
+        together = 1 if kind.dim is None else CHUNK
         for n, place in self.span_chunks(v, together):
             at, dofs = self.first[v] + n * size, [self.dof(place + i) for i in range(together)]
             total = self.k.local(np.array([self.y[dof] for dof in dofs], dtype=object))
@@ -657,6 +657,14 @@ def base_force(dual: Dual, v: Any, kind: ItemKind) -> Few:
         found[0] += up + down
         found[r] = up - down
     return found
+
+
+def pairwise_sum(terms: np.ndarray) -> np.ndarray:
+    """Over the first axis, whose length is a power of two."""
+    while len(terms) > 1:
+        terms = terms[0::2] + terms[1::2]
+    summed: np.ndarray = terms[0]
+    return summed
 
 
 def edges(r: Any) -> tuple[tuple[Any, float], tuple[Any, float]]:

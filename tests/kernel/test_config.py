@@ -111,7 +111,7 @@ def test_the_first_source_is_strongest_and_wishes_are_all_kept() -> None:
 
 
 BAD = {
-    'backnd = "x"': r":1: unknown setting 'backnd'; did you mean 'backend'\? Known: backend, keep, lanes",
+    'backnd = "x"': r":1: unknown setting 'backnd'; did you mean 'backend'\? Known: arch, backend, keep, lanes",
     'threads = "many"': r":1: threads = 'many' should be int",
     "threads = 2.5": r":1: threads = 2.5 should be int",
     "threads = 0": r":1: threads = 0 should be at least 1",

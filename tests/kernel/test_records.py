@@ -100,6 +100,8 @@ def test_supported_features_exist() -> None:
         "flex",
         "medium",
         "eq",
+        "ccd",
+        "distance",
     }
     assert {f.partition(".")[0] for f in features(model)} <= groups
     for record in RECORDS:

@@ -45,6 +45,24 @@ SCENE = """
 """
 
 
+LIGHT = """
+<mujoco model="light">
+  <option timestep="0.004"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="3 3 1" friction="0.9 0.01 0.002"/>
+    <body name="cart" pos="0 0 0.13">
+      <joint name="lift" type="slide" axis="0 0 1" limited="true" range="-1 0.1"/>
+      <joint name="drive" type="slide" axis="1 0 0" frictionloss="0.4" damping="0.3"/>
+      <geom name="left" type="sphere" size="0.1" pos="0 0.3 0" margin="0.02" gap="0.01" solref="0.03 0.8"/>
+      <geom name="right" type="sphere" size="0.1" pos="0 -0.3 0.05" priority="1" friction="0.6 0.02 0.001"/>
+    </body>
+  </worldbody>
+  <actuator><position joint="drive" kp="20" ctrlrange="-1 1"/></actuator>
+</mujoco>
+"""
+"""Less of it, for a kernel that compiles quickly."""
+
+
 def scene(cone: str = "pyramidal", integrator: str = "Euler") -> dovetail.Model:
     return dovetail.loads(SCENE.format(cone=cone, integrator=integrator))
 

@@ -60,7 +60,7 @@ def parts_of(model: Any, backend: str, rules: dict[str, str] | None = None) -> d
 def export(k: Kernel) -> None:
     """Copy the list of contacts to Data, by slot."""
     contacts, out = Contacts(k), k.data.extra
-    with k.loop(0, contacts.capacity) as slot:
+    with k.loop(0, contacts.pairs.capacity) as slot:
         out["found:dist"][slot] = ABSENT
     with k.loop(0, contacts.count) as c:
         slot = contacts.of_pair("first", contacts.pair[c]) + contacts.slot[c]

@@ -101,6 +101,11 @@ CONTACT_SENSORS = """
   <contact reduce="none" num="9" data="found dist"/>
   <rangefinder site="palm"/><rangefinder site="far"/><rangefinder site="wrist" cutoff=".4"/><rangefinder site="eye"/>
   <camprojection site="nail" camera="watcher"/><camprojection site="pad" camera="chip"/>
+  <distance geom1="roller" geom2="crate" cutoff="2"/><distance body1="crate" body2="hand" cutoff=".9"/>
+  <distance geom1="arm" geom2="floor" cutoff=".1"/><distance geom1="floor" geom2="roller" cutoff="1"/>
+  <normal geom1="crate" geom2="roller" cutoff="2"/><normal geom1="left" geom2="floor" cutoff=".02"/>
+  <fromto geom1="crate" geom2="arm" cutoff="3"/><fromto body1="right" body2="world" cutoff=".5"/>
+  <fromto geom1="tip" geom2="right" cutoff="9"/>
   <insidesite site="pad" objtype="geom" objname="crate"/><insidesite site="egg" objtype="xbody" objname="crate"/>
   <insidesite site="skin" objtype="body" objname="roller"/><insidesite site="pill" objtype="site" objname="pad"/>
 </sensor>
@@ -128,6 +133,9 @@ OBSERVED_KINDS = (
     "camprojection",
     "rangefinder",
     "insidesite",
+    "geomdist",
+    "geomnormal",
+    "geomfromto",
 )
 """Types of sensors that CONTACT_SENSORS has for trying them with given contacts."""
 

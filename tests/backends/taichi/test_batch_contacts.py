@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from batch_scene import SCENE, copy_state, scene, spread
+from batch_scene import LIGHT, copy_state, scene, spread
 
 import dovetail
 from dovetail.errors import CapacityError, NotKeptError
@@ -38,7 +38,7 @@ def fused(model: dovetail.Model, keep: Any, nworld: int = NWORLD, **more: Any) -
 @pytest.fixture(scope="module")
 def rich() -> dovetail.Simulation:
     """One kernel with everything, for all tests that need no other."""
-    return fused(scene(), (*COUNTS, *CONTACTS, "nJ", *ROWS))
+    return fused(dovetail.loads(LIGHT), (*COUNTS, *CONTACTS, "nJ", *ROWS))
 
 
 def assert_same_contacts(here: Any, there: Any, bound: float = 1e-9) -> int:
@@ -74,7 +74,7 @@ def compare_with_reference(sim: dovetail.Simulation) -> None:
             here, there = sim.data.world(world), reference.data.world(world)
             found.add(assert_same_contacts(here, there))
             assert_same_rows(here, there)
-    assert len(found) > 2  # worlds with different numbers of contacts
+    assert len(found) > 1  # worlds with different numbers of contacts
 
 
 def test_contacts_and_rows_are_those_of_the_reference(rich: dovetail.Simulation) -> None:
@@ -82,8 +82,10 @@ def test_contacts_and_rows_are_those_of_the_reference(rich: dovetail.Simulation)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cone", "integrator"), [("elliptic", "Euler"), ("pyramidal", "RK4")])
-def test_they_are_with_other_cones_and_integrators(cone: str, integrator: str) -> None:
+@pytest.mark.parametrize(
+    ("cone", "integrator"), [("pyramidal", "Euler"), ("elliptic", "Euler"), ("pyramidal", "RK4")]
+)
+def test_they_are_with_every_kind_of_row(cone: str, integrator: str) -> None:
     compare_with_reference(fused(scene(cone, integrator), (*COUNTS, *CONTACTS, "nJ", *ROWS)))
 
 
@@ -96,7 +98,7 @@ def test_the_plan_tells_what_is_repeated(rich: dovetail.Simulation) -> None:
 
 def test_contacts_are_mujocos(rich: dovetail.Simulation) -> None:
     mujoco = pytest.importorskip("mujoco")
-    theirs_model = mujoco.MjModel.from_xml_string(SCENE.format(cone="pyramidal", integrator="Euler"))
+    theirs_model = mujoco.MjModel.from_xml_string(LIGHT)
     rich.reset()
     spread(rich.data)
     rich.step(40)

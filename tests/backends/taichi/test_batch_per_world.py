@@ -95,7 +95,9 @@ def test_worlds_are_models_of_their_own(backend: str) -> None:
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_with_all_that_people_randomise(cone: str, integrator: str) -> None:
-    assert_worlds_are_models(scene(cone, integrator), MANY, "taichi")
+    model = scene(cone, integrator)
+    model.opt.tolerance = 1e-13  # so that solutions are compared and not where solvers stop
+    assert_worlds_are_models(model, MANY, "taichi")
 
 
 def test_a_world_does_not_depend_on_its_neighbours() -> None:

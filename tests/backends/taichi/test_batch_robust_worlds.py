@@ -50,7 +50,8 @@ def states(nworld: int) -> dict[str, np.ndarray]:
 
 def simulation(model: dovetail.Model | None = None, nworld: int = NWORLD, **settings: Any) -> Any:
     model = dovetail.loads(SCENE) if model is None else model
-    return dovetail.Simulation(model, nworld=nworld, backend="taichi", runtime="quadrants", **settings)
+    settings = {"runtime": "quadrants", "keep": ("ncon", "nefc")} | settings
+    return dovetail.Simulation(model, nworld=nworld, backend="taichi", **settings)
 
 
 def put(sim: Any, start: dict[str, np.ndarray]) -> None:
@@ -80,7 +81,7 @@ def expected() -> dict[str, np.ndarray]:
 
 
 def test_the_worlds_differ_and_touch() -> None:
-    sim = simulation(keep=("ncon", "nefc"))
+    sim = simulation()
     put(sim, states(NWORLD))
     sim.step(NSTEP)
     assert len(np.unique(expected()["qvel"][:, 0])) == NWORLD
@@ -104,7 +105,8 @@ def test_bits_do_not_depend_on_threads_nor_on_the_order_of_worlds() -> None:
     assert_same_bits(result(sim), expected(), order)
 
 
-@pytest.mark.parametrize("lanes", [16, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [4, 16])
 def test_bits_do_not_depend_on_lanes(lanes: int) -> None:
     sim = simulation(lanes=lanes)
     put(sim, states(NWORLD))
@@ -231,11 +233,8 @@ def test_edited_values_act_as_in_a_fresh_simulation(edit: Callable[[Any], None])
     assert_an_edit_acts_as_in_a_fresh_simulation(edit)
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [STRUCTURE[0], *(pytest.param(edit, marks=pytest.mark.slow) for edit in STRUCTURE[1:])],
-    ids=lambda edit: edit.__name__,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", STRUCTURE, ids=lambda edit: edit.__name__)
 def test_edited_structure_acts_as_in_a_fresh_simulation(edit: Callable[[Any], None]) -> None:
     assert_an_edit_acts_as_in_a_fresh_simulation(edit)
 
@@ -249,7 +248,7 @@ def test_simulations_of_one_process_do_not_disturb_each_other() -> None:
         simulation(),
         simulation(other),
         simulation(precision="f32"),
-        dovetail.Simulation(dovetail.loads(SCENE), nworld=NWORLD, backend="taichi", runtime="taichi"),
+        simulation(runtime="taichi"),
     ]
     for sim in several:
         put(sim, states(NWORLD))

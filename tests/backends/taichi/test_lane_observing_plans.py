@@ -26,7 +26,8 @@ MODEL = """
     <body name="ball" pos="0 0 .1"><joint type="slide" axis=".1 0 1"/>
       <geom name="ball" size=".1" condim="1" contype="2"/><site name="skin" size=".15"/>
       <body pos="0 0 .2"><joint name="flap" axis="0 1 0" range="-5 5" limited="true"/>
-        <geom size=".03" pos=".2 0 0" contype="0" conaffinity="0"/><site name="tip" pos=".2 0 0"/></body>
+        <geom name="flap" type="ellipsoid" size=".03 .02 .04" pos=".2 0 0" contype="0" conaffinity="0"/>
+        <site name="tip" pos=".2 0 0"/></body>
     </body>
   </worldbody>
   <sensor>
@@ -35,19 +36,21 @@ MODEL = """
   </sensor>
 </mujoco>
 """
-FAR = '<distance geom1="ball" body2="world" cutoff="9"/><jointpos joint="flap"/>'
+UNCONSTRAINED = '<option><flag constraint="disable"/></option><worldbody>'
+FAR = '<distance geom1="ball" geom2="flap" cutoff="9"/><jointpos joint="flap"/>'
 
 
 @cache
-def model(more: str = "") -> Any:
-    return dovetail.loads(MODEL.format(more=more))
+def model(more: str = "", free: bool = False) -> Any:
+    text = MODEL.format(more=more)
+    return dovetail.loads(text.replace("<worldbody>", UNCONSTRAINED) if free else text)
 
 
 def plan(
     backend: str, keep: tuple[str, ...] = ("sensordata", "cfrc_ext"), more: str = "", **said: Any
 ) -> Plan:
     config = Config.of_call(said.pop("stages", None), backend=backend, keep=keep)
-    return compile_plan(model(more), config, nworld=NWORLD, **said)
+    return compile_plan(model(more, said.pop("free", False)), config, nworld=NWORLD, **said)
 
 
 def trajectory(plan: Plan) -> dict[str, np.ndarray]:
@@ -76,11 +79,24 @@ def test_a_sensor_without_lanes_falls_back_alone() -> None:
     found = plan("taichi", more=FAR)
     assert on_numpy(found) == ["sensor:geomdist"]
     groups = [[slot.label for slot in group] for group in found.segments()]
-    assert groups[1:] == [["sensor:geomdist"], ["integrate"]]
-    assert groups[0][-1].startswith("sensor:")
-    assert "geometry has no taichi implementation" in found.choices["sensor:geomdist"].fallback
+    assert groups[0][-1] == "integrate"
+    assert groups[1:] == [["sensor:geomdist"]]
+    assert "does not handle distance.sphere-ellipsoid" in found.choices["sensor:geomdist"].fallback
+    assert "once per call, after its last step, world by world: sensor:geomdist" in found.explain()
+    assert "once per call" not in plan("taichi").explain()
+
+
+def test_a_late_sensor_reads_what_it_would_have_read_in_the_last_step() -> None:
+    ours, theirs = (trajectory(plan(backend, more=FAR, free=True)) for backend in ("taichi", "numpy"))
+    assert relative_error(ours["sensordata"], theirs["sensordata"]) <= TOLERANCE
+    assert len(np.unique(theirs["sensordata"][:, -2])) == NWORLD, "all distances are alike"
+
+
+def test_a_sensor_that_reads_what_the_step_changes_is_not_late() -> None:
+    found = plan("taichi", more=FAR, stages={"sensor:jointpos": "@numpy"})
+    assert not found.late
+    assert [len(group) for group in found.segments()][1:] == [2, 1]
     assert "steps are launched one by one, 3 segments each" in found.explain()
-    assert "one by one" not in plan("taichi").explain()
 
 
 def test_body_forces_run_if_their_results_are_asked_for() -> None:

@@ -56,9 +56,17 @@ def test_the_smooth_humanoid_step_beats_mujoco(runtime: str, precision: str) -> 
 
 
 WHOLE = {
-    "humanoid": (2.0, 2.8),
+    "humanoid": {"f64": 2.5, "f32": 2.8},
+    "suite/humanoid": {"f64": 2.6, "f32": 3.3},
+    "suite/quadruped": {"f64": 6.5},
+    "gymnasium/ant+euler": {"f64": 4.0, "f32": 6.0},
+    "gymnasium/half_cheetah": {"f64": 6.0, "f32": 6.0},
+    "gymnasium/humanoid": {"f64": 1.1},
+    "boxes": {"f64": 4.5, "f32": 5.0},
 }
-"""Least times MuJoCo's speed in f64 and in f32, on either runtime."""
+"""Least times MuJoCo's speed, on either runtime: about two thirds of what quadrants did on a busy machine (256
+worlds, median of 5 pairs), which was in f64 3.9, 3.7, 10.5, 6.1, 9.3, 1.6 and 6.8, and in f32 3.8, 4.9, 10.0 (ant),
+9.7 (half_cheetah) and 8.8 (boxes); taichi did 2.9 for humanoid in f64."""
 
 
 @pytest.mark.bench
@@ -70,14 +78,14 @@ def test_the_whole_step_with_contacts_beats_mujoco(model: str, runtime: str) -> 
         case = find(model)
     except AbsentPackageError as error:
         pytest.skip(str(error))
-    result = bench(case, nworld=NWORLD, runtime=runtime)
+    result = bench(case, nworld=NWORLD, runtime=runtime, precisions=tuple(WHOLE[model]))
     assert not any("not one kernel" in note for note in result.notes)
     assert result.contacts is not None
     assert result.contacts > 1
-    for precision, least in zip(("f64", "f32"), WHOLE[model], strict=True):
+    for precision, least in WHOLE[model].items():
         row = result.row(precision)
+        assert row.ratio is not None
         print(
             f"\n{model}.step {runtime} {precision}: {row.ratio:.1f}x MuJoCo, {result.contacts:.1f} contacts"
         )
-        assert row.ratio is not None
         assert row.ratio >= least

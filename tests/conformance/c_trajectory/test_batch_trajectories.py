@@ -13,7 +13,7 @@ from batches import ALL, HEAD, Result, along_trajectories, running_free
 pytest.importorskip("mujoco")
 pytest.importorskip("taichi")
 
-QUICK = [name for name in ("gymnasium/hopper", "suite/finger", "scene/walker/elliptic") if name in ALL]
+QUICK = [name for name in ("suite/finger", "scene/walker/elliptic") if name in ALL]
 FEW = (4, 40)
 """Worlds and steps of models that do not run in lanes altogether."""
 
