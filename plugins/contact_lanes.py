@@ -51,6 +51,7 @@ SLOTS = {
     "capsule-box": 2,
     "box-box": 12,
     "plane-mesh": 3,
+    "plane-sdf": 3,
     **dict.fromkeys(CONVEX_PAIRS, 1),
     **dict.fromkeys(HFIELD_PAIRS, MAX_CONTACTS),
 }

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.backends.taichi.lanes import INTEGERS, PRIVATE, SHARED, FieldPlace
+from dovetail.backends.taichi.lanes import INTEGERS, PRIVATE, SHARED, FieldPlace, LaneError
 from dovetail.contracts.arena import aligned_zeros
 
 FIRST_ROOM = 16
@@ -106,7 +106,7 @@ class Exports:
         present = [e for e in wanted if e.memory in places]
         counts = {e.count_memory for e in present if e.count}
         if len(counts) > 1:
-            raise ValueError(f"exported lists must have one length, not {len(counts)}")
+            raise LaneError(f"exported lists must have one length, not {len(counts)}")
         numbers = _buffer([e for e in present if not e.integers], places)
         integers = _buffer([e for e in present if e.integers], places)
         return cls(numbers, integers, places[counts.pop()].offset if counts else None)

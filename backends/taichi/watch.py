@@ -3,9 +3,8 @@
 As MuJoCo does, positions and velocities are looked at before each step, accelerations before they are integrated
 (mj_checkPos, mj_checkVel, mj_checkAcc). Where a number is NaN, infinite or beyond MAXVAL, that world and no other
 
-- starts over from its initial state (`reset`); after a bad acceleration the tile's forward evaluation is repeated,
-which
-  changes nothing in its other worlds;
+- starts over from its initial state (`reset`); after a bad acceleration the tile's forward evaluation is
+  repeated, which changes nothing in its other worlds;
 - or is held back (`freeze`, and `raise`, which the host does afterwards): its state is put aside, it goes on from the
   initial state, so that no NaN slows its neighbours down, and gets its state back when the tile is done.
 

@@ -225,12 +225,18 @@ def _seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_
 
 
 def _mixture(plan: Plan) -> str:
-    """What keeps a step from being one kernel, or nothing."""
-    fallen = {line.fallback: line.slot for line in plan.lines() if line.fallback}
-    if not fallen:
+    """What keeps a step from being one kernel of the wished backend, or nothing."""
+    segments, lines = plan.segments(), plan.lines()
+    fallen = {line.fallback: line.slot for line in lines if line.fallback}
+    if not fallen and len(segments) == 1:
         return ""
-    reason, slot = min(fallen.items(), key=lambda item: "chain" in item[0])
-    return f"a step is {len(plan.segments())} segments, not one kernel: {slot} fell back ({reason})"
+    if fallen:  # those that only follow others of their chain come last
+        reason, slot = min(fallen.items(), key=lambda item: "chain" in item[0])
+        why = f"{slot} fell back ({reason})"
+    else:
+        others = [s for group in segments for s in group if s.record.backend != segments[0][0].record.backend]
+        why = ", ".join(f"{slot.label} runs as {slot.record.label}" for slot in others)
+    return f"a step is {len(segments)} segments, not one kernel: {why}"
 
 
 # ---- the race

@@ -120,7 +120,7 @@ def _profile(
     steps, repeat = within_budget(request, variant.seconds_of_a_round(chosen), nworld, field.notes)
     figures = variant.measure(chosen, steps, repeat, tell)
     per_world = 1e6 / (steps * nworld)
-    looped = statistics.median(figures.plain)
+    looped = figures.plain
     times = [_stage_time(stage, figures, looped, per_world) for stage in chosen]
     known = sum(t.microseconds or 0.0 for t in times)
     copy = statistics.median(figures.copy) * per_world
@@ -158,18 +158,22 @@ class _Figures:
     """Seconds of every run, round by round."""
 
     used: list[float] = attrs.field(factory=list)
-    plain: list[float] = attrs.field(factory=list)
     copy: list[float] = attrs.field(factory=list)
-    repeated: dict[str, list[float]] = attrs.field(factory=dict)
+    pairs: dict[str, list[tuple[float, float]]] = attrs.field(factory=dict)
+    """By stage: a plain run, and one just before or after it in which the stage was repeated."""
     changed: set[str] = attrs.field(factory=set)
     """Stages after whose repetition the state was another."""
+
+    @property
+    def plain(self) -> float:
+        """The median plain run."""
+        return statistics.median(plain for pairs in self.pairs.values() for plain, _ in pairs)
 
 
 def _stage_time(stage: str, figures: _Figures, whole: float, per_world: float) -> StageTime:
     if stage in figures.changed:
         return StageTime(stage=stage, microseconds=None, share=None)
-    pairs = zip(figures.repeated[stage], figures.plain, strict=True)
-    seconds = statistics.median((more - plain) / EXTRA for more, plain in pairs)
+    seconds = statistics.median((more - plain) / EXTRA for plain, more in figures.pairs[stage])
     return StageTime(stage=stage, microseconds=seconds * per_world, share=seconds / whole)
 
 
@@ -215,33 +219,38 @@ class _Variant:
         return [self.data.field(name).tobytes() for name in STATE if name in self.data]
 
     def measure(self, stages: Sequence[str], steps: int, repeat: int, tell: Tell) -> _Figures:
-        """Everything in turn, so many times; the first round is for warmth, and finds out what can be repeated."""
-        figures = _Figures(repeated={stage: [] for stage in stages})
-        for turn in range(repeat + 1):
+        """Everything in turn, so many times."""
+        figures = _Figures(pairs={stage: [] for stage in stages}, changed=self._changing(stages, steps))
+        for turn in range(repeat):
             tell(f"measuring: {turn} of {repeat}")
-            self._round(figures, steps, note=turn == 0)
-        for seconds in (figures.used, figures.plain, figures.copy, *figures.repeated.values()):
-            del seconds[0]
+            self._round(figures, steps, plain_first=turn % 2 == 0)
         return figures
+
+    def _changing(self, stages: Sequence[str], steps: int) -> set[str]:
+        """Stages that cannot be repeated without changing the state after so many steps."""
+        self.run({}, steps)
+        plain = self.state()
+        changing = set()
+        for stage in stages:
+            self.run({stage: 1 + EXTRA}, steps)
+            if self.state() != plain:
+                changing.add(stage)
+        return changing
 
     def seconds_of_a_round(self, stages: Sequence[str]) -> float:
         """What everyone's turn takes, with one step each."""
         began = time.perf_counter()
-        self._round(_Figures(repeated={stage: [] for stage in stages}), 1, note=False)
+        self._round(_Figures(pairs={stage: [] for stage in stages}), 1, plain_first=True)
         return time.perf_counter() - began
 
-    def _round(self, figures: _Figures, steps: int, *, note: bool) -> None:
+    def _round(self, figures: _Figures, steps: int, *, plain_first: bool) -> None:
         figures.used.append(self.rival.run(steps, time.process_time))
         figures.copy.append(self._copy())
-        figures.plain.append(self.run({}, steps))
-        plain = self.state() if note else []
-        for stage, seconds in figures.repeated.items():
-            if stage in figures.changed:
-                seconds.append(0.0)
-                continue
-            seconds.append(self.run({stage: 1 + EXTRA}, steps))
-            if note and self.state() != plain:
-                figures.changed.add(stage)
+        self.run({}, 1)  # the kernel in use has just driven this one out of the caches
+        for stage, pairs in figures.pairs.items():
+            more = {} if stage in figures.changed else {stage: 1 + EXTRA}
+            seconds = [self.run(times, steps) for times in (({}, more) if plain_first else (more, {}))]
+            pairs.append((seconds[0], seconds[1]) if plain_first else (seconds[1], seconds[0]))
 
     def _copy(self) -> float:
         began = time.process_time()

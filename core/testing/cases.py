@@ -14,6 +14,7 @@ from dovetail.compare.ab import dispatched
 from dovetail.compare.slots import Isolated, Worlds, chain_of, common_lanes, isolate, shared_data
 from dovetail.compare.states import random_state, set_state
 from dovetail.errors import SelectionError
+from dovetail.features import need
 from dovetail.registry import Registry, default_registry
 from dovetail.selection import REFERENCE
 from dovetail.testing.samples import FURTHER, LIGHT, SAMPLES, compiled
@@ -143,6 +144,8 @@ def _compile_case(
     record: Implementation, registry: Registry, model: Model, nworld: int | None
 ) -> Case | None:
     """The case, or None if this model does not need the record or the record does not handle it."""
+    if not (need(model, record.stage) and need(model, record.slot)):
+        return None
     worlds = Worlds(nworld=nworld)
     worlds = attrs.evolve(worlds, lanes=common_lanes([record], worlds, registry))
     try:

@@ -28,6 +28,6 @@ def dovetail_implementations() -> list[Implementation]:
             reads=f"{_READS} qfrc_gravcomp",
             structure="dovetail.plugins.transmission.structure:moment_structure",
             supports="actuator.native actuator.gravcomp trn.joint trn.jointinparent trn.tendon trn.site "
-            "trn.slidercrank",
+            "trn.slidercrank trn.body",
         ),
     ]

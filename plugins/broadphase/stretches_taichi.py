@@ -9,8 +9,9 @@ of their own: their pairs are always looked at. Compare mj_broadphase.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import attrs
 import numpy as np
 
 from dovetail.backends.taichi.algebra import vector
@@ -34,7 +35,8 @@ SLACK = 1e-6
 """By how much of its place and size a box is wider than it must be; well above the rounding of single precision."""
 
 
-class Stretches(NamedTuple):
+@attrs.frozen(eq=False)
+class Stretches:
     """Stretches of the list of pairs."""
 
     first: Array

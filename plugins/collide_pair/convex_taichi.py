@@ -22,7 +22,7 @@ from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
 from dovetail.plugins.collide_pair.epa_taichi import Polytope
 from dovetail.plugins.collide_pair.gjk_taichi import Distance
-from dovetail.plugins.collide_pair.hfield_taichi import HeightField
+from dovetail.plugins.collide_pair.prisms_taichi import HeightField
 from dovetail.plugins.collide_pair.support_numpy import HFIELD
 from dovetail.plugins.collide_pair.support_taichi import ENDLESS, Shapes
 from dovetail.plugins.collide_pair.witness_taichi import Phase, Search

@@ -14,8 +14,8 @@ LANE_PAIRS = {
 """By module, the pairs. A model in which others can touch collides on NumPy."""
 
 
-WORLD_BY_WORLD = {"meshes": ("plane-mesh",)}
-"""Those in which the worlds of a tile take turns, beside the convex pairs."""
+PLANE_HULL = ("plane-mesh", "plane-sdf")
+"""A plane and the hull of a mesh: the worlds of a tile take turns, as in the convex pairs."""
 
 
 def lane_records() -> list[Implementation]:
@@ -24,33 +24,38 @@ def lane_records() -> list[Implementation]:
 
 
 def _convex_records() -> list[Implementation]:
+    convex = dict.fromkeys(CONVEX_PAIRS, "convex_taichi:convex")
+    hfield = dict.fromkeys(HFIELD_PAIRS, "hfield_taichi:height_field")
     return [
         Implementation(
             stage="collide_pair",
             name="convex",
             key=key,
             backend="taichi",
-            target="dovetail.plugins.collide_pair.convex_taichi:convex",
+            target=f"dovetail.plugins.collide_pair.{target}",
             default=True,
             supports="ccd.native",
             reads="geom_xpos geom_xmat",
             summary="The same in lane kernels, one world after the other",
         )
-        for key in (*CONVEX_PAIRS, *HFIELD_PAIRS)
+        for key, target in {**convex, **hfield}.items()
     ]
 
 
 def _analytic_records() -> list[Implementation]:
+    formulas = {
+        key: f"{module}_taichi:{key.replace('-', '_')}" for module, keys in LANE_PAIRS.items() for key in keys
+    }
+    hulls = dict.fromkeys(PLANE_HULL, "planes_taichi:plane_mesh")
     return [
         Implementation(
             stage="collide_pair",
             name="analytic",
             key=key,
             backend="taichi",
-            target=f"dovetail.plugins.collide_pair.{module}_taichi:{key.replace('-', '_')}",
+            target=f"dovetail.plugins.collide_pair.{target}",
             default=True,
             summary="The same in lanes",
         )
-        for module, keys in {**LANE_PAIRS, **WORLD_BY_WORLD}.items()
-        for key in keys
+        for key, target in {**formulas, **hulls}.items()
     ]

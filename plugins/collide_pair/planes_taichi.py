@@ -1,4 +1,4 @@
-"""Contacts of a plane with spheres, capsules, ellipsoids, cylinders and boxes, in lanes.
+"""Contacts of a plane with spheres, capsules, ellipsoids, cylinders and boxes, in lanes; meshes are imported.
 
 A plane is infinite here whatever its size; its normal is its z-axis. Each contact is a point of the other shape
 at some height above the plane, reported halfway down. World frame. Compare mjc_PlaneSphere, mjc_PlaneCapsule,
@@ -12,9 +12,12 @@ from typing import Any
 
 from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.backends.taichi.lanes import Kernel
+from dovetail.plugins.collide_pair.meshes_taichi import plane_mesh
 from dovetail.plugins.collide_pair.planes_numpy import MAX_BOX_CONTACTS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, of_geoms, to_frame, unit
 from dovetail.plugins.contact_lanes import ABSENT, LaneContact
+
+__all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_mesh", "plane_sphere"]
 
 
 def touching(plane: Primitive, point: Vector, height: Any, exists: Any) -> LaneContact:

@@ -55,7 +55,7 @@ def pair_rows(model: Any, pairs: list[tuple[int, int]]) -> PairRows:
             rows.append((lower, higher, int(swapped), key))
     keys = tuple(sorted({row[3] for row in rows}))
     table = np.array([(*row[:3], keys.index(row[3])) for row in rows], int).reshape(-1, 4)
-    return PairRows(*table.T, keys)
+    return PairRows(table[:, 0], table[:, 1], table[:, 2], table[:, 3], keys)
 
 
 def nearer(k: Kernel, rows: PairRows, name: str, row: Any, best: Any, segment: Any, limit: Any) -> None:

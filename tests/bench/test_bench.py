@@ -9,6 +9,9 @@ from reference_speed import CASES, started, steps_per_second
 
 from dovetail.bench import BenchResult, Case, bench
 from dovetail.bench import speed as measuring
+from dovetail.config import Config
+from dovetail.plan import Plan
+from dovetail.planner import compile_plan
 from dovetail.simulation import Simulation
 
 SMALL = {"nworld": 3, "steps": 2, "repeat": 2, "precisions": ("f64",), "backend": "numpy", "roll_in": 0.0}
@@ -19,6 +22,8 @@ BALL = Case(
     <body pos="0 0 .3"><freejoint/><geom size=".1"/></body></worldbody></mujoco>""",
 )
 """Falls for a quarter of a second, then lies on the floor."""
+
+HINGE = '<mujoco><worldbody><body><joint/><geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>'
 
 
 def test_without_mujoco_only_our_figures_are_given() -> None:
@@ -119,21 +124,18 @@ def test_the_budget_cuts_steps_first_and_says_so() -> None:
     assert any("to take no longer than 0.05 s" in note for note in result.notes)
 
 
-def test_what_fell_back_is_told() -> None:
-    """A plan that is no single kernel is measured all the same."""
+@pytest.mark.parametrize("case", [BALL, Case("hinge", HINGE)], ids=lambda case: case.name)
+def test_what_breaks_a_kernel_apart_is_told(case: Case) -> None:
+    """A stage on another backend: with contacts, the stages that must share a kernel fall back as well."""
     pytest.importorskip("taichi")
-    case = Case("plane", BALL.source.replace('timestep=".01"', 'timestep=".01" noslip_iterations="1"'))
-    [text] = {measuring._mixture(plan) for plan in [_plan(case, "taichi")]}
+    text = measuring._mixture(_plan(case, bias_force="rne@numpy"))
     assert "segments, not one kernel" in text
-    assert "noslip" in text
-    assert measuring._mixture(_plan(case, "numpy")) == ""
+    assert ("fell back" if case is BALL else "bias_force runs as rne@numpy") in text
+    assert measuring._mixture(_plan(case)) == ""
 
 
-def _plan(case: Case, backend: str):
-    from dovetail.config import Config
-    from dovetail.planner import compile_plan
-
-    return compile_plan(case.load(), Config.of_call(backend=backend, keep="state"), nworld=8)
+def _plan(case: Case, **stages: str) -> Plan:
+    return compile_plan(case.load(), Config.of_call(stages, backend="taichi", keep="state"), nworld=8)
 
 
 # ---- the reference

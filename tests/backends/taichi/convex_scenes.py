@@ -19,6 +19,7 @@ GEOMS = {
     "cylinder": 'type="cylinder" size="0.15 0.2"',
     "box": 'type="box" size="0.25 0.15 0.2"',
     "mesh": 'type="mesh" mesh="many"',
+    "sdf": 'type="sdf" mesh="many"',
 }
 OTHERS = GEOMS | {
     "ellipsoid": 'type="ellipsoid" size="0.25 0.15 0.2"',

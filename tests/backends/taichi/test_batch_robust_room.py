@@ -50,19 +50,21 @@ def list_positive(k: Kernel) -> None:
     k.data.y[0] = k.data.y[0] + total.value
 
 
-def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs() -> None:
+@pytest.mark.parametrize("runtime", ["quadrants", "taichi"])
+def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs(runtime: str) -> None:
+    pytest.importorskip(runtime)
     x = np.full((3, 8, N), -1.0)
     x[1, 5] = [1.0, -1.0, 2.0, 4.0]  # one world needs three entries
     x[2, 0, 3] = 8.0
     buffer = aligned_zeros((3, ROWS, 8), FLOAT["f64"])
     buffer[:, :N] = x.transpose(0, 2, 1)
     before = buffer.copy()
-    small = compile_small(stage(list_positive, reads="x y"), runtime="quadrants")
+    small = compile_small(stage(list_positive, reads="x y"), runtime=runtime)
     lacking = small.run(buffer, BUFFERS, 1)
     assert lacking.tolist() == [0, 3, 0]
     assert np.array_equal(buffer[1], before[1])
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7
-    larger = compile_small(stage(list_positive, reads="x y"), runtime="quadrants", growth=3)
+    larger = compile_small(stage(list_positive, reads="x y"), runtime=runtime, growth=3)
     assert larger.run(buffer, BUFFERS, 1, only=lacking).tolist() == [0, 0, 0]
     assert buffer[1, N].tolist() == [0.0] * 5 + [7.0] + [0.0] * 2
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7  # not run a second time

@@ -15,7 +15,7 @@ from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PA
 
 SOME = ("ellipsoid-box", "mesh-mesh", "capsule-cylinder", "hfield-capsule", "plane-mesh")
 """Pairs that between them use every part of the code: compiled for the default tests."""
-ALL = (*CONVEX_PAIRS, *HFIELD_PAIRS, "plane-mesh")
+ALL = (*CONVEX_PAIRS, *HFIELD_PAIRS, "plane-mesh", "plane-sdf")
 TOLERANCE = 1e-9
 SINGLE = {"dist": 5e-5, "pos": 1e-3}
 """In single precision, for 97 of 100 worlds; sizes are a few tenths of a metre. Where surfaces are nearly parallel
@@ -141,6 +141,28 @@ def test_a_pile_on_hills_steps_as_in_mujoco() -> None:
     assert min(own.ncon for own in data) >= 3
     assert np.quantile(errors, 0.92) < 1e-12
     assert np.max(errors) < 1e-2
+
+
+@pytest.mark.slow
+def test_margins_may_differ_between_worlds() -> None:
+    """Each world moves as one whose model has that margin."""
+    text = """<mujoco><asset><mesh name="m" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2"/></asset><worldbody>
+      <geom type="plane" size="1 1 1" pos="0 0 -.21" margin="{0}"/>
+      <body pos="0 0 .32"><freejoint/><geom type="ellipsoid" size=".1 .2 .3" margin="{0}"/></body>
+      <body><freejoint/><geom type="mesh" mesh="m" margin="{0}"/></body></worldbody></mujoco>"""
+    margins = (0.0, 0.3, 0.02)
+    sim = dovetail.Simulation(
+        dovetail.loads(text.format(0)), nworld=3, backend="taichi", per_world="geom_margin"
+    )
+    for world, margin in enumerate(margins):
+        sim.per_world["geom_margin"][world] = margin
+    sim.step(3)
+    moved = np.asarray(sim.data.qvel)
+    for world, margin in enumerate(margins):
+        alone = dovetail.Simulation(dovetail.loads(text.format(margin)))
+        alone.step(3)
+        np.testing.assert_allclose(moved[world], np.asarray(alone.data.qvel), atol=1e-10)
+    assert not np.allclose(moved[0], moved[1])
 
 
 def test_flags_that_lanes_do_not_have_leave_the_pairs_to_numpy() -> None:

@@ -118,3 +118,40 @@ def test_a_wrapped_solver_sends_its_followers_to_the_reference() -> None:
 def test_rows_that_follow_nothing_stay_in_lanes(name: str) -> None:
     found = plan("taichi", more=FAR, wrappers=(Profiler(stages="solve_constraints"),))
     assert found.choices[f"sensor:{name}"].record.backend == "taichi"
+
+
+STUCK = """
+<mujoco model="stuck">
+  <option timestep=".005"/>
+  <worldbody>
+    <geom type="plane" size="2 2 .1" condim="1"/>
+    <body pos="0 0 .1"><joint type="slide" axis="0 0 1"/><geom size=".1" condim="1" gap=".02" margin=".02"/></body>
+    <body name="held" pos="1 0 .1"><joint type="slide" axis="0 .3 1"/><geom size=".1" condim="1" margin=".01"/></body>
+  </worldbody>
+  <actuator><adhesion body="held" ctrlrange="0 5" gain="3"/></actuator>
+</mujoco>
+"""
+
+
+def stuck(backend: str) -> Plan:
+    config = Config.of_call(backend=backend, keep=("qfrc_actuator",))
+    return compile_plan(dovetail.loads(STUCK), config, nworld=9)
+
+
+def test_adhesion_is_in_the_kernel_of_its_contacts() -> None:
+    found = stuck("taichi")
+    assert (on_numpy(found), len(found.segments())) == ([], 1)
+
+
+@pytest.mark.slow
+def test_adhesion_holds_as_in_the_reference() -> None:
+    results = []
+    for found in (stuck("taichi"), stuck("numpy")):
+        data = found.make_data()
+        data.ctrl[:] = np.linspace(0, 4, 9)[:, None]
+        data.qpos[:] = np.linspace(-0.01, 0.02, 18).reshape(9, 2)
+        found.step(data, 15)
+        results.append({n: np.array(data.field(n)) for n in ("qpos", "qvel", "qfrc_actuator")})
+    ours, theirs = results
+    assert theirs["qfrc_actuator"].any()
+    assert max(relative_error(ours[n], theirs[n]) for n in theirs) <= TOLERANCE

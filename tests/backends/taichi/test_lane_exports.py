@@ -1,0 +1,98 @@
+"""Memory of stages that a kernel hands out: as it is after the last step of each tile, lists in their length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lane_small import BUFFERS, PLACES, ROWS, N, compile_small, stage
+
+from dovetail.backends.taichi.exports import Export, Outbox
+from dovetail.backends.taichi.lanes import Kernel, LaneError
+from dovetail.backends.taichi.program import Program
+from dovetail.contracts.arena import aligned_zeros
+
+ROOM = 30
+"""Rows of the list in the kernel: more than there is room for outside at first."""
+
+TILES = 3
+LISTED = (Export("list/row", integers=True, count="list/count"), Export("list/pair", count="list/count"))
+SUM = Export("sum")
+
+
+def fill(k: Kernel) -> None:
+    """A list of ⌊x₀ of any world⌋ rows, up to ROOM, with two numbers each; and the sum of x."""
+    count = k.local(k.model.n - N)  # an Int
+    with k.loop(0, ROOM) as i, k.when(k.any(k.data.x[0] > i * 1.0)):
+        k.shared_integers("list/row", ROOM)[count.value] = 7 * i
+        k.shared("list/pair", ROOM, 2)[count.value, 0] = k.data.x[1] + i * 1.0
+        k.shared("list/pair", ROOM, 2)[count.value, 1] = k.data.x[2] * (i * 1.0)
+        count += 1
+    k.shared_integers("list/count", 1)[0] = count.value
+    total = k.local(0.0)
+    with k.loop(0, N) as i:
+        total += k.data.x[i]
+    k.shared("sum", 1)[0] = total.value
+    k.data.time = k.data.time + 1.0
+
+
+def launch(program: Program, x: np.ndarray, nstep: int = 1) -> tuple[Outbox, np.ndarray]:
+    """Run on tiles (TILES, N, W); returns what was exported, and time."""
+    buffer = aligned_zeros((TILES, ROWS, program.lanes), np.dtype(float))
+    buffer[:, :N] = x
+    outbox = program.outbox()
+    program.run(buffer, BUFFERS, nstep, outbox=outbox)
+    return outbox, np.array(buffer[:, PLACES["time"].offset])
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return compile_small(stage(fill, reads="x time"), exports=(*LISTED, SUM), store=("time",))
+
+
+@pytest.fixture
+def numbers(program: Program) -> np.ndarray:
+    """Tiles whose longest lists have 2, 0 and 25 rows."""
+    x = np.random.default_rng(0).normal(size=(TILES, N, program.lanes))
+    x[:, 0] = 0.0
+    x[0, 0, 5] = 1.5
+    x[2, 0, 3] = 25.0
+    return x
+
+
+def test_lists_and_numbers_come_out(program: Program, numbers: np.ndarray) -> None:
+    outbox, _ = launch(program, numbers)
+    assert outbox.lengths.tolist() == [2, 0, 25]
+    np.testing.assert_allclose(outbox["sum"][:, 0], numbers.sum(axis=1), atol=1e-14)
+    for tile, length in enumerate(outbox.lengths):
+        assert outbox["list/row"][tile, :length, 0].tolist() == [7 * i for i in range(length)]
+        for i in range(length):
+            expected = [numbers[tile, 1] + i, numbers[tile, 2] * i]
+            assert np.array_equal(outbox["list/pair"][tile, i], expected)
+
+
+def test_a_tile_that_had_no_room_outside_takes_its_steps_once(program: Program, numbers: np.ndarray) -> None:
+    outbox, time = launch(program, numbers, nstep=4)
+    assert outbox.room >= 25
+    assert (time == 4.0).all()
+
+
+def test_what_no_stage_has_is_left_out() -> None:
+    program = compile_small(
+        stage(fill, reads="x time"), exports=(SUM, Export("nothing")), store=("time",), lanes=4
+    )
+    outbox, _ = launch(program, np.ones((TILES, N, 4)))
+    assert "sum" in outbox
+    assert "nothing" not in outbox
+    assert np.array_equal(outbox["sum"], np.full((TILES, 1, 4), float(N)))
+    assert "list" not in program.source  # and what nobody takes is not computed
+
+
+def test_lists_of_different_lengths_are_refused() -> None:
+    def two(k: Kernel) -> None:
+        for name in ("a", "b"):
+            k.shared(name, N)[0] = k.data.x[0]
+            k.shared_integers(f"{name}/count", 1)[0] = k.model.integer[0]
+
+    exports = [Export(name, count=f"{name}/count") for name in ("a", "b")]
+    with pytest.raises(LaneError, match="exported lists must have one length"):
+        compile_small(stage(two, writes=""), exports=exports, store=())
