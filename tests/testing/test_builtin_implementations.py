@@ -42,7 +42,9 @@ CHAINED = {r.stage for r in REGISTRY.implementations if r.chain}
 def in_large_kernels(record: Implementation) -> bool:
     """Whether it is checked in kernels with the solver, or in one of the many small ones of sensors."""
     part_of = pipeline.stage(record.stage).part_of
-    constrained = record.stage in CHAINED or part_of in CHAINED or (record.follows and not record.follows_with)
+    constrained = (
+        record.stage in CHAINED or part_of in CHAINED or (record.follows and not record.follows_with)
+    )
     return record.backend == "taichi" and (bool(constrained) or record.stage == "sensor")
 
 
