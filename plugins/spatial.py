@@ -65,7 +65,8 @@ def quat_normalize(q: Sequence[float]) -> Quaternion:
         return IDENTITY
     if abs(norm - 1.0) <= MINVAL:
         return w, x, y, z
-    return w / norm, x / norm, y / norm, z / norm
+    inverse = 1.0 / norm
+    return w * inverse, x * inverse, y * inverse, z * inverse
 
 
 def quat_rotate(q: Sequence[float], v: Sequence[float]) -> Vector:
@@ -136,7 +137,8 @@ def quat_integrate(q: Sequence[float], velocity: Sequence[float], duration: floa
     speed = sqrt(x * x + y * y + z * z)
     if speed < MINVAL:
         return quat_normalize(q)
-    turn = quat_from_axis_angle((x / speed, y / speed, z / speed), duration * speed)
+    inverse = 1.0 / speed
+    turn = quat_from_axis_angle((x * inverse, y * inverse, z * inverse), duration * speed)
     return quat_normalize(quat_multiply(q, turn))
 
 

@@ -55,17 +55,24 @@ def neg_quat(q: Any) -> Vector:
 
 
 def normalize_quat(k: Kernel, q: Any) -> Vector:
-    """Unit quaternion; a vanishing one becomes the identity."""
+    """Unit quaternion; a vanishing one becomes the identity, one of unit length to rounding stays as it is, bit for
+    bit (mju_normalize4)."""
     length = norm(k, q)
     tiny = length < MINVAL
-    scale = k.select(tiny, 0.0, 1.0 / k.max(length, MINVAL))
+    inverse = k.select(k.abs(length - 1.0) <= MINVAL, 1.0, 1.0 / k.max(length, MINVAL))
+    scale = k.select(tiny, 0.0, inverse)
     return vector(k.select(tiny, 1.0, q[0] * scale), q[1] * scale, q[2] * scale, q[3] * scale)
 
 
 def rotate(v: Any, q: Any) -> Vector:
-    """v turned by the unit quaternion q."""
-    t = 2.0 * cross(q[1:], v)
-    return v + q[0] * t + cross(q[1:], t)
+    """v turned by the unit quaternion q: v + 2u×(wv + u×v), u the vector part, summed as in mju_rotVecQuat."""
+    w, x, y, z = q
+    t = vector(
+        w * v[0] + y * v[2] - z * v[1],
+        w * v[1] + z * v[0] - x * v[2],
+        w * v[2] + x * v[1] - y * v[0],
+    )
+    return v + 2.0 * cross(q[1:], t)
 
 
 def quat_to_mat(q: Any) -> Vector:
@@ -105,9 +112,9 @@ def sub_quat(k: Kernel, a: Any, b: Any) -> Vector:
 def integrate_quat(k: Kernel, q: Any, velocity: Any, h: Any) -> Vector:
     """q turned by the local angular velocity for a time h (mju_quatIntegrate)."""
     speed = norm(k, velocity)
-    s, c = sincos(k, 0.5 * h * speed)
-    scale = s / k.max(speed, MINVAL)
-    turned = mul_quat(q, vector(c, velocity * scale))
+    s, c = sincos(k, 0.5 * (h * speed))
+    axis = velocity * (1.0 / k.max(speed, MINVAL))
+    turned = mul_quat(q, vector(c, axis * s))
     return normalize_quat(k, k.select(speed < MINVAL, q, turned))
 
 

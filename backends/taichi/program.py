@@ -624,6 +624,7 @@ class Program:
             progress.telling(what, self.source.count("\n")),
             forgotten_on_failure(self.path),
             runtimes.literal_precision(self.runtime, self.precision),
+            runtimes.short_positions(self.runtime),
         ):
             self._launch(unused, unused, 0, {}, 0, 0, np.zeros(1, np.int32))
         self.compile_seconds = time.perf_counter() - began

@@ -25,7 +25,7 @@ from dovetail.backends.taichi import cache
 from dovetail.backends.taichi.cache import cache_directory
 from dovetail.errors import DovetailError
 
-__all__ = ["cache_directory", "choose_arch", "choose_runtime", "literal_precision", "start"]
+__all__ = ["cache_directory", "choose_arch", "choose_runtime", "literal_precision", "short_positions", "start"]
 
 RUNTIMES = ("quadrants", "taichi")
 ARCHS = ("cpu", "gpu", "cuda", "vulkan", "metal")
@@ -182,3 +182,29 @@ def literal_precision(name: str, precision: str) -> Iterator[None]:
         yield
     finally:
         state.default_fp = before
+
+
+class _OneLine:
+    """In place of `textwrap.TextWrapper`: long lines stay long."""
+
+    def __init__(self, width: int) -> None:
+        pass
+
+    def wrap(self, text: str) -> list[str]:
+        return [text] if text.strip() else []
+
+
+@contextmanager
+def short_positions(name: str) -> Iterator[None]:
+    """While a kernel is compiled, the places in its source that a runtime notes for messages are not wrapped to the
+    width of a page: it does so for every node of the source, which takes as long as all the rest of reading it."""
+    module = importlib.import_module(f"{name}.lang.ast.ast_transformer_utils")
+    before = getattr(module, "TextWrapper", None)
+    if before is None:
+        yield
+        return
+    module.TextWrapper = _OneLine
+    try:
+        yield
+    finally:
+        module.TextWrapper = before
