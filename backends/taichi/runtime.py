@@ -25,7 +25,14 @@ from dovetail.backends.taichi import cache
 from dovetail.backends.taichi.cache import cache_directory
 from dovetail.errors import DovetailError
 
-__all__ = ["cache_directory", "choose_arch", "choose_runtime", "literal_precision", "short_positions", "start"]
+__all__ = [
+    "cache_directory",
+    "choose_arch",
+    "choose_runtime",
+    "literal_precision",
+    "short_positions",
+    "start",
+]
 
 RUNTIMES = ("quadrants", "taichi")
 ARCHS = ("cpu", "gpu", "cuda", "vulkan", "metal")
@@ -198,7 +205,7 @@ class _OneLine:
 def short_positions(name: str) -> Iterator[None]:
     """While a kernel is compiled, the places in its source that a runtime notes for messages are not wrapped to the
     width of a page: it does so for every node of the source, which takes as long as all the rest of reading it."""
-    module = importlib.import_module(f"{name}.lang.ast.ast_transformer_utils")
+    module: Any = importlib.import_module(f"{name}.lang.ast.ast_transformer_utils")
     before = getattr(module, "TextWrapper", None)
     if before is None:
         yield

@@ -2,7 +2,8 @@
 
 The tree is walked from the world outwards. A body starts at its fixed pose in the parent (or at its mocap
 pose), then each of its joints moves it in turn; `xanchor` and `xaxis` are where a joint is before it moves
-the body. Quaternions of qpos and mocap_quat are normalised on a copy. Compare mj_kinematics.
+the body. Quaternions of qpos and mocap_quat are normalised on a copy. Sums and products are in the reference's order:
+poses have its bits, but where a sine or cosine is rounded otherwise than the C library's. Compare mj_kinematics.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dovetail.backends.taichi.algebra import (
     rotate,
 )
 from dovetail.backends.taichi.lanes import Field, Int, Kernel, ModelField, Variable
-from dovetail.contracts.enums import JointType
+from dovetail.contracts.enums import JointType, SameFrame
 
 
 def kinematics(k: Kernel) -> None:
@@ -36,12 +37,12 @@ def kinematics(k: Kernel) -> None:
         d.xquat[body] = xquat
         rotation = quat_to_mat(xquat)
         d.xmat[body] = rotation.ravel()
-        d.xipos[body] = xpos + rotation @ m.body_ipos[body]
+        d.xipos[body] = rotation @ m.body_ipos[body] + xpos
         d.ximat[body] = quat_to_mat(mul_quat(xquat, m.body_iquat[body])).ravel()
     if m.ngeom:
-        place(k, m.ngeom, m.geom_bodyid, m.geom_pos, m.geom_quat, d.geom_xpos, d.geom_xmat)
+        place(k, "geom", m.ngeom, d.geom_xpos, d.geom_xmat)
     if m.nsite:
-        place(k, m.nsite, m.site_bodyid, m.site_pos, m.site_quat, d.site_xpos, d.site_xmat)
+        place(k, "site", m.nsite, d.site_xpos, d.site_xmat)
 
 
 def world_pose(k: Kernel) -> None:
@@ -52,15 +53,54 @@ def world_pose(k: Kernel) -> None:
     d.xmat[0] = d.ximat[0] = np.eye(3).ravel()
 
 
-def place(
-    k: Kernel, count: int, of: ModelField, pos: ModelField, quat: ModelField, xpos_out: Field, xmat_out: Field
-) -> None:
-    """World poses of frames fixed in bodies."""
-    d = k.data
+def place(k: Kernel, kind: str, count: int, xpos_out: Field, xmat_out: Field) -> None:
+    """World poses of geoms or sites, which are fixed in bodies.
+
+    A frame that differs from the body's (or the inertial one) by less than 1e-6 is marked as the same, and then takes
+    its pose exactly; but not where worlds have frames of their own, which the marks know nothing of.
+    """
+    bodies, pos, quat, sameframe = (
+        getattr(k.model, f"{kind}_{name}") for name in ("bodyid", "pos", "quat", "sameframe")
+    )
+    own = any(map(k.varies, (f"{kind}_pos", f"{kind}_quat", "body_ipos", "body_iquat")))
     with k.loop(0, count) as i:
-        body = of[i]
-        xpos_out[i] = d.xpos[body] + d.xmat[body].reshape(3, 3) @ pos[i]
-        xmat_out[i] = quat_to_mat(mul_quat(d.xquat[body], quat[i])).ravel()
+        body = bodies[i]
+        if own:
+            xpos_out[i], xmat_out[i] = position_in(k, body, pos[i]), rotation_in(k, body, quat[i])
+        else:
+            copy_or_place(k, sameframe[i], (body, pos, quat), (xpos_out, xmat_out), i)
+
+
+def copy_or_place(
+    k: Kernel, same: Int, frame: tuple[Int, ModelField, ModelField], out: tuple[Field, Field], i: Int
+) -> None:
+    """Pose of one geom or site, copied where it is marked as the same as the body's or the inertial frame."""
+    d = k.data
+    (body, pos, quat), (xpos_out, xmat_out) = frame, out
+    with k.when(same == SameFrame.BODY):
+        xpos_out[i] = d.xpos[body]
+    with k.otherwise():
+        with k.when(same == SameFrame.INERTIA):
+            xpos_out[i] = d.xipos[body]
+        with k.otherwise():
+            xpos_out[i] = position_in(k, body, pos[i])
+    with k.when((same == SameFrame.BODY) | (same == SameFrame.BODYROT)):
+        xmat_out[i] = d.xmat[body]
+    with k.otherwise():
+        with k.when((same == SameFrame.INERTIA) | (same == SameFrame.INERTIAROT)):
+            xmat_out[i] = d.ximat[body]
+        with k.otherwise():
+            xmat_out[i] = rotation_in(k, body, quat[i])
+
+
+def position_in(k: Kernel, body: Int, pos: Any) -> Any:
+    """A point of a body in the world."""
+    return k.data.xmat[body].reshape(3, 3) @ pos + k.data.xpos[body]
+
+
+def rotation_in(k: Kernel, body: Int, quat: Any) -> Any:
+    """An orientation in a body as the nine entries of its matrix in the world."""
+    return quat_to_mat(mul_quat(k.data.xquat[body], quat)).ravel()
 
 
 def start_pose(k: Kernel, body: Int) -> tuple[Variable, Variable]:

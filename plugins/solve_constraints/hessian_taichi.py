@@ -13,7 +13,7 @@ Compare mj_solNewton; Featherstone, Rigid Body Dynamics Algorithms, sections 6.3
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,6 +31,10 @@ PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 
 B = 3
 """Dofs per block; shorter blocks are filled up with rows of the identity."""
+
+USUAL_ROOM, USUAL_WIDTH = 4096, 64
+"""Blocks beside the diagonal that there is memory for: so many, or so many per row. They lie side by side from the
+front, so that what a tile does not need is never touched."""
 
 
 def has_ends(links: Links, kind: Kind | None = None) -> tuple[bool, bool]:
@@ -72,15 +76,36 @@ def blocks_of(model: Any) -> Blocks:
     return Blocks(np.array(first), np.array(size), of, np.arange(len(of)) - np.array(first)[of])
 
 
-def tree_connections(model: Any, blocks: Blocks) -> Array:
-    """Which blocks hold ancestors of a block's dofs (nblock, nblock)."""
-    connected = np.zeros((len(blocks.first), len(blocks.first)), int)
-    for block, dof in enumerate(blocks.first.tolist()):
+class Lists(NamedTuple):
+    """A list of blocks for each block."""
+
+    start: Array
+    """Of each block's list, and the end of the last."""
+    blocks: Array
+
+
+def ancestors_of(model: Any, blocks: Blocks) -> Lists:
+    """The blocks that hold ancestors of each block's dofs, ascending."""
+    found: list[list[int]] = []
+    for dof in blocks.first.tolist():
         parent = int(model.dof_parentid[dof])
-        if parent >= 0:
-            connected[block] = connected[blocks.of[parent]]
-            connected[block, blocks.of[parent]] = 1
-    return connected
+        above = int(blocks.of[parent]) if parent >= 0 else -1
+        found.append([*found[above], above] if above >= 0 else [])
+    return _joined(found)
+
+
+def descendants_of(ancestors: Lists) -> Lists:
+    """The blocks that have each block among their ancestors, ascending."""
+    found: list[list[int]] = [[] for _ in ancestors.start[1:]]
+    for block, (start, end) in enumerate(zip(ancestors.start, ancestors.start[1:], strict=False)):
+        for above in ancestors.blocks[start:end].tolist():
+            found[above].append(block)
+    return _joined(found)
+
+
+def _joined(lists: list[list[int]]) -> Lists:
+    start = np.concatenate([[0], np.cumsum([len(own) for own in lists])])
+    return Lists(start, np.array([*(block for own in lists for block in own), 0]))
 
 
 @attrs.define(eq=False)
@@ -109,14 +134,31 @@ class Hessian:
         return bool((self.blocks.size < B).any())
 
     @property
+    def most(self) -> int:
+        """Blocks beside the diagonal that the pattern can have."""
+        if not self.fills:
+            return len(self._ancestors.blocks)
+        return self.nblock * (self.nblock - 1) // 2
+
+    @property
+    def room(self) -> int:
+        """Blocks beside the diagonal that there is memory for; never less than a row of them."""
+        return self.k.room(self.most, max(USUAL_ROOM, USUAL_WIDTH * self.nblock)) if self.fills else self.most
+
+    @property
+    def may_lack_room(self) -> bool:
+        return self.room < self.most
+
+    @property
     def blocks_field(self) -> Field:
-        """H[I, J] or L[I, J], by rows; of diagonal blocks the lower triangle, L's diagonal inverted."""
-        return self.k.scratch("H", self.nblock, self.nblock, B * B)
+        """H[I, J] or L[I, J] at `place(I, J)`: the diagonal blocks, of which the lower triangle counts, L's diagonal
+        inverted; then the others that the pattern has, row by row."""
+        return self.k.scratch("H", self.nblock + self.room, B * B)
 
     @property
     def cells(self) -> Field:
         """The same numbers as one long array."""
-        return Field(self.k, self.blocks_field.name, (self.nblock * self.nblock * B * B,))
+        return Field(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
 
     @property
     def entries(self) -> _Entries:
@@ -136,39 +178,143 @@ class Hessian:
 
     # ---- pattern: which blocks have entries
 
-    @property
-    def _connections(self) -> IntegerField:
-        return self.k.integers("H_connected", self.nblock, self.nblock)
+    @cached_property
+    def _ancestors(self) -> Lists:
+        return ancestors_of(self.k.structure, self.blocks)
+
+    @cached_property
+    def _descendants(self) -> Lists:
+        return descendants_of(self._ancestors)
+
+    def _each_listed(self, name: str, lists: Lists, block: Any) -> Iterator[tuple[Any, Any]]:
+        """`for other, n in …:` runs its body, at run time, for the blocks of a constant list and their indices."""
+        k, start = self.k, self.k.table(f"H/{name}_start", lists.start)
+        with k.loop(start[block], start[block + 1]) as n:
+            yield k.table(f"H/{name}", lists.blocks)[n], n
 
     @property
-    def _tree(self) -> Any:
-        return self.k.table("H/tree", tree_connections(self.k.structure, self.blocks))
+    def _places(self) -> IntegerField:
+        """By row and column, where a block of H stands; 0 beside the diagonal where H has no entries."""
+        return self.k.integers("H_places", self.nblock, self.nblock)
 
-    def connected(self, block: Any, other: Any) -> Any:
-        """Whether H[block, other] has entries; `other` comes before `block`."""
-        return (self._connections if self.fills else self._tree)[block, other] > 0
+    @property
+    def _lists(self) -> IntegerField:
+        """Of each block, from the front the columns of its row; up to the end the rows below it in its column."""
+        return self.k.integers("H_lists", self.nblock, self.nblock)
+
+    @property
+    def _start(self) -> IntegerField:
+        """Where the first block of each row stands."""
+        return self.k.integers("H_start", self.nblock)
+
+    @property
+    def _beside(self) -> IntegerField:
+        """How many columns are listed of each row."""
+        return self.k.integers("H_beside", self.nblock)
+
+    @property
+    def _below(self) -> IntegerField:
+        """How many rows are listed of each column."""
+        return self.k.integers("H_below", self.nblock)
+
+    def place(self, block: Any, other: Any) -> Any:
+        """Where H[block, other] stands, which has entries; `other` does not come after `block`."""
+        if self.fills:
+            return self._places[block, other]
+        return self.k.select(block == other, block, self.place_beside(block, other))
+
+    def place_beside(self, block: Any, other: Any) -> Any:
+        """The same for another block than the diagonal one; 0 if it has no entries, though not in a tree, where it
+        must be an ancestor: the how manieth is known from its own ancestors."""
+        if self.fills:
+            return self._places[block, other]
+        start = self.k.table("H/ancestors_start", self._ancestors.start)
+        return start[block] + start[other + 1] - start[other] + self.nblock
+
+    def each_beside(self, block: Any) -> Iterator[tuple[Any, Any]]:
+        """`for other, place in …:` runs its body for the columns before the diagonal in which a row has entries, and
+        where those are; ascending, so that a world's sums do not depend on what others in the tile connect."""
+        if self.fills:
+            with self.k.loop(0, self._beside[block]) as n:
+                yield self._lists[block, n], self._start[block] + n
+        else:
+            for other, n in self._each_listed("ancestors", self._ancestors, block):
+                yield other, n + self.nblock
+
+    def each_below(self, block: Any) -> Iterator[Any]:
+        """`for lower in …:` runs its body for the rows that have entries in a block's column, ascending."""
+        if self.fills:
+            with self.k.loop(self.nblock - self._below[block], self.nblock) as n:
+                yield self._lists[block, n]
+        else:
+            for lower, _ in self._each_listed("descendants", self._descendants, block):
+                yield lower
 
     def start_pattern(self) -> None:
         """The ancestors of every block."""
         k = self.k
-        with k.loop(0, self.nblock) as block, k.loop(0, block) as other:
-            self._connections[block, other] = self._tree[block, other]
+        with k.loop(0, self.nblock) as block:
+            for other, _ in self.each_beside(block):
+                self._places[block, other] = 0
+            self._places[block, block] = block
+            self._beside[block] = 0
+            self._below[block] = 0
+            for other, _ in self._each_listed("ancestors", self._ancestors, block):
+                self._connect_blocks(block, other)
 
     def connect(self, dof: Any, other: Any) -> None:
         """The last dof of a constraint row and another one of it; the others get connected by `finish_pattern`."""
         with self.k.when(self.block_of(dof) != self.block_of(other)):
-            self._connections[self.block_of(dof), self.block_of(other)] = 1
+            self._connect_blocks(self.block_of(dof), self.block_of(other))
+
+    def _connect_blocks(self, block: Any, other: Any) -> None:
+        """List a column of a row, unless it is listed; its place comes later."""
+        with self.k.when(self._places[block, other] == 0):
+            self._places[block, other] = 1
+            self._lists[block, self._beside[block]] = other
+            self._beside[block] += 1
 
     def finish_pattern(self) -> None:
         """Eliminating a block connects all that it is connected with, which the highest of those passes on."""
-        k = self.k
+        k, lists, total = self.k, self._lists, self.k.local(0)
         with k.loop(0, self.nblock, reverse=True) as block:
-            highest = k.local(-1)
-            with k.loop(0, block, reverse=True) as other, k.when(self._connections[block, other] > 0):
-                with k.when(highest.value < 0):
-                    highest.set(other)
-                with k.otherwise():
-                    self._connections[highest.value, other] = 1
+            self._sort_columns(block)
+            count = k.local(self._beside[block])
+            taken = k.min(total.value, self.room - count.value) if self.may_lack_room else total.value
+            start = k.local(self.nblock + taken)
+            self._start[block] = start.value
+            total += count.value
+            with k.loop(0, count.value) as n:
+                other = lists[block, n]
+                self._places[block, other] = start.value + n
+                self._below[other] += 1
+                lists[other, self.nblock - self._below[other]] = block
+                with k.when(n < count.value - 1):
+                    self._connect_blocks(lists[block, count.value - 1], other)
+        self._total[0] = total.value
+        if self.may_lack_room:
+            with k.when(~self.fits):
+                k.lacks(total.value, self.room)
+
+    @property
+    def _total(self) -> IntegerField:
+        return self.k.integers("H_total", 1)
+
+    @property
+    def fits(self) -> Any:
+        """Whether there is room for the pattern."""
+        return self._total[0] <= self.room
+
+    def _sort_columns(self, block: Any) -> None:
+        """Insert one column after the other among those before it; most are in order."""
+        k, lists = self.k, self._lists
+        with k.loop(1, self._beside[block]) as n:
+            column, place = k.local(lists[block, n]), k.local(n)
+            with k.loop(0, n, reverse=True) as before:
+                k.leave_when(lists[block, before] < column.value)
+                lists[block, before + 1] = lists[block, before]
+                place.set(before)
+            lists[block, place.value] = column.value
 
     # ---- what has changed
 
@@ -219,13 +365,9 @@ class Hessian:
     def spread_changes(self) -> None:
         """What a block does to those it is connected with changes, too."""
         k = self.k
-        with (
-            k.loop(0, self.nblock, reverse=True) as block,
-            k.when(self.changed[block] > 0),
-            k.loop(0, block) as other,
-            k.when(self.connected(block, other)),
-        ):
-            self.changed[other] = 1
+        with k.loop(0, self.nblock, reverse=True) as block, k.when(self.changed[block] > 0):
+            for other, _ in self.each_beside(block):
+                self.changed[other] = 1
 
     # ---- entries
 
@@ -323,12 +465,13 @@ class Hessian:
 
         with k.loop(0, count) as n:
             column = m.D_colind[start + n]
-            axis, other, beside = d.cdof[column], self.block_of(column), self.place_of(column)
+            axis, beside = d.cdof[column], self.place_of(column)
+            there = self.place_beside(block, self.block_of(column))
             for place in range(len(rows)):
-                H[block, other, B * place + beside] = entry(place, n, axis)
+                H[there, B * place + beside] = entry(place, n, axis)
         for place in range(len(rows)):
             for beside in range(place + 1):
-                H[block, block, B * place + beside] = entry(place, count + beside, d.cdof[rows[beside]])
+                H[block, B * place + beside] = entry(place, count + beside, d.cdof[rows[beside]])
 
     def _write_mass(self, first: Any, size: Any) -> None:
         """M in rows that have nothing yet; added, if it is not whole, to what is there."""
@@ -343,37 +486,38 @@ class Hessian:
     def _clear(self, block: Any) -> None:
         """Zero the rows of a block; those that only fill it up are the identity's."""
         k, H = self.k, self.blocks_field
-        with k.loop(0, block) as other, k.when(self.connected(block, other)):
-            H[block, other] = 0.0
-        H[block, block] = 0.0
+        for _, there in self.each_beside(block):
+            H[there] = 0.0
+        H[block] = 0.0
         with k.loop(self.size(block), B) as place:
-            H[block, block, (B + 1) * place] = 1.0
+            H[block, (B + 1) * place] = 1.0
 
     def add_coupling(self, link: Link, W: Field) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
-        dofs, rows, columns = (k.integers(f"span_{name}", self.nv) for name in ("dof", "row", "column"))
+        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
         J = k.scratch("span_J", self.nv, LARGEST_DIM)
         count = self._write_span(link, J)
-        with k.loop(0, count) as a, k.when(self.changed[self.block_of(dofs[a])] > 0):
+        with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
             own = self._weighted(link, W, lambda row: J[a, row])
-            first = rows[a]
+            block, first = blocks[a], B * places[a]
             with k.loop(a, count) as b:
-                total = k.local(H[first + columns[b]])
+                cell = B * B * self.place(block, blocks[b]) + (first + places[b])
+                total = k.local(H[cell])
                 for row in link.rows():
                     total += own(row) * J[b, row]
-                H[first + columns[b]] = total.value
+                H[cell] = total.value
 
     def _write_span(self, link: Link, J: Field) -> Any:
-        """Note J and the place in H of the dofs that move one of a link's bodies but not both; returns how many."""
+        """Note J and the blocks of the dofs that move one of a link's bodies but not both; returns how many."""
         k, d, links = self.k, self.k.data, link.links
-        dofs, rows, columns = (k.integers(f"span_{name}", self.nv) for name in ("dof", "row", "column"))
+        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
         def visit(dof: Any, wrench: Field) -> None:
             nonlocal count
-            n, block, place = count.value, self.block_of(dof), self.place_of(dof)
-            dofs[n], rows[n], columns[n] = dof, B * (B * self.nblock * block + place), B * B * block + place
+            n = count.value
+            blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
             for row in link.rows():
                 J[n, row] = dot(wrench[link.index, row], d.cdof[dof])
             count += 1
@@ -410,23 +554,19 @@ class Hessian:
 
     def factor(self) -> None:
         """H = Lᵀ·L from the leaves to the root, in place, the changed blocks of it."""
-        k, below = self.k, self.k.integers("below", self.nblock)
+        k = self.k
         with k.loop(0, self.nblock, reverse=True) as block, k.when(self.changed[block] > 0):
-            count = k.local(0)
-            with k.loop(block + 1, self.nblock) as lower, k.when(self.connected(lower, block)):
-                below[count.value] = lower
-                count += 1
-            inside = self._factor_diagonal(block, count.value)
-            with k.loop(0, block) as other, k.when(self.connected(block, other)):
-                self._factor_beside(block, other, count.value, inside)
+            inside = self._factor_diagonal(block)
+            for other, there in self.each_beside(block):
+                self._factor_beside(block, other, there, inside)
 
-    def _factor_diagonal(self, block: Any, count: Any) -> tuple[Any, ...]:
+    def _factor_diagonal(self, block: Any) -> tuple[Any, ...]:
         """L of a diagonal block; returns it: inverse diagonal, then L₁₀, L₂₀, L₂₁."""
-        k, L, below = self.k, self.blocks_field, self.k.integers("below", self.nblock)
+        k, L = self.k, self.blocks_field
         places = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
-        total = k.local(np.array([L[block, block, B * i + j] for i, j in places], dtype=object))
-        with k.loop(0, count) as n:
-            x = L[below[n], block].reshape(B, B)
+        total = k.local(np.array([L[block, B * i + j] for i, j in places], dtype=object))
+        for lower in self.each_below(block):
+            x = L[self.place_beside(lower, block)].reshape(B, B)
             total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
         h00, h10, h11, h20, h21, h22 = total.value
         r2 = 1.0 / k.sqrt(k.max(h22, MINVAL))
@@ -435,21 +575,21 @@ class Hessian:
         l10 = (h10 - l20 * l21) * r1
         r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, MINVAL))
         for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
-            L[block, block, B * i + j] = value
+            L[block, B * i + j] = value
         return r0, r1, r2, l10, l20, l21
 
-    def _factor_beside(self, block: Any, other: Any, count: Any, inside: tuple[Any, ...]) -> None:
-        """L of a block beside the diagonal."""
-        k, L, below = self.k, self.blocks_field, self.k.integers("below", self.nblock)
-        total = k.local(L[block, other])
-        with k.loop(0, count) as n:
-            lower = below[n]
-            with k.when(self.connected(lower, other)):
-                x, y = L[lower, block].reshape(B, B), L[lower, other].reshape(B, B)
+    def _factor_beside(self, block: Any, other: Any, there: Any, inside: tuple[Any, ...]) -> None:
+        """L of a block beside the diagonal, which stands at `there`."""
+        k, L = self.k, self.blocks_field
+        total = k.local(L[there])
+        for lower in self.each_below(block):
+            at = self.place_beside(lower, other)
+            with k.when(at > 0):
+                x, y = L[self.place_beside(lower, block)].reshape(B, B), L[at].reshape(B, B)
                 total -= np.array([dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)], dtype=object)
         h = total.value.reshape(B, B)
         solved = np.array([_upper_solve(inside, h[:, j]) for j in range(B)], dtype=object).T
-        L[block, other] = solved.reshape(-1)
+        L[there] = solved.reshape(-1)
 
     @property
     def unknowns(self) -> Field:
@@ -467,12 +607,12 @@ class Hessian:
         with k.loop(0, self.nblock, reverse=True) as block:  # Lᵀ u = x
             u = np.array(_upper_solve(self._inside(block), x[block]), dtype=object)
             x[block] = u
-            with k.loop(0, block) as other, k.when(self.connected(block, other)):
-                x[other] -= L[block, other].reshape(B, B).T @ u
+            for other, there in self.each_beside(block):
+                x[other] -= L[there].reshape(B, B).T @ u
         with k.loop(0, self.nblock) as block:  # L x = u
             total = k.local(x[block])
-            with k.loop(0, block) as other, k.when(self.connected(block, other)):
-                total -= L[block, other].reshape(B, B) @ x[other]
+            for other, there in self.each_beside(block):
+                total -= L[there].reshape(B, B) @ x[other]
             r0, r1, r2, l10, l20, l21 = self._inside(block)
             u0, u1, u2 = total.value
             x0 = u0 * r0
@@ -482,7 +622,7 @@ class Hessian:
             vector[dof] = x[self.block_of(dof), self.place_of(dof)]
 
     def _inside(self, block: Any) -> tuple[Any, ...]:
-        L = self.blocks_field[block, block]
+        L = self.blocks_field[block]
         return L[0], L[4], L[8], L[3], L[6], L[7]
 
 
@@ -494,7 +634,7 @@ class _Entries:
 
     def _cell(self, index: tuple[Any, Any]) -> tuple[Any, ...]:
         h, (row, column) = self._hessian, index
-        return h.block_of(row), h.block_of(column), B * h.place_of(row) + h.place_of(column)
+        return h.place(h.block_of(row), h.block_of(column)), B * h.place_of(row) + h.place_of(column)
 
     def __getitem__(self, index: tuple[Any, Any]) -> Any:
         return self._hessian.blocks_field[self._cell(index)]

@@ -278,6 +278,9 @@ class Newton:
                 with k.loop(1, rows.column("nnz", row)) as place:
                     H.connect(rows.dof(row, 0), rows.dof(row, place))
             H.finish_pattern()
+            if H.may_lack_room:
+                with k.when(~H.fits):
+                    state[0] = 0
 
     @property
     def pattern_state(self) -> IntegerField:

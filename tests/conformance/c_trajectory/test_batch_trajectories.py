@@ -17,6 +17,9 @@ QUICK = [name for name in ("suite/finger", "scene/walker/elliptic") if name in A
 FEW = (4, 40)
 """Worlds and steps of models that do not run in lanes altogether."""
 
+TIED = 1e-5
+"""Part of the steps in which a count may differ: the last bit decides whether exactly parallel edges touch, and two
+sines of a thousand are rounded otherwise than the C library's. In suite/stacker it is one step of 200 000."""
 SOLVED = 1e-7
 """Of accelerations, relative to the largest: the solvers stop where another iteration would gain less."""
 STEPPED = 1e-9
@@ -26,9 +29,8 @@ FREE = 1e-6
 
 
 KNOWN = {
-    "suite/stacker": "boxes with parallel edges get a corner twice: 5 contacts for 4 in 4 % of the steps",
-    "scene/heap/elliptic": "accelerations differ by up to 0.2 although the contacts agree in all but one step",
-    "suite/dog": "accelerations differ by up to 3e-6",
+    "suite/dog": "a cylinder on a box: the last bit of a pose moves the normal by 1e-5 and accelerations by 1e-6, in "
+    "one step of a thousand, as it does in MuJoCo when its own pose is moved by that bit",
 }
 """What was found and is not mended; a test that passes unexpectedly fails, so that its line goes."""
 EVERY = [
@@ -38,7 +40,7 @@ EVERY = [
 
 
 def check(result: Result) -> None:
-    assert result.wrong == {"ncon": 0, "nefc": 0}, result.row()
+    assert max(result.wrong.values()) <= TIED * result.nworld * result.nstep, result.row()
     assert result.errors["qacc"] <= SOLVED, result.row()
     assert max(result.errors["qvel"], result.errors["qpos"]) <= STEPPED, result.row()
 
