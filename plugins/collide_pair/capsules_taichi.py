@@ -336,11 +336,13 @@ def _step_from_edge(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> tu
 
 
 def _step(k: Kernel, axis: Axis, place: Any, way: Any, limits: list[Any]) -> Any:
-    """As far along the segment as it goes, but no farther than given lengths along axes of the box."""
+    """As far along the segment as it goes, but no farther than given lengths along axes of the box. Along an axis on
+    which it does not move there is no limit (and `k.abs` of a zero may be −0, so that a quotient would be −∞)."""
     step: Any = 1.0 - way * place
     for limit, half in zip(limits, axis.half, strict=True):
-        possible = limit / k.abs(half)
-        step = k.select(possible < step, possible, step)
+        moves = k.abs(half)
+        possible = limit / moves
+        step = k.select((moves > 0.0) & (possible < step), possible, step)
     return step * way
 
 
