@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -220,7 +221,7 @@ def _append(history: Path, kind: str, part: Any) -> None:
 # ---- kinds of measurement
 
 
-class _Job:
+class _Job(ABC):
     """A measurement of several parts, each shown and written to the history as soon as it is there."""
 
     kind: str
@@ -238,17 +239,18 @@ class _Job:
                 self.done.append(part)
                 yield part
 
-    def measured(self, case: Case, tell: Tell) -> Sequence[Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def measured(self, case: Case, tell: Tell) -> Sequence[Any]: ...
 
-    def show(self, part: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def show(self, part: Any) -> None: ...
 
     def report(self) -> dict[str, Any]:
         return {self.plural: self.done}
 
     def draw(self, path: Path) -> None:
-        raise NotImplementedError
+        """Only of jobs that make a chart; the others are refused before they start."""
+        raise click.UsageError(f"--plot has no chart of {self.kind}")
 
 
 class _Speed(_Job):

@@ -161,3 +161,27 @@ def _set(m: Any, ours: Any, values: Mapping[str, Any]) -> None:
     for field, value in values.items():
         setattr(m.opt, field, value)
         setattr(ours.opt, field, value)
+
+
+def check_neighbours(name: str, solver: str) -> None:
+    """A world does not depend on the others, which change which rows the tile has and how long it iterates."""
+    mine = 3
+    together = {field: solved(name, solver)[field][mine].copy() for field in FIELDS}
+    found, datas = worlds(name, solver), states(name, solver)
+    empty = mujoco.MjData(model(name, solver))
+    mujoco.mj_forward(model(name, solver), empty)
+    for others in (datas[mine], datas[0], empty):
+        set_from(found, [datas[mine] if n == mine else others for n in range(NWORLD)])
+        found.run()
+        for field, value in together.items():
+            np.testing.assert_array_equal(found[field][mine], value)
+
+
+def check_lanes(name: str, solver: str) -> None:
+    """As many worlds side by side as usual, or one: the same bits."""
+    results = []
+    for lanes in (None, 1):
+        found = solved(name, solver, lanes=lanes)
+        results.append({field: found[field].copy() for field in FIELDS})
+    for field in FIELDS:
+        np.testing.assert_array_equal(results[0][field], results[1][field])

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 import mujoco
 import numpy as np
 import pytest
-from lane_constrained import set_from
-from lane_solvers import FIELDS, NWORLD, errors, model, options, solved, states, worlds
+from lane_solvers import check_lanes, check_neighbours, errors, model, options, solved, states
 
 TOLERANCE = {"f64": 1e-8, "f32": 1e-3}
 """Largest error relative to the largest number of a world's field, at mujoco's usual settings: the method stops short
@@ -77,24 +76,9 @@ def test_single_precision_stays_close() -> None:
 
 @pytest.mark.parametrize("name", [PYRAMIDS, CONES])
 def test_a_world_does_not_depend_on_its_neighbours(name: str) -> None:
-    """Other worlds change which rows the tile has and how long it iterates."""
-    mine = 3
-    together = {field: solved(name, "cg")[field][mine].copy() for field in FIELDS}
-    found, datas = worlds(name, "cg"), states(name, "cg")
-    empty = mujoco.MjData(model(name, "cg"))
-    mujoco.mj_forward(model(name, "cg"), empty)
-    for others in (datas[mine], datas[0], empty):
-        set_from(found, [datas[mine] if n == mine else others for n in range(NWORLD)])
-        found.run()
-        for field, value in together.items():
-            np.testing.assert_array_equal(found[field][mine], value)
+    check_neighbours(name, "cg")
 
 
 @pytest.mark.slow
 def test_lanes_do_not_matter() -> None:
-    results = []
-    for lanes in (None, 1):
-        found = solved(CONES, "cg", lanes=lanes)
-        results.append({field: found[field].copy() for field in FIELDS})
-    for field in FIELDS:
-        np.testing.assert_array_equal(results[0][field], results[1][field])
+    check_lanes(CONES, "cg")

@@ -9,7 +9,18 @@ import mujoco
 import numpy as np
 import pytest
 from lane_constrained import _stage, constrained_stages, make_worlds, set_from
-from lane_solvers import FIELDS, NWORLD, STAGES, errors, model, options, solved, states, worlds
+from lane_solvers import (
+    FIELDS,
+    NWORLD,
+    STAGES,
+    check_lanes,
+    check_neighbours,
+    errors,
+    model,
+    options,
+    solved,
+    states,
+)
 
 import dovetail
 from dovetail.backends.taichi.lanes import Kernel
@@ -81,27 +92,12 @@ def test_single_precision_stays_close(name: str) -> None:
 
 @pytest.mark.parametrize("name", [PYRAMIDS, CONES])
 def test_a_world_does_not_depend_on_its_neighbours(name: str) -> None:
-    """Other worlds change which rows the tile has and how long it sweeps."""
-    mine = 3
-    together = {field: solved(name, "pgs")[field][mine].copy() for field in FIELDS}
-    found, datas = worlds(name, "pgs"), states(name, "pgs")
-    empty = mujoco.MjData(model(name, "pgs"))
-    mujoco.mj_forward(model(name, "pgs"), empty)
-    for others in (datas[mine], datas[0], empty):
-        set_from(found, [datas[mine] if n == mine else others for n in range(NWORLD)])
-        found.run()
-        for field, value in together.items():
-            np.testing.assert_array_equal(found[field][mine], value)
+    check_neighbours(name, "pgs")
 
 
 @pytest.mark.slow
 def test_lanes_do_not_matter() -> None:
-    results = []
-    for lanes in (None, 1):
-        found = solved(CONES, "pgs", lanes=lanes)
-        results.append({field: found[field].copy() for field in FIELDS})
-    for field in FIELDS:
-        np.testing.assert_array_equal(results[0][field], results[1][field])
+    check_lanes(CONES, "pgs")
 
 
 def test_a_broken_world_breaks_no_other() -> None:

@@ -17,8 +17,6 @@ import scenes
 
 import dovetail
 from dovetail.contracts.enums import DisableBit, EnableBit
-from dovetail.errors import MissingStageError
-from dovetail.registry import default_registry
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -31,12 +29,7 @@ COMPARED = (
 """And `energy` with its flag; without it MuJoCo leaves there what a sensor of energy happened to compute."""
 DISABLED, ENABLED = [bit.keyword for bit in DisableBit], [bit.keyword for bit in EnableBit]
 AWAKE = [word for word in (*DISABLED, *ENABLED) if word != "sleep"]
-MISSING = pytest.mark.xfail(
-    not default_registry().of("sleep"),
-    raises=MissingStageError,
-    reason="no plugin implements the stage sleep",
-)
-FLAGS = [*AWAKE, pytest.param("sleep", marks=MISSING)]
+FLAGS = [*AWAKE, "sleep"]
 
 
 def options(*words: str) -> dict[str, int]:
