@@ -26,7 +26,7 @@ from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.structure import row_dofs
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
+    from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
 

@@ -32,7 +32,7 @@ from dovetail.plugins.narrowphase.dispatch_numpy import NEVER_TOUCH
 from dovetail.plugins.spatial import Array
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
+    from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
 
 ABSENT = 1e10
 """Distance of a contact in a world that does not have it."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.taichi.blocks import (
+from dovetail.backends.lanes.blocks import (
     MEMORY_LOADS,
     PURE_MEMORY,
     TABLE,
@@ -27,7 +27,7 @@ from dovetail.backends.taichi.blocks import (
     Trace,
     walk,
 )
-from dovetail.backends.taichi.values import COND, NUM, REAL, Value
+from dovetail.backends.lanes.values import COND, NUM, REAL, Value
 
 INLINE_LIMIT = 24
 """Most operations in one printed expression, to keep it readable; 8 to 80 compile and run alike (measured)."""

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.backends.taichi.lanes import INTEGERS, PRIVATE, SHARED, FieldPlace, LaneError
+from dovetail.backends.lanes.kernel import INTEGERS, PRIVATE, SHARED, FieldPlace, LaneError
 from dovetail.contracts.arena import aligned_zeros
 
 FIRST_ROOM = 16

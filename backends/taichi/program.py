@@ -21,9 +21,19 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.backends.lanes.blocks import Trace
+from dovetail.backends.lanes.kernel import (
+    INTEGERS,
+    LACKING,
+    PRIVATE,
+    REALS,
+    FieldPlace,
+    Kernel,
+    LaneError,
+    Layout,
+)
 from dovetail.backends.taichi import progress
 from dovetail.backends.taichi import runtime as runtimes
-from dovetail.backends.taichi.blocks import Trace
 from dovetail.backends.taichi.cache import (
     forgotten_on_failure,
     load_module,
@@ -40,16 +50,6 @@ from dovetail.backends.taichi.emit import (
     stage_source,
 )
 from dovetail.backends.taichi.exports import Export, Exports, Outbox, memory_name, wanted_memories
-from dovetail.backends.taichi.lanes import (
-    INTEGERS,
-    LACKING,
-    PRIVATE,
-    REALS,
-    FieldPlace,
-    Kernel,
-    LaneError,
-    Layout,
-)
 from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
 from dovetail.errors import PerWorldError
 

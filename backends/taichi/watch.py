@@ -19,8 +19,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
 from dovetail.backends.taichi.exports import Export, Outbox
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
 from dovetail.backends.taichi.program import AGAIN, LaneStage, Role
 from dovetail.contracts.derive import OF_MODEL, reset_fields
 from dovetail.contracts.enums import DisableBit

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator, next_activation
 from dovetail.plugins.transmission.rows_taichi import moment_entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 
 
 def bias(k: Kernel, i: Int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 
 
 def bias(k: Kernel, i: Int) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import cross_force, dot, inertia_times, vector
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import cross_force, dot, inertia_times, vector
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.tendon.drift_taichi import tendon_drifts
 from dovetail.plugins.tendon.rows_taichi import add_along

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import Links
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, cross_force, inertia_times, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, cross_force, inertia_times, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.body_forces.contact_forces_taichi import contact_axes, contact_force, each_contact
 from dovetail.plugins.constraint_lanes import Links

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import dot
+from dovetail.backends.lanes.algebra import dot
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.contact_lanes import Contacts
 

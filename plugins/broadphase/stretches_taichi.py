@@ -14,8 +14,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi.algebra import vector
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import vector
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.broadphase.reach_taichi import FAR
 from dovetail.plugins.contact_lanes import Contacts, Pairs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Kernel, Variable
+from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.broadphase.reach_taichi import in_reach
 from dovetail.plugins.broadphase.stretches_taichi import near_stretch, stretches_of, write_boxes

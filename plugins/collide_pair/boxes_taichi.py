@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, vector
-from dovetail.backends.taichi.lanes import Field, Kernel, Variable, elementwise
+from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
+from dovetail.backends.lanes.kernel import Field, Kernel, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, clip, primitive_of, to_frame
 from dovetail.plugins.contact_lanes import SLOTS, LaneContact, StoredContacts

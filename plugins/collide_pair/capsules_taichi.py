@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.capsules_numpy import EDGE_AXIS, EDGE_SIGNS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, clip, of_geoms, to_frame
 from dovetail.plugins.collide_pair.spheres_taichi import Ball, ball_ball, ball_box, balls_near

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dovetail.backends.taichi.algebra import dot, vector
-from dovetail.backends.taichi.lanes import Kernel, SplitField, Variable
-from dovetail.backends.taichi.values import NUM, kind_of
+from dovetail.backends.lanes.algebra import dot, vector
+from dovetail.backends.lanes.kernel import Kernel, SplitField, Variable
+from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
 from dovetail.plugins.collide_pair.epa_taichi import Polytope

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, norm, vector
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
 from dovetail.plugins.collide_pair.epa_numpy import _TETRAHEDRON, CLOSED, GONE, SIN_120, _bipyramid
 from dovetail.plugins.collide_pair.shapes_taichi import apply
 from dovetail.plugins.collide_pair.simplex_taichi import LARGE, plane_foot, same_sign, triangle_areas

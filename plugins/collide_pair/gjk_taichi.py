@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.plugins.collide_pair.gjk_numpy import _FACES, MAXVAL
 from dovetail.plugins.collide_pair.shapes_taichi import unit
 from dovetail.plugins.collide_pair.simplex_taichi import LARGE, SimplexWeights

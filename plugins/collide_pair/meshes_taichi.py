@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, dot, norm, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, dot, norm, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.convex_taichi import contact, lay_out, margin_by_world
 from dovetail.plugins.collide_pair.planes_numpy import MAX_MESH_CONTACTS, MESH_CONTACT_SPACING
 from dovetail.plugins.collide_pair.shapes_taichi import apply, to_frame

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.meshes_taichi import plane_mesh
 from dovetail.plugins.collide_pair.planes_numpy import MAX_BOX_CONTACTS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, of_geoms, to_frame, unit

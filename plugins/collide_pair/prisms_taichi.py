@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, dot, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, dot, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
 from dovetail.plugins.collide_pair.shapes_taichi import apply, to_frame
 from dovetail.plugins.collide_pair.simplex_taichi import LARGE

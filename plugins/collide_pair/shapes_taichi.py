@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, norm, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, norm, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.contact_lanes import LaneContact
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
-from dovetail.backends.taichi.lanes import Kernel, RealField, Variable
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
+from dovetail.backends.lanes.kernel import Kernel, RealField, Variable
 
 LARGE = {"f64": 1e300, "f32": 1e37}
 """Instead of infinity."""

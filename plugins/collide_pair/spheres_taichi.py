@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, norm, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.shapes_taichi import (
     Primitive,
     apply,

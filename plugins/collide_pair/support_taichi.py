@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, vector
-from dovetail.backends.taichi.lanes import Kernel, Variable
+from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
+from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.plugins.collide_pair.shapes_taichi import apply, to_frame
 from dovetail.plugins.collide_pair.support_numpy import (
     BOX,

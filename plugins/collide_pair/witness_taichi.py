@@ -13,8 +13,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.epa_numpy import MIN_ROOM
 from dovetail.plugins.collide_pair.shapes_taichi import unit
 from dovetail.plugins.collide_pair.support_taichi import Shapes, farthest

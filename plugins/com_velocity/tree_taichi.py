@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import cross_motion
-from dovetail.backends.taichi.lanes import Kernel, Variable
+from dovetail.backends.lanes.algebra import cross_motion
+from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import JointType
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Kernel, elementwise
+from dovetail.backends.lanes.kernel import Kernel, elementwise
 
 
 def combine_friction(k: Kernel, first: Any, second: Any) -> Any:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import PYRAMID, DofRows, Links
 
 

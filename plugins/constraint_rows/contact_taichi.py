@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, cross, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, cross, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, Links, contact_kind, ends_of
 from dovetail.plugins.constraint_rows.softness_taichi import (
     Softness,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, FRICTIONLESS, PYRAMID, DofRows, Links
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import cross, dot, mul_quat, neg_quat, quat_to_mat, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import cross, dot, mul_quat, neg_quat, quat_to_mat, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.constraint_rows.softness_taichi import softness
 from dovetail.plugins.constraint_rows.tendon_taichi import add_coefficients

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_taichi import softness
 from dovetail.plugins.constraint_rows.tendon_taichi import write_coefficients

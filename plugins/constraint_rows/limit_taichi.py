@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.algebra import MINVAL, norm, normalize_quat, quat_to_velocity, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, norm, normalize_quat, quat_to_velocity, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_taichi import softness
 from dovetail.plugins.constraint_rows.tendon_taichi import write_coefficients

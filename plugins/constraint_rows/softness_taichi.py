@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.algebra import MINVAL
-from dovetail.backends.taichi.functions import power
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL
+from dovetail.backends.lanes.functions import power
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_rows.impedance import DEFAULT_SOLREF, MAX_IMPEDANCE, MIN_IMPEDANCE
 

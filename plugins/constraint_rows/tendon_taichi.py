@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.tendon.rows_taichi import entry, row_entries
 

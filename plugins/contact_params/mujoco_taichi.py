@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import vector
-from dovetail.backends.taichi.lanes import Kernel, elementwise
+from dovetail.backends.lanes.algebra import vector
+from dovetail.backends.lanes.kernel import Kernel, elementwise
 from dovetail.plugins.contact_lanes import Contacts, contact_dims
 from dovetail.plugins.contact_params.margins_taichi import (
     contact_margin,

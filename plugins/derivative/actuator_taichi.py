@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
 from dovetail.plugins.derivative.muscle_taichi import gain_velocity as muscle_gain_velocity
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator

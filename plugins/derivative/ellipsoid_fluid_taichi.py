@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, dot, norm
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, norm
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.passive_force.ellipsoid_fluid_taichi import ordered, spin_moments
 
 IDENTITY = np.eye(3).astype(object)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, vector
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.derivative import ellipsoid_fluid_taichi
 from dovetail.plugins.passive_force.box_fluid_taichi import equivalent_box

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.mass_matrix.pairs_taichi import Stored, each_pair
 from dovetail.plugins.tendon.rows_taichi import entry

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import cross_force, cross_motion, inertia_times
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import cross_force, cross_motion, inertia_times
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import JointType
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import dot, inertia_times
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import dot, inertia_times
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.derivative.actuator_taichi import add_actuators
 from dovetail.plugins.derivative.fluid_taichi import medium_acts, write_couplings

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.plugins.passive_force.spring_joint_taichi import each_spring
 from dovetail.plugins.passive_force.tendon_taichi import stretch

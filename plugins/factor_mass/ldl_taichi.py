@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.spatial import Array
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import integrate_quat
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import integrate_quat
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator, next_activation
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.factor_mass.ldl_taichi import copy, factor, solve
 from dovetail.plugins.integrate.advance_taichi import advance

@@ -7,7 +7,7 @@ to the root, which keeps the pattern D. Compare mj_implicit.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.plugins.derivative.velocity_taichi import add_force_velocity
 from dovetail.plugins.integrate.advance_taichi import advance
 

@@ -8,7 +8,7 @@ integrator `implicitfast`.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.plugins.derivative.actuator_taichi import add_actuators
 from dovetail.plugins.derivative.fluid_taichi import add_fluid
 from dovetail.plugins.derivative.passive_taichi import add_dampers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.plugins.factor_mass.ldl_taichi import copy
 from dovetail.plugins.integrate.advance_taichi import advance, move
 

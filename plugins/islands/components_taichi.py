@@ -3,7 +3,7 @@ accelerations; worlds of a tile would fall into different islands. Compare mj_is
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_rows.counts_taichi import count_rows
 
 

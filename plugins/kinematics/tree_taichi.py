@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import (
+from dovetail.backends.lanes.algebra import (
     axis_angle_quat,
     mul_quat,
     normalize_quat,
     quat_to_mat,
     rotate,
 )
-from dovetail.backends.taichi.lanes import Field, Int, Kernel, ModelField, Variable
+from dovetail.backends.lanes.kernel import Field, Int, Kernel, ModelField, Variable
 from dovetail.contracts.enums import JointType, SameFrame
 
 

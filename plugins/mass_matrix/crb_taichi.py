@@ -8,8 +8,8 @@ armature·JᵀJ, as far as that falls on stored entries. Compare mj_crb, mj_tend
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.algebra import dot, inertia_times
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import dot, inertia_times
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.mass_matrix.pairs_taichi import each_pair
 from dovetail.plugins.tendon.rows_taichi import entry
 from dovetail.plugins.tendon.structure import row_arms

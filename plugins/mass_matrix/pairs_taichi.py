@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 
 Arm: TypeAlias = Sequence[tuple[int, int]]
 """(dof, place of its number) of the entries of one arm."""

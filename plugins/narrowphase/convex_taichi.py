@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dovetail.backends.taichi.algebra import cross, dot, vector
-from dovetail.backends.taichi.lanes import Kernel, LaneError, Variable
+from dovetail.backends.lanes.algebra import cross, dot, vector
+from dovetail.backends.lanes.kernel import Kernel, LaneError, Variable
 from dovetail.plugins.broadphase.reach_taichi import in_reach
 from dovetail.plugins.collide_pair.shapes_taichi import unit
 from dovetail.plugins.contact_lanes import ABSENT, Candidates, Contacts, LaneContact, StoredContacts

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, dot
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, dot
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, DofRows, Links
 from dovetail.plugins.noslip.gauss_seidel_numpy import SMALLEST
 from dovetail.plugins.solve_constraints.dual_taichi import SCALAR, Dual, base_force, edges

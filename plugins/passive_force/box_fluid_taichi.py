@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, vector
+from dovetail.backends.lanes.kernel import Kernel
 
 
 def equivalent_box(k: Kernel, inertia: Vector, mass: Any) -> Vector:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, norm, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, vector
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, vector
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.plugins.passive_force import box_fluid_taichi, ellipsoid_fluid_taichi
 from dovetail.plugins.passive_force.wrenches_taichi import all_off, joint_forces, wrench
 

@@ -7,7 +7,7 @@ and mj_passive.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.passive_force.wrenches_taichi import all_off, joint_forces, wrench
 

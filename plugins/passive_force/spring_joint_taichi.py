@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.taichi.algebra import normalize_quat, sub_quat
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.algebra import normalize_quat, sub_quat
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
 
 

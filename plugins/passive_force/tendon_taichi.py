@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.tendon.rows_taichi import add_along
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, cross, dot, vector
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.algebra import Vector, cross, dot, vector
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.lane_records import lane_records
 from dovetail.plugins.collide_pair.shapes_taichi import CollideGeoms, unit

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, cross, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, cross, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType
 
 _PLACES = {

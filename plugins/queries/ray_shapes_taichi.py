@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, dot
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, dot
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 
 MISS = 1e30

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 
 
 def resolve_priority(k: Kernel, first: Any, second: Any) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector
-from dovetail.backends.taichi.functions import sincos
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector
+from dovetail.backends.lanes.functions import sincos
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.camprojection_numpy import focal_lengths
 from dovetail.plugins.sensor.readings import sensors_of

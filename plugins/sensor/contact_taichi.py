@@ -16,8 +16,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, norm
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm
+from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.plugins.body_forces.contact_forces_taichi import contact_axes, contact_force, each_contact
 from dovetail.plugins.constraint_lanes import Links

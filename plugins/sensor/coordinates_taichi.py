@@ -8,8 +8,8 @@ actuator cases of mj_computeSensorPos, …Vel and …Acc.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.algebra import normalize_quat
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import normalize_quat
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import SensorType, TrnType
 from dovetail.plugins.sensor.readings_taichi import each_sensor, write
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, cross, mul_quat, neg_quat, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, cross, mul_quat, neg_quat, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.plugins.queries.motion_taichi import Frame, acceleration, object_frame, velocity
 from dovetail.plugins.sensor.readings_taichi import each_sensor, object_kinds, write

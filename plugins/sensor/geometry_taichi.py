@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, norm
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, norm
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType, SensorType
 from dovetail.plugins.queries.distance_taichi import nearer, pair_rows
 from dovetail.plugins.queries.motion_taichi import object_frame

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, dot, norm, normalize_quat, quat_to_velocity
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, dot, norm, normalize_quat, quat_to_velocity
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType, SensorType
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.sensor.readings import sensors_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DataType, SensorType
 from dovetail.plugins.sensor.readings import sensors_of
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.queries.motion_taichi import (
     Frame,

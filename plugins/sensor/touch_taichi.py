@@ -7,7 +7,7 @@ the same kernel. Compare the touch case of mj_computeSensorAcc.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.body_forces.contact_forces_taichi import contact_axes, contact_force, each_contact
 from dovetail.plugins.constraint_lanes import Links

@@ -6,7 +6,7 @@ replaces their row. Compare the subtree, energy and clock cases of mj_computeSen
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.energy.standard_taichi import kinetic_energy, potential_energy
 from dovetail.plugins.sensor.readings_taichi import each_sensor, write

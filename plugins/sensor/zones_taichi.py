@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import Vector, dot, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import Vector, dot, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 
 FAR = 1e30

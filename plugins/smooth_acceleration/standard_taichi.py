@@ -6,8 +6,8 @@ coordinates; qacc_smooth = M⁻¹·qfrc_smooth. Compare mj_fwdAcceleration and m
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.algebra import cross, dot, vector
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import cross, dot, vector
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.factor_mass.ldl_taichi import copy, solve
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import MINVAL
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.constraint_lanes import DofRows, Links
 from dovetail.plugins.factor_mass.ldl_taichi import solve
 from dovetail.plugins.solve_constraints.cost_taichi import link_cost

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
-from dovetail.backends.taichi.algebra import MINVAL
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
 
 Values = Callable[[Any], Any]

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Field, Int, IntegerField, Kernel
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
 from dovetail.plugins.constraint_lanes import (
     ELLIPTIC,
     EQUALITY,

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, dot
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, dot
+from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
 from dovetail.plugins.solve_constraints.cost_taichi import Link, Values, always_zero
 from dovetail.plugins.spatial import Array

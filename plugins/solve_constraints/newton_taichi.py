@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.lanes import Field, IntegerField, Kernel, Variable
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.constraint_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links

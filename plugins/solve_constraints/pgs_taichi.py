@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, dot
-from dovetail.backends.taichi.lanes import Field, Kernel, Variable
+from dovetail.backends.lanes.algebra import MINVAL, dot
+from dovetail.backends.lanes.kernel import Field, Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
 from dovetail.plugins.solve_constraints.cost_taichi import write_force

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.algebra import MINVAL, cross, dot
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import MINVAL, cross, dot
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.solve_constraints.qcqp_numpy import ITERATIONS, SMALL
 
 Solve = Callable[[np.ndarray], np.ndarray]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 
 
 def solve_constraints(k: Kernel) -> None:

@@ -7,8 +7,8 @@ centre, less lever × momentum. World axes. Compare mj_subtreeVel.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, inertia_times
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, inertia_times
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.queries.motion_taichi import force_moved_to
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import MINVAL, Vector, cross, dot, norm
-from dovetail.backends.taichi.lanes import Field, Kernel
+from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm
+from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.tendon.structure import Piece, pieces
 from dovetail.plugins.tendon.wrapping_taichi import unit
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, cross, dot, norm, vector
-from dovetail.backends.taichi.lanes import Kernel, Table
+from dovetail.backends.lanes.algebra import Vector, cross, dot, norm, vector
+from dovetail.backends.lanes.kernel import Kernel, Table
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse
 from dovetail.plugins.tendon.structure import NONE, Piece, coefficients, pieces, row_arms

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.tendon.structure import row_arms
 
 

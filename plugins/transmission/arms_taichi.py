@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.taichi.algebra import Vector, cross, dot, mul_quat, sub_quat, vector
-from dovetail.backends.taichi.lanes import Field, Int, Kernel
+from dovetail.backends.lanes.algebra import Vector, cross, dot, mul_quat, sub_quat, vector
+from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.contact_lanes import Contacts
 from dovetail.plugins.tendon.rows_taichi import entry

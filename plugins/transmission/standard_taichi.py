@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.taichi.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
-from dovetail.backends.taichi.lanes import Int, Kernel
+from dovetail.backends.lanes.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
+from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import JointType, TrnType
 from dovetail.plugins.transmission.arms_taichi import body_arm, crank_arm, site_arm, tendon_arm
 from dovetail.plugins.transmission.rows_taichi import row_addresses

@@ -5,7 +5,7 @@ Compare mj_fwdVelocity.
 
 from __future__ import annotations
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.tendon.rows_taichi import entry, row_entries
 from dovetail.plugins.transmission.rows_taichi import moment_entries

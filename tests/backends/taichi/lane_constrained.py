@@ -10,8 +10,8 @@ import mujoco
 import numpy as np
 from lane_harness import EULER, FORWARD, PARTS
 
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.backend import _features, _initial, _model_places
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros

@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 import dovetail
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.backend import _model_places
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugin import Implementation

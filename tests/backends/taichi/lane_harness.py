@@ -9,7 +9,7 @@ import attrs
 import mujoco
 import numpy as np
 
-from dovetail.backends.taichi.lanes import FieldPlace
+from dovetail.backends.lanes.kernel import FieldPlace
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, clear_stage, compile_program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType

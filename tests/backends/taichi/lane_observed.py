@@ -14,8 +14,8 @@ import numpy as np
 from lane_constrained import WIDTHS, Worlds, contact_fields, given_contacts
 
 from dovetail import pipeline
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.backend import _features, _initial, _model_places
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel
 from dovetail.backends.taichi.program import FLOAT, LaneStage, clear_stage, compile_program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros

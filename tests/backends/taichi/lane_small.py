@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
 from dovetail.contracts.arena import aligned_zeros
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.backends.taichi.lanes import FieldPlace
+from dovetail.backends.lanes.kernel import FieldPlace
 from dovetail.backends.taichi.program import _scratch
 
 LIMIT = 40_000

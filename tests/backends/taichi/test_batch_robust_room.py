@@ -11,7 +11,7 @@ from lane_contacts import assert_same, compile_collision, reference
 from lane_small import BUFFERS, ROWS, N, compile_small, stage
 
 import dovetail
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.taichi.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugins import contact_lanes
@@ -81,7 +81,7 @@ def test_large_models_have_room_for_what_is_usual_only() -> None:
 
 
 def kernel_of(model: dovetail.Model) -> Kernel:
-    from dovetail.backends.taichi.lanes import Layout
+    from dovetail.backends.lanes.kernel import Layout
 
     return Kernel(Layout({}, {}, structure=model))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from lane_small import BUFFERS, PLACES, ROWS, N, compile_small, stage
 
+from dovetail.backends.lanes.kernel import Kernel, LaneError
 from dovetail.backends.taichi.exports import Export, Outbox
-from dovetail.backends.taichi.lanes import Kernel, LaneError
 from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
 

@@ -12,7 +12,7 @@ import pytest
 from lane_constrained import Worlds, constrained_stages, make_worlds, set_from, slots_of, states_in_contact
 from lane_zoo import zoo
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.taichi.program import LaneStage
 from dovetail.plugins.constraint_lanes import SOURCES, DofRows, Links, RowTable, link_table
 from dovetail.plugins.contact_lanes import pairs_of

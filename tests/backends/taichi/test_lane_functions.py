@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from lane_small import N, apply
 
-from dovetail.backends.taichi.functions import acos, asin, atan2, atan_half_plane, sincos
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.functions import acos, asin, atan2, atan_half_plane, sincos
+from dovetail.backends.lanes.kernel import Kernel
 
 EPS = {"f64": np.finfo(np.float64).eps, "f32": np.finfo(np.float32).eps}
 DTYPE = {"f64": np.float64, "f32": np.float32}

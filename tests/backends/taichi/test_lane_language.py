@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, stage
 
-from dovetail.backends.taichi.lanes import Kernel, LaneError, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
 from dovetail.backends.taichi.program import clear_stage
 
 X = np.random.default_rng(1).normal(size=(19, N))

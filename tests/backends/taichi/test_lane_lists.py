@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lane_small import MODEL, SHAPES, N, compile_small, run, stage
 
-from dovetail.backends.taichi.lanes import Kernel, LaneError, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
 
 X = np.random.default_rng(3).normal(size=(19, N))
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.values import binary, make
 from dovetail.backends.taichi.emit import OPERATIONS
-from dovetail.backends.taichi.lanes import Kernel
-from dovetail.backends.taichi.values import binary, make
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(11, 4))) + 0.1

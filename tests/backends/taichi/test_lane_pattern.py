@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.backends.taichi.lanes import Kernel, Layout
+from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.plugins.constraint_lanes import Links
 from dovetail.plugins.solve_constraints import hessian_taichi
 from dovetail.plugins.solve_constraints.hessian_taichi import (

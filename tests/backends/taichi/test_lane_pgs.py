@@ -23,7 +23,7 @@ from lane_solvers import (
 )
 
 import dovetail
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planner import compile_plan

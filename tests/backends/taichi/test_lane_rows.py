@@ -20,9 +20,9 @@ from lane_constrained import (
 from lane_small import N, apply
 from lane_zoo import zoo
 
-from dovetail.backends.taichi.algebra import dot
-from dovetail.backends.taichi.functions import power
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.functions import power
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import DofRows, Links
 
 TOLERANCE = 1e-9

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from lane_small import BUFFERS, MODEL, SHAPES, N, apply
 
-from dovetail.backends.taichi.lanes import FieldPlace, Kernel, LaneError, Layout
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneError, Layout
 
 X = np.random.default_rng(0).normal(size=(21, N))
 

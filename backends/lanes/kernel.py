@@ -24,8 +24,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi import values
-from dovetail.backends.taichi.blocks import (
+from dovetail.backends.lanes import values
+from dovetail.backends.lanes.blocks import (
     Block,
     Branch,
     Break,
@@ -33,7 +33,7 @@ from dovetail.backends.taichi.blocks import (
     SetVariable,
     Trace,
 )
-from dovetail.backends.taichi.memory import (
+from dovetail.backends.lanes.memory import (
     PRIVATE,
     Field,
     FieldPlace,
@@ -45,7 +45,7 @@ from dovetail.backends.taichi.memory import (
     Table,
     elementwise,
 )
-from dovetail.backends.taichi.values import (
+from dovetail.backends.lanes.values import (
     COND,
     INT,
     MASK,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from dovetail.backends.taichi.values import CLASSES, LaneError, Value
+from dovetail.backends.lanes.values import CLASSES, LaneError, Value
 
 Item: TypeAlias = "Value | Store | SetVariable | Loop | Branch | Break"
 

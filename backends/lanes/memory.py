@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from dovetail.backends.taichi import values
-from dovetail.backends.taichi.blocks import INTEGER_LOAD, PURE_MEMORY, REAL_LOAD, TABLE, Store
-from dovetail.backends.taichi.values import INT, NUM, REAL, LaneError, Value, kind_of, make, split_index
+from dovetail.backends.lanes import values
+from dovetail.backends.lanes.blocks import INTEGER_LOAD, PURE_MEMORY, REAL_LOAD, TABLE, Store
+from dovetail.backends.lanes.values import INT, NUM, REAL, LaneError, Value, kind_of, make, split_index
 from dovetail.contracts.derive import OF_MODEL
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.lanes import Kernel
+    from dovetail.backends.lanes.kernel import Kernel
 
 PRIVATE = "/"
 """Between a stage and the name of its scratch memory."""

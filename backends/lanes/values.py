@@ -18,7 +18,7 @@ from numbers import Real as RealNumber
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.blocks import Block
+    from dovetail.backends.lanes.blocks import Block
 
 Literal: TypeAlias = "int | float | bool"
 Operand: TypeAlias = "Value | int | float | bool"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.taichi.functions import atan_half_plane, sincos
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.functions import atan_half_plane, sincos
+from dovetail.backends.lanes.kernel import Kernel
 
 MINVAL = 1e-15
 """mjMINVAL: norms below it count as zero."""

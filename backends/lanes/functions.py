@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import factorial, log, log2, pi
 from typing import Any, NamedTuple
 
-from dovetail.backends.taichi.lanes import Kernel
+from dovetail.backends.lanes.kernel import Kernel
 
 # π/2 in three parts, short enough for their products with quadrant numbers to be exact (fdlibm, e_rem_pio2.c;
 # Cephes, sinf.c), and minimax polynomials on |x| ≤ π/4, highest power first (sinf.c).
