@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 
 from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.kernel_fields import KernelField
 from dovetail.errors import PluginError, nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*$")
@@ -25,6 +26,10 @@ def _split(value: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 def _tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(value)
+
+
+def _split_values(value: Mapping[str, str | tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    return {key: _tuple(names) for key, names in value.items()}
 
 
 @attrs.frozen(kw_only=True)
@@ -41,9 +46,12 @@ class Implementation:
     """Row of a table stage, e.g. `spring`."""
     summary: str = ""
     reads: tuple[str, ...] | None = attrs.field(default=None, converter=_split)
-    """Data fields it reads, if fewer or other than the stage's; the plan checks that something writes them."""
+    """Data and kernel fields it reads, if fewer or other than the stage's; the plan checks that something writes
+    them. `group.*` means all kernel fields of a group."""
+    reads_with: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_split_values, eq=False)
+    """What it reads besides in models with a feature: `{"trn.body": "contact_list.*"}`."""
     writes: tuple[str, ...] | None = attrs.field(default=None, converter=_split)
-    """Data fields it writes, if other than the stage's."""
+    """Data and kernel fields it writes, if other than the stage's."""
     requires: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
     """Importable modules it needs besides its backend's."""
     install: str = ""
@@ -52,6 +60,13 @@ class Implementation:
     """Model features it handles, as `joint.ball`. A feature group it does not mention it handles wholly."""
     fields: tuple[FieldSpec, ...] = ()
     """Data fields of its own, named `namespace:field`."""
+    kernel_fields: tuple[KernelField, ...] = ()
+    """Kernel fields of its own, named `namespace:field`."""
+    needed: str = ""
+    """`module:function` of the Model that says why a model needs this row, or gives an empty string; for rows that
+    a plugin adds to a table stage. Without one, every model needs it."""
+    facts: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
+    """What a dispatching stage must know of a part, as `{"most_contacts": 4}` of a `collide_pair` row."""
     structure: str = ""
     """`module:function` of the model that returns integer Data fields which do not depend on the state, for
     backends whose kernels hold only reals."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dovetail.backend import Backend, Segment, Slot, Wrapper
 from dovetail.contracts.enums import DisableBit, EnableBit, JointType
 from dovetail.contracts.fields import REAL, Array, FieldSpec
+from dovetail.contracts.kernel_fields import KernelField, Transfer, kernel_field
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import DovetailError
@@ -35,11 +36,14 @@ __all__ = [
     "FieldSpec",
     "Implementation",
     "JointType",
+    "KernelField",
     "Model",
     "SdfShape",
     "Segment",
     "Slot",
+    "Transfer",
     "Wrapper",
     "data_field",
     "hookimpl",
+    "kernel_field",
 ]

@@ -14,6 +14,7 @@ import pluggy
 from dovetail import pipeline
 from dovetail.backend import Backend
 from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer, expand
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
 from dovetail.features import known_features
@@ -45,18 +46,26 @@ class Registry:
     implementations: list[Implementation] = attrs.field(factory=list)
     backends: dict[str, Backend] = attrs.field(factory=dict)
     plugins: list[PluginInfo] = attrs.field(factory=list)
+    kernel_fields: dict[str, KernelField] = attrs.field(factory=lambda: dict(BUILTIN_KERNEL_FIELDS))
+    """What lane stages may leave for each other, by name."""
+    transfers: list[Transfer] = attrs.field(factory=list)
 
     def add(self, record: Implementation) -> None:
         """Register one record; the same stage, key, name and backend twice is an error."""
         stage = pipeline.stage(record.stage)
+        for field in record.kernel_fields:
+            self._add_kernel_field(record, field)
+        record = self._with_whole_groups(record)
         if (stage.kind == "table") != (record.key is not None):
             need = "needs" if stage.kind == "table" else "takes no"
             raise PluginError(f"{record.slot} {record.label} from {record.provider}: stage {need} key")
-        unknown = [f for f in _named_fields(record) if f not in DATA_SPECS]
+        known = {*DATA_SPECS, *self.kernel_fields}
+        unknown = [f for f in _named_fields(record) if f not in known]
         if unknown:
             raise PluginError(
-                f"{record.slot} {record.label} from {record.provider}: there is no Data field {unknown[0]!r}"
-                f"{nearest(unknown[0], DATA_SPECS) or '.'} Fields of its own it declares with fields="
+                f"{record.slot} {record.label} from {record.provider}: there is no Data or kernel field "
+                f"{unknown[0]!r}{nearest(unknown[0], known) or '.'} Fields of its own it declares with fields= and "
+                "kernel_fields="
             )
         strange = [f for f in record.supports if f not in known_features()]
         if strange:
@@ -72,9 +81,41 @@ class Registry:
                 )
         self.implementations.append(record)
 
+    def copy(self) -> Registry:
+        """A registry to which records can be added without changing this one."""
+        return attrs.evolve(
+            self, implementations=list(self.implementations), kernel_fields=dict(self.kernel_fields)
+        )
+
+    def _add_kernel_field(self, record: Implementation, field: KernelField) -> None:
+        """Take over a kernel field that a record declares; two records may declare the same one alike."""
+        if ":" not in field.name:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: kernel field {field.name!r} of a plugin should "
+                "be named 'namespace:field'"
+            )
+        if self.kernel_fields.setdefault(field.name, field) != field:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: kernel field {field.name!r} is declared "
+                "otherwise already"
+            )
+
+    def _with_whole_groups(self, record: Implementation) -> Implementation:
+        """The record with `group.*` spelt out."""
+
+        def spelt(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+            return None if names is None else expand(names, self.kernel_fields)
+
+        return attrs.evolve(
+            record,
+            reads=spelt(record.reads),
+            writes=spelt(record.writes),
+            reads_with={feature: spelt(names) or () for feature, names in record.reads_with.items()},
+        )
+
     def extended(self, functions: Mapping[str, Callable[..., Any]]) -> tuple[Registry, dict[str, str]]:
         """A registry that also has functions of the caller's own by slot, and the names they have there."""
-        registry = attrs.evolve(self, implementations=list(self.implementations))
+        registry = self.copy()
         chosen = {}
         for slot, function in functions.items():
             record = Implementation.of_function(slot, function)
@@ -131,7 +172,12 @@ class Registry:
 def _named_fields(record: Implementation) -> list[str]:
     """The Data fields a record says it reads and writes, without those it brings itself."""
     own = {field.name for field in record.fields}
-    return [f for f in (*(record.reads or ()), *(record.writes or ())) if f not in own]
+    named = (
+        *(record.reads or ()),
+        *(record.writes or ()),
+        *(f for r in record.reads_with.values() for f in r),
+    )
+    return [f for f in named if f not in own]
 
 
 def _disabled() -> set[str]:
@@ -157,13 +203,16 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
         for record in answer
     ]
     backends = [b for answer in manager.hook.dovetail_backends() for b in answer]
-    trial = attrs.evolve(registry, implementations=list(registry.implementations))
+    transfers = [t for answer in manager.hook.dovetail_transfers() for t in answer]
+    trial = registry.copy()
     for record in records:
         trial.add(record)
     clash = next((b.name for b in backends if b.name in registry.backends), None)
     if clash is not None:
         raise PluginError(f"backend {clash!r} of {distribution} is registered already; give it another name")
     registry.implementations = trial.implementations
+    registry.kernel_fields = trial.kernel_fields
+    registry.transfers += transfers
     registry.backends.update({b.name: b for b in backends})
     return tuple(records)
 

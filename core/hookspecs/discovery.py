@@ -9,6 +9,7 @@ from dovetail.hookspecs.markers import hookspec
 
 if TYPE_CHECKING:
     from dovetail.backend import Backend
+    from dovetail.contracts.kernel_fields import Transfer
     from dovetail.implementation import Implementation
 
 
@@ -20,3 +21,8 @@ def dovetail_implementations() -> Iterable[Implementation]:  # type: ignore[empt
 @hookspec
 def dovetail_backends() -> Iterable[Backend]:  # type: ignore[empty-body]
     """Return runtimes that can execute implementations (a name, what it needs, how it compiles a segment)."""
+
+
+@hookspec
+def dovetail_transfers() -> Iterable[Transfer]:  # type: ignore[empty-body]
+    """Return how kernel fields become Data at the end of a kernel, and Data kernel fields at its beginning."""
