@@ -91,8 +91,8 @@ class Registry:
         """Take over a kernel field that a record declares; two records may declare the same one alike."""
         if ":" not in field.name:
             raise PluginError(
-                f"{record.slot} {record.label} from {record.provider}: kernel field {field.name!r} of a plugin should "
-                "be named 'namespace:field'"
+                f"{record.slot} {record.label} from {record.provider}: kernel field {field.name!r} of a plugin "
+                "should be named 'namespace:field'"
             )
         if self.kernel_fields.setdefault(field.name, field) != field:
             raise PluginError(

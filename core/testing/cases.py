@@ -164,6 +164,6 @@ def registry_with(record: Implementation, registry: Registry) -> Registry:
     pipeline.stage(record.stage)
     if record in registry.implementations:
         return registry
-    extended = attrs.evolve(registry, implementations=list(registry.implementations))
+    extended = registry.copy()
     extended.add(record)
     return extended
