@@ -71,7 +71,7 @@ def test_an_unknown_stage_names_the_nearest(registry: Registry) -> None:
 def test_an_unknown_field_in_a_record_names_the_nearest(registry: Registry) -> None:
     with pytest.raises(PluginError, match=r"there is no Data or kernel field 'qvell'; did you mean 'qvel'\?"):
         registry.add(of("energy", reads="qpos qvell"))
-    with pytest.raises(PluginError, match="there is no Data field 'mine:x'"):
+    with pytest.raises(PluginError, match="there is no Data or kernel field 'mine:x'"):
         registry.add(of("energy", writes="mine:x"))
 
 

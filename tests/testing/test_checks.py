@@ -65,7 +65,7 @@ def test_missing_summary() -> None:
 
 
 def test_unknown_fields_are_refused_before_any_check() -> None:
-    with pytest.raises(PluginError, match="there is no Data field 'qfrc_drag'; did you mean"):
+    with pytest.raises(PluginError, match="there is no Data or kernel field 'qfrc_drag'; did you mean"):
         subject(writes="qfrc_passive qfrc_drag")
 
 
