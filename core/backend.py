@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
+from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer
 from dovetail.hookspecs.markers import When
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Slot:
     target: Callable[..., Any] = attrs.field(repr=False)
     reads: frozenset[str]
     writes: frozenset[str]
+    stands_for: frozenset[str] = frozenset()
+    """Data fields that the reference would fill in its place; of these it may keep some to its kernel."""
     zero: tuple[str, ...] = ()
     """Fields to zero before it runs (what the rows of a table accumulate into)."""
     parts: Parts = attrs.field(factory=dict, repr=False)
@@ -69,6 +72,8 @@ class Segment:
     """Consecutive slots of one backend, and all that a backend needs to compile them."""
 
     model: Model
+    structure: Any
+    """The Model as builders see it: what they look at, the plan depends on."""
     slots: tuple[Slot, ...]
     load: tuple[str, ...]
     """Data fields that must come from the arena: needed here before written here."""
@@ -85,6 +90,20 @@ class Segment:
     options: Mapping[str, Any] = attrs.field(factory=dict)
     per_world: tuple[str, ...] = ()
     """Model fields whose values are not the Model's but those of `model:<field>` in Data."""
+    facts: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    """What the records of parts say about themselves, by slot."""
+    kernel_fields: Mapping[str, KernelField] = attrs.field(factory=lambda: BUILTIN_KERNEL_FIELDS)
+    """What slots may leave for each other, by name."""
+    transfers: tuple[Transfer, ...] = ()
+    """How kernel fields become Data, and Data kernel fields."""
+    imports: frozenset[str] = frozenset()
+    """Kernel fields that are made of Data when the segment begins."""
+    sources: frozenset[str] = frozenset()
+    """Data fields that these are made of."""
+    exports: frozenset[str] = frozenset()
+    """Data fields that are made of kernel fields when it ends."""
+    empty: frozenset[str] = frozenset()
+    """Kernel fields that hold nothing in this plan."""
 
 
 class Runner(Protocol):

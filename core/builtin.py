@@ -11,6 +11,7 @@ STAGES = (
     "geom_inertia",
     "flex_build",
     "finalize_model",
+    "length_range",
     "kinematics",
     "com_position",
     "camera_light",
@@ -52,11 +53,15 @@ STAGES = (
     "derivative",
 )
 BACKENDS = ("numpy", "taichi")
+RULES = ("model_rules",)
+"""What states features; before the stages, whose records name them."""
 
 
 def plugins() -> Iterator[tuple[str, object]]:
     """Name and module of each built-in plugin."""
     for backend in BACKENDS:
         yield f"backends.{backend}", importlib.import_module(f"dovetail.backends.{backend}.plugin")
+    for rules in RULES:
+        yield rules, importlib.import_module(f"dovetail.plugins.{rules}")
     for stage in STAGES:
         yield stage, importlib.import_module(f"dovetail.plugins.{stage}")

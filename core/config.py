@@ -7,6 +7,7 @@ directory, or the file that DOVETAIL_CONFIG names:
     precision = "f64"
     threads = 2
     keep = ["sensordata"]
+    plugins = ["acme-winds"]
 
     [stages]
     integrate = "rk4@numpy"
@@ -28,6 +29,8 @@ from dovetail.errors import ConfigError, listing, nearest
 from dovetail.guard import POLICIES
 
 STAGE_VARIABLE = "DOVETAIL_STAGE_"
+PLUGINS_VARIABLE = "DOVETAIL_PLUGINS"
+"""Names, with commas between them."""
 SETTINGS = {
     "backend": str,
     "precision": str,
@@ -37,7 +40,10 @@ SETTINGS = {
     "arch": str,
     "on_nan": str,
 }
-"""Settings besides stages and keep, with their types; each also has a variable, as DOVETAIL_BACKEND."""
+"""Settings besides stages, keep and plugins, with their types; each also has a variable, as DOVETAIL_BACKEND."""
+
+LISTS = ("keep", "plugins")
+"""Settings that are one word or several."""
 
 _REQUEST = re.compile(r"(?P<name>[a-z][a-z0-9_]*)?(?:@(?P<backend>[a-z][a-z0-9_]*))?$")
 
@@ -111,6 +117,9 @@ class Config:
             for name in SETTINGS
             if environ.get(f"DOVETAIL_{name.upper()}")
         }
+        if environ.get(PLUGINS_VARIABLE):
+            names = [name.strip() for name in environ[PLUGINS_VARIABLE].split(",") if name.strip()]
+            settings["plugins"] = _checked("plugins", names, f"environment {PLUGINS_VARIABLE}")
         return cls(requests, settings)
 
     @classmethod
@@ -177,14 +186,17 @@ def _from_table(table: Mapping[str, Any], path: Path, text: str, section: str) -
 
 def _checked(name: str, value: Any, origin: str) -> Setting:
     """A setting with the right type, or an error that says where the wrong one stands."""
-    if name == "keep":
+    if name in LISTS:
         several = isinstance(value, Iterable) and not isinstance(value, str)
-        fields = tuple(value) if several else (value,)
-        if not all(isinstance(field, str) for field in fields):
-            raise ConfigError(f"{origin}: keep = {value!r} should be 'state', 'all' or a list of field names")
-        return Setting(fields, origin)
+        words = tuple(value) if several else (value,)
+        if not all(isinstance(word, str) for word in words):
+            right = (
+                "'state', 'all' or a list of field names" if name == "keep" else "a list of plugins' names"
+            )
+            raise ConfigError(f"{origin}: {name} = {value!r} should be {right}")
+        return Setting(words, origin)
     if name not in SETTINGS:
-        known = [*SETTINGS, "keep", "stages"]
+        known = [*SETTINGS, *LISTS, "stages"]
         raise ConfigError(
             f"{origin}: unknown setting {name!r}{nearest(name, known) or '.'} Known: {listing(known)}"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -18,6 +18,26 @@ from dovetail.errors import PluginError, nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*$")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+
+
+TOUCHES = "dovetail_touches"
+"""Attribute of a function that says which fields it reads and writes."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def touches(*, reads: str | None = None, writes: str | None = None) -> Callable[[F], F]:
+    """Say which Data fields a function that is given as a stage reads and writes.
+
+    Without it a plan takes it that the function may read all that its stage may, and runs on the reference whatever
+    would keep any of that to a kernel.
+    """
+
+    def mark(function: F) -> F:
+        setattr(function, TOUCHES, {"reads": reads, "writes": writes})
+        return function
+
+    return mark
 
 
 def _split(value: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -60,6 +80,8 @@ class Implementation:
     """Model features it handles, as `joint.ball`. A feature group it does not mention it handles wholly."""
     fields: tuple[FieldSpec, ...] = ()
     """Data fields of its own, named `namespace:field`."""
+    model_fields: tuple[FieldSpec, ...] = ()
+    """Model fields of its own, made by `model_field`."""
     kernel_fields: tuple[KernelField, ...] = ()
     """Kernel fields of its own, named `namespace:field`."""
     needed: str = ""
@@ -67,20 +89,6 @@ class Implementation:
     a plugin adds to a table stage. Without one, every model needs it."""
     facts: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
     """What a dispatching stage must know of a part, as `{"most_contacts": 4}` of a `collide_pair` row."""
-    structure: str = ""
-    """`module:function` of the model that returns integer Data fields which do not depend on the state, for
-    backends whose kernels hold only reals."""
-    delivery: str = ""
-    """`module:function` of the model and the names of wanted fields, for backends whose kernels hold only reals of
-    fixed number: what brings written fields of other kinds (contacts, counts) from the kernel into Data."""
-    chain: str = ""
-    """Implementations of neighbouring stages that hand each other memory which is no Data field name the same
-    chain; a plan takes all of them or none."""
-    follows: str = ""
-    """A chain whose memory it reads without being one of it: it needs the chain in the same kernel, the chain does
-    not need it."""
-    follows_with: str = ""
-    """The feature of a model (as `trn.body`) that makes it follow; empty: it always does."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False
@@ -91,6 +99,8 @@ class Implementation:
     """The distribution it came from; set by the registry."""
     function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
     """What `target` names, if it is at hand already: a function given in a call."""
+    captures: Any = attrs.field(default=None, eq=False, repr=False)
+    """What a function worked into a kernel takes from around it: `captures.hold()` says whether it still is so."""
 
     @classmethod
     def of_function(cls, slot: str, function: Callable[..., Any]) -> Implementation:
@@ -98,6 +108,7 @@ class Implementation:
         stage, _, key = slot.partition(":")
         name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_").lower()
         name = name if _NAME.match(name) else f"function_{name}".rstrip("_")
+        declared = getattr(function, TOUCHES, {})
         return cls(
             stage=stage,
             key=key or None,
@@ -107,6 +118,8 @@ class Implementation:
             summary="A function given in the call",
             provider="the call",
             function=function,
+            reads=declared.get("reads"),
+            writes=declared.get("writes"),
         )
 
     def __attrs_post_init__(self) -> None:
@@ -128,19 +141,23 @@ class Implementation:
         """`stage` or `stage:key`."""
         return self.stage if self.key is None else f"{self.stage}:{self.key}"
 
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it comes with dovetail, whose own tests look at it."""
+        return self.function is None and self.target.startswith("dovetail.")
+
+    @property
+    def identity(self) -> str:
+        """`name@backend/version`, and who it comes from if that is somebody else: what a saved state records."""
+        return f"{self.label}/{self.version}" + (
+            "" if self.provider == "dovetail" else f" of {self.provider}"
+        )
+
     def load(self) -> Callable[..., Any]:
         """Import the target; a broken one is a PluginError that names its distribution."""
         if self.function is not None:
             return self.function
         return self._import(self.target)
-
-    def load_structure(self) -> Callable[..., Any] | None:
-        """Import what computes constant integer fields, if the record names it."""
-        return self._import(self.structure) if self.structure else None
-
-    def load_delivery(self) -> Callable[..., Any] | None:
-        """Import what brings fields from a kernel into Data, if the record names it."""
-        return self._import(self.delivery) if self.delivery else None
 
     def _import(self, target_name: str) -> Callable[..., Any]:
         module_name, _, attribute = target_name.partition(":")

@@ -36,6 +36,16 @@ class Stage:
     part_of: str | None
     when: When
     """In which forward evaluations of a step it runs."""
+    needed: str
+    """The rule that says why a model needs it; empty: every model does."""
+    rows: str
+    """The rules about rows of a table that models may ask for."""
+    on_request: bool
+    """Whether it also runs if somebody keeps its results by name."""
+    keys: str
+    """The group of features whose members are the keys of this part table."""
+    every_key: bool
+    """Whether a model must find a row for each such member that it has."""
     summary: str = attrs.field(repr=False)
     """What it computes, in one paragraph: the hookspec's docstring as written."""
     spec: Callable[..., Any] = attrs.field(repr=False)
@@ -82,6 +92,11 @@ def _stage(name: str, function: Callable[..., Any], mark: StageMark) -> Stage:
         parts=mark.parts,
         part_of=mark.part_of,
         when=mark.when,
+        needed=mark.needed,
+        rows=mark.rows,
+        on_request=mark.on_request,
+        keys=mark.keys,
+        every_key=mark.every_key,
         summary=summary,
         spec=function,
     )

@@ -19,11 +19,14 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import MissingStageError, PlanError
+from dovetail.flow import Contracts, Flow
 from dovetail.guard import Guard
+from dovetail.implementation import Implementation
 from dovetail.per_world import check_patterns, data_name, specs_of
 from dovetail.registry import Registry
 from dovetail.replay import Replay
 from dovetail.selection import REFERENCE, Choice
+from dovetail.structure import StructureWatch
 
 
 @attrs.frozen
@@ -62,8 +65,8 @@ class Plan:
     precision: str
     threads: int
     lanes: int
-    keep: frozenset[str]
-    """Fields a Data of this plan has."""
+    kept: frozenset[str]
+    """Fields that the user keeps, or that stay by habit."""
     slots: tuple[Slot, ...]
     choices: Mapping[str, Choice]
     """By slot label, parts included."""
@@ -72,18 +75,58 @@ class Plan:
     """Whether to run although slots are missing."""
     skipped: tuple[str, ...]
     """Slots this model does not need."""
+    unasked: tuple[Implementation, ...] = ()
+    """Rows of installed packages that would add to what others compute, and that nobody asks for."""
     idle: tuple[str, ...]
     """Slots left out because nobody keeps or reads what they write."""
     wrappers: tuple[Wrapper, ...]
     registry: Registry
+    contracts: Contracts
+    """The kernel fields there are, and how they pass to and from Data."""
     options: Mapping[str, Any]
     replay: Replay | None = None
     """What fills kept fields that the plan's own slots do not (see `replay`)."""
     per_world: tuple[str, ...] = ()
     """Model fields that have values of their own in every world."""
-    key: tuple[object, ...]
-    """The option values the plan depends on (see `planner.structure_key`)."""
+    structure: StructureWatch
+    """The Model values that the plan depends on."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the Model still has the values that the plan depends on."""
+        return self.structure.holds()
+
+    @cached_property
+    def keep(self) -> frozenset[str]:
+        """Fields a Data of this plan has: what is kept, what passes between segments, and what backends without
+        memory of their own touch."""
+        slots = list(self.slots)
+        groups = group_slots(slots, self.wrappers)
+        crossing = frozenset().union(*map(live_in, groups)) if len(groups) > 1 else frozenset[str]()
+        in_place = [s for s in slots if self.registry.backend(s.record.backend).in_place]
+        touched = frozenset[str]().union(*(slot.reads | slot.writes for slot in in_place))
+        sources = [self.contracts.into[f] for fields in self.flow.imports for f in fields]
+        passed = crossing.union(touched, *self.flow.exports, *sources) - self.contracts.fields.keys()
+        return self.kept | passed | {data_name(field) for field in self.per_world}
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What passes between the slots of a step."""
+        return self.flow_of(self.slots)
+
+    def flow_of(self, slots: Sequence[Slot], later: frozenset[str] = frozenset()) -> Flow:
+        """What passes between some slots; `later`: Data fields that are read after them."""
+        labels = [slot.label for slot in self.slots]
+        first = min((labels.index(slot.label) for slot in slots), default=0)
+        return Flow.of(
+            slots,
+            self.wrappers,
+            self.contracts,
+            absent={*self.skipped, *(m.slot for m in self.missing)},
+            earlier=self.slots[:first],
+            wanted=self.kept | later,
+        )
 
     def make_data(self, max_bytes: int = DEFAULT_MAX_BYTES) -> Data:
         """A Data with just the fields and the layout this plan works on."""
@@ -111,7 +154,7 @@ class Plan:
     @property
     def implementations(self) -> dict[str, str]:
         """`name@backend/version` by slot: what a saved state records."""
-        return {s: f"{c.record.label}/{c.record.version}" for s, c in self.choices.items()}
+        return {s: c.record.identity for s, c in self.choices.items()}
 
     def forward(self, data: Data) -> None:
         """Compute everything that follows from the state, without moving it."""
@@ -120,6 +163,7 @@ class Plan:
             step.run(data, 1, 0)
         if self.replay is not None:
             self.replay.forward(data)
+        self.structure.settle()
 
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
@@ -135,6 +179,7 @@ class Plan:
             self.replay.step(data, before)
         for look in self._program("late") if self.late else ():
             look.run(data, 1, 0)
+        self.structure.settle()
 
     def _advance(self, data: Data, nstep: int) -> None:
         """Take steps without a look back."""
@@ -230,10 +275,22 @@ class Plan:
 
     def _program(self, sequence: str) -> list[_Step]:
         if sequence not in self._programs:
-            groups = group_slots(self._sequence(sequence), self.wrappers)
-            whole = sequence == "step" and len(groups) == 1
-            self._programs[sequence] = [self._compile(group, whole) for group in groups]
+            late = self.late if sequence == "step" else ()
+            later = frozenset[str]().union(*(slot.reads for slot in late))
+            flow = self.flow_of(self._sequence(sequence), later)
+            whole = sequence == "step" and len(flow.groups) == 1
+            self._programs[sequence] = [self._compile(flow, n, whole) for n in range(len(flow.groups))]
         return self._programs[sequence]
+
+    def inspect(self) -> None:
+        """Have backends look at slots that others wrote: what they touch without declaring it is an error now, not
+        when the plan runs."""
+        for number, group in enumerate(self.flow.groups):
+            backend = self.registry.backend(group[0].record.backend)
+            look = getattr(backend, "inspect", None)
+            strange = any(not slot.record.is_builtin for slot in group)
+            if look is not None and strange and not self.missing:
+                look(self.segment(self.flow, number, whole=False))
 
     def _sequence(self, sequence: str) -> list[Slot]:
         """The slots of `forward`, of every step, or those that are `late`."""
@@ -245,9 +302,20 @@ class Plan:
         names = {*pipeline.STEP, "step_begin", "step_end"}
         return [slot for slot in self.slots if slot.stage.name in names]
 
-    def _compile(self, group: Sequence[Slot], whole: bool) -> _Step:
-        segment = Segment(
+    def _compile(self, flow: Flow, number: int, whole: bool) -> _Step:
+        segment = self.segment(flow, number, whole)
+        first = segment.slots[0]
+        runner = self.registry.backend(first.record.backend).compile(segment)
+        wrappers = self._wrappers_of(first)
+        return _Step(_wrapped(runner, first, wrappers, self.evaluations), whole and not wrappers)
+
+    def segment(self, flow: Flow, number: int, whole: bool) -> Segment:
+        """One segment of a flow, with all that a backend needs to compile it."""
+        group = flow.groups[number]
+        sources = {f for field in flow.imports[number] for f in self.contracts.into[field]}
+        return Segment(
             model=self.model,
+            structure=self.structure.watched,
             slots=tuple(group),
             load=tuple(sorted({*(live_in(group) & self.keep), *map(data_name, self.per_world)})),
             store=tuple(sorted(written(group) & self.keep)),
@@ -259,10 +327,14 @@ class Plan:
             threads=self.threads,
             options=self.options,
             per_world=self.per_world,
+            facts={slot: dict(c.record.facts) for slot, c in self.choices.items() if c.record.facts},
+            kernel_fields=self.contracts.fields,
+            transfers=self.contracts.transfers,
+            imports=frozenset(flow.imports[number]),
+            sources=frozenset(sources),
+            exports=frozenset(flow.exports[number]),
+            empty=frozenset(flow.empty),
         )
-        runner = self.registry.backend(group[0].record.backend).compile(segment)
-        wrappers = self._wrappers_of(group[0])
-        return _Step(_wrapped(runner, group[0], wrappers, self.evaluations), whole and not wrappers)
 
     def _wrappers_of(self, slot: Slot) -> list[Wrapper]:
         return [w for w in self.wrappers if w.wants(slot.label)]
@@ -311,6 +383,8 @@ class Plan:
             text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
         if self.idle:
             text.append(f"   -  left out, results not kept: {', '.join(self.idle)}")
+        for record in self.unasked:
+            text.append(f"   -  installed, not asked for: {record.slot} {record.label} of {record.provider}")
         text += self._price_of_segments()
         if self.per_world:
             text.append(f"   -  with values per world: {', '.join(self.per_world)}")
@@ -327,6 +401,12 @@ class Plan:
         groups = group_slots(self._sequence("step"), self.wrappers)
         kernels = {group[0].record.backend for group in groups} - {REFERENCE}
         text = []
+        for number, fields in enumerate(self.flow.imports, start=1):
+            if fields:
+                groups_of = ", ".join(sorted({f.partition(".")[0] for f in fields}))
+                text.append(
+                    f"   >  segment {number} takes {groups_of} from Data, sorted into tiles before each launch"
+                )
         if self.late:
             labels = ", ".join(slot.label for slot in self.late)
             text.append(f"   -  once per call, after its last step, world by world: {labels}")

@@ -3,83 +3,36 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import attrs
 
 from dovetail import pipeline
-from dovetail.backend import Parts, Slot, Wrapper, group_slots, live_in
+from dovetail.backend import Parts, Slot, Wrapper
 from dovetail.config import Config
 from dovetail.contracts.derive import kept_fields
+from dovetail.contracts.sizes import CAPACITY_MAKERS
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
 from dovetail.errors import (
     DataFlowError,
     PlanError,
+    SelectionError,
     UnknownImplementationError,
     UnsuitableImplementationError,
     listing,
 )
-from dovetail.features import NEEDS, ON_REQUEST, features, geom_pairs, need
+from dovetail.flow import Conflict, Contracts, Flow, regrouped
 from dovetail.implementation import Implementation
-from dovetail.per_world import chosen_fields, data_name
+from dovetail.needs import ModelFacts
+from dovetail.per_world import chosen_fields
 from dovetail.pipeline import Stage
 from dovetail.plan import Missing, Plan, missing_error
 from dovetail.registry import Registry, default_registry
 from dovetail.replay import Replay
 from dovetail.selection import REFERENCE, Choice, Selector
-
-_PART_FEATURES = {
-    "actuator_dynamics": "dyn",
-    "actuator_gain": "gain",
-    "actuator_bias": "bias",
-    "actuator_plugin": "actuator_plugin",
-    "sdf_shape": "sdf_shape",
-}
-"""Part tables whose keys are members of a feature group: the model must find a row for each it uses."""
-
-
-def structure_key(model: Model) -> tuple[object, ...]:
-    """The values that which stages run depends on (see `features.NEEDS`); when one changes, the plan must be
-    compiled again. Asked before every step, so it compares bytes instead of asking the rules."""
-    opt = model.opt
-    return (
-        opt.integrator,
-        opt.solver,
-        opt.cone,
-        opt.jacobian,
-        opt.disableflags,
-        opt.enableflags,
-        opt.noslip_iterations > 0,
-        opt.ccd_iterations,
-        opt.density > 0,
-        opt.viscosity > 0,
-        model.geom_type.tobytes(),
-        model.geom_condim.tobytes(),
-        model.geom_priority.tobytes(),
-        model.pair_dim.tobytes(),
-        model.pair_geom1.tobytes(),
-        model.pair_geom2.tobytes(),
-        model.exclude_signature.tobytes(),
-        model.geom_contype.tobytes(),
-        model.geom_conaffinity.tobytes(),
-        model.flex_contype.tobytes(),
-        model.flex_conaffinity.tobytes(),
-        model.jnt_limited.tobytes(),
-        model.tendon_limited.tobytes(),
-        (model.dof_frictionloss != 0).tobytes(),
-        (model.tendon_frictionloss > 0).tobytes(),
-        (model.tendon_stiffness > 0).tobytes(),
-        (model.tendon_armature > 0).tobytes(),
-        model.tendon_actfrclimited.tobytes(),
-        model.jnt_actgravcomp.tobytes(),
-        model.site_type.tobytes(),
-        (model.geom_rgba[:, 3] == 0).tobytes(),
-        (model.mat_rgba[:, 3] == 0).tobytes(),
-        model.cam_sensorsize.tobytes(),
-        model.cam_intrinsic.tobytes(),
-    )
+from dovetail.structure import StructureWatch
 
 
 def compile_plan(
@@ -112,6 +65,17 @@ def compile_plan(
     return planner.plan()
 
 
+@attrs.frozen
+class _Arranged:
+    """Slots in the order in which they run, and what passes between them."""
+
+    slots: list[Slot]
+    idle: list[str]
+    flow: Flow
+    kept: frozenset[str]
+    """What the user keeps and some slot fills, or the reference afterwards."""
+
+
 @attrs.define(kw_only=True)
 class _Planner:
     model: Model
@@ -123,111 +87,130 @@ class _Planner:
     per_world: tuple[str, ...] = ()
     choices: dict[str, Choice] = attrs.field(factory=dict)
     skipped: list[str] = attrs.field(factory=list)
+    unasked: list[Implementation] = attrs.field(factory=list)
     missing: list[Missing] = attrs.field(factory=list)
+    facts: ModelFacts = attrs.field(init=False)
     selector: Selector = attrs.field(init=False)
+    contracts: Contracts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.facts = ModelFacts(self.model, self.registry)
         self.selector = Selector(
-            self.registry, self.config, self.model, unconstrained=self.on_missing == "skip"
+            self.registry, self.config, self.facts, unconstrained=self.on_missing == "skip"
         )
+        self.contracts = Contracts.of(self.registry.kernel_fields, self.registry.transfers)
 
     def plan(self) -> Plan:
-        slots = self._chosen_slots()
-        if self.missing and self.on_missing == "error":
-            raise missing_error(self.model, self.missing)
-        self._check_wrappers(slots)
-        kept = self._kept(slots)
-        slots, idle = self._without_idle(slots, kept)
-        check_data_flow(slots, {*self.skipped, *(m.slot for m in self.missing)})
-        precision = self.config.setting("precision", "f64").value
-        return Plan(
+        arranged = self._arranged()
+        slots, precision = arranged.slots, self.config.setting("precision", "f64").value
+        plan = Plan(
             model=self.model,
             nworld=self.nworld,
             precision=precision,
             threads=self.config.setting("threads", 1).value,
             lanes=self._lanes(slots, precision),
-            keep=kept | self._shared(slots) | {data_name(field) for field in self.per_world},
+            kept=arranged.kept,
             per_world=self.per_world,
-            replay=self._replay(slots, kept),
+            replay=self._replay(arranged),
             slots=tuple(slots),
             choices=self.choices,
             missing=tuple(self.missing),
             skip_missing=self.on_missing == "skip",
             skipped=tuple(self.skipped),
-            idle=tuple(idle),
+            unasked=tuple(self.unasked),
+            idle=tuple(arranged.idle),
             wrappers=self.wrappers,
             registry=self.registry,
+            contracts=self.contracts,
             options={name: setting.value for name, setting in self.config.settings.items()},
-            key=structure_key(self.model),
+            structure=StructureWatch(self.model, self.facts.looked_at),
         )
+        plan.inspect()
+        return plan
+
+    # ---- who runs, in which order
+
+    def _arranged(self) -> _Arranged:
+        """Choose for every stage, and choose again where fields would not be where they are wanted."""
+        while True:
+            slots = self._chosen_slots()
+            if self.missing and self.on_missing == "error":
+                raise missing_error(self.model, self.missing)
+            self._check_wrappers(slots)
+            found = self._in_flow(slots)
+            if not found.flow.conflicts:
+                check_data_flow(found.slots, self._absent)
+                return found
+            self._give_way(found.flow.conflicts[0], found.slots)
 
     def _chosen_slots(self) -> list[Slot]:
-        """Choose for every stage; a chain that cannot be whole is given up, and all is chosen again without it."""
+        for found in (self.choices, self.skipped, self.missing, self.unasked):
+            found.clear()
         names = ("step_begin", *pipeline.STEP, "step_end")
-        while True:
-            for found in (self.choices, self.skipped, self.missing):
-                found.clear()
-            slots = [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
-            working, _ = self._without_idle(slots, self._kept(slots))
-            broken = dict(self._broken_chains(working)) or dict(self._left_behind(working))
-            if not broken:
-                return slots
-            self.selector.given_up.update(broken)
+        return [slot for name in names for slot in self._slots(pipeline.STAGES[name])]
 
-    def _broken_chains(self, slots: Sequence[Slot]) -> Iterator[tuple[str, str]]:
-        """Chains in use that cannot run in one piece, or whose inner results somebody else wants; and why."""
-        for chain in sorted({slot.record.chain for slot in slots if slot.record.chain}):
-            reasons = [*self._gaps(chain, slots), *self._hidden_wishes(chain, slots)]
-            if reasons:
-                yield chain, reasons[0]
+    @property
+    def _absent(self) -> set[str]:
+        """Stages and rows that this plan does without."""
+        return {*self.skipped, *(m.slot for m in self.missing)}
 
-    def _left_behind(self, slots: Sequence[Slot]) -> Iterator[tuple[str, str]]:
-        """Slots that read a chain's memory but are not in its kernel; and why."""
-        for n, slot in enumerate(slots):
-            reasons = list(self._partings(slots[: n + 1])) if self.selector.follows(slot.record) else []
-            if reasons:
-                yield slot.label, reasons[0]
+    def _in_flow(self, slots: list[Slot]) -> _Arranged:
+        """Leave out what nobody wants, and follow the fields; in another order if that leaves fewer conflicts or
+        fewer segments."""
+        wish = self._kept_wish(slots)
+        working, idle = self._without_idle(slots, wish)
+        flow = self._flow(working, wish)
+        if len({slot.record.backend for slot in working}) > 1:
+            for through_data in (False, True):
+                moved = regrouped(working, self.contracts, through_data=through_data)
+                other = self._flow(moved, wish)
+                if other.cost < flow.cost:
+                    working, flow = moved, other
+        return _Arranged(working, idle, flow, wish if self._replays else wish - flow.hidden.keys())
 
-    def _partings(self, slots: Sequence[Slot]) -> Iterator[str]:
-        """What keeps the last of some slots from the kernel of the chain it follows. Without a chain there is nothing
-        to read; then only stages that pass on what the chain would have kept to itself are in the way."""
-        last, chain = slots[-1], self.selector.follows(slots[-1].record)
-        places = [n for n, slot in enumerate(slots) if slot.record.chain == chain]
-        if not places:
-            links = [r for r in self.registry.implementations if r.chain == chain]
-            for slot in slots:
-                inner = [set(r.writes or ()) for r in links if r.stage == slot.stage.name]
-                if inner and slot.leaves - set().union(*inner):
-                    yield f"{slot.label} runs as {slot.record.label}"
-        for slot in slots[places[0] :] if places else ():
-            if slot.record.backend != last.record.backend:
-                yield f"{slot.label}, before it, runs as {slot.record.label}"
-            elif any(wrapper.wants(slot.label) for wrapper in self.wrappers):
-                yield f"a wrapper sets {slot.label} apart"
+    def _flow(self, slots: Sequence[Slot], wish: frozenset[str]) -> Flow:
+        named = kept_by_name(self.config) if self.nworld is None else set[str]()
+        return Flow.of(
+            slots,
+            self.wrappers,
+            self.contracts,
+            absent=self._absent,
+            wanted=wish,
+            named=frozenset(named),
+        )
 
-    def _gaps(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
-        """Slots that keep a chain from running in one piece: a stage of its own done otherwise, one in between on
-        another backend, or one that a wrapper sets apart."""
-        stages = {r.stage for r in self.registry.implementations if r.chain == chain}
-        places = [n for n, slot in enumerate(slots) if slot.record.chain == chain]
-        backend = slots[places[0]].record.backend
-        for n, slot in enumerate(slots):
-            within = places[0] <= n <= places[-1]
-            if slot.stage.name in stages and slot.record.chain != chain:
-                yield f"{slot.label} runs as {slot.record.label}"
-            elif within and slot.record.backend != backend:
-                yield f"{slot.label}, between them, runs as {slot.record.label}"
-            elif within and any(wrapper.wants(slot.label) for wrapper in self.wrappers):
-                yield f"a wrapper sets {slot.label} apart"
+    def _give_way(self, conflict: Conflict, slots: Sequence[Slot]) -> None:
+        """Have a slot chosen otherwise so that a conflict goes away, or raise: who was not asked for on a certain
+        backend gives way, first the one in the kernel, which then runs as the reference."""
+        inside = conflict.reader if conflict.kind == "kernel" else conflict.writers[0]
+        assert inside is not None  # a kernel field always has a reader
+        if self.selector.can_move(inside.label, inside.record, REFERENCE):
+            self.selector.move(inside.label, REFERENCE, f"{inside.record.backend} gives way: {conflict.text}")
+            return
+        others = self._outside(conflict, inside, slots)
+        backend = inside.record.backend
+        movable = [s for s in others if self.selector.can_move(s.label, s.record, backend)]
+        if not movable:
+            raise SelectionError(
+                f"{inside.label}: {inside.record.label}, asked for by {self.choices[inside.label].origin}, cannot "
+                f"run here: {conflict.text}. Choose the stages that share such fields together, e.g. "
+                f"stages={{{', '.join(_example(s, backend) for s in others or [inside])}}}, or leave the choice to "
+                "the plan"
+            )
+        for slot in movable:
+            self.selector.move(slot.label, backend, f"with {inside.label}: {conflict.text}")
 
-    def _hidden_wishes(self, chain: str, slots: Sequence[Slot]) -> Iterator[str]:
-        """Fields that a chain does not fill and that another slot reads or, of one world, the user wants kept."""
-        hidden = hidden_fields(slot for slot in slots if slot.record.chain == chain)
-        named = kept_by_name(self.config) if self.nworld is None else frozenset[str]()
-        for slot in slots:
-            if slot.record.chain != chain and hidden & slot.reads:
-                yield f"{slot.label} reads {min(hidden & slot.reads)}"
-        yield from (f"{field} is to be kept" for field in sorted(named & hidden))
+    def _outside(self, conflict: Conflict, inside: Slot, slots: Sequence[Slot]) -> list[Slot]:
+        """Slots on other backends that keep a field from passing."""
+        if conflict.kind != "kernel":
+            return [] if conflict.reader is None else [conflict.reader]
+        others = [s for s in conflict.writers if s.record.backend != inside.record.backend]
+        if others or not conflict.writers:
+            return others
+        labels = [slot.label for slot in slots]
+        first = min(labels.index(slot.label) for slot in conflict.writers)
+        between = slots[first : labels.index(inside.label)]
+        return [s for s in between if s.record.backend != inside.record.backend]
 
     def _check_wrappers(self, slots: Sequence[Slot]) -> None:
         """A wrapper that wraps nothing is a mistyped pattern."""
@@ -246,45 +229,53 @@ class _Planner:
         return self._fill(stage, stage.name)
 
     def _broadcast(self, stage: Stage) -> list[Slot]:
-        """A slot for every plugin that implements the stage."""
+        """A slot for every plugin that implements the stage and is asked for."""
         slots = []
         for record in self.registry.of(stage.name):
-            if record.backend == REFERENCE:
-                label = f"{stage.name}#{record.name}"
-                self.choices[label] = Choice(record, f"registered by {record.provider}")
-                slots.append(self._slot(stage, label, record))
+            label = f"{stage.name}#{record.name}"
+            if record.backend != REFERENCE or not self._is_asked(stage, label, record):
+                continue
+            self.choices[label] = Choice(record, f"registered by {record.provider}")
+            slots.append(self._slot(stage, label, record))
         return slots
+
+    def _is_asked(self, stage: Stage, label: str, record: Implementation) -> bool:
+        """Whether a row that adds to what others compute takes part: installing a package alone changes nothing."""
+        if not adds_to_others(stage) or self.selector.asks_for(label, record):
+            return True
+        self.unasked.append(record)
+        return False
 
     def _rows(self, stage: Stage) -> list[Slot]:
         """A slot per row, built in or added; rows the model needs but nobody wrote are missing."""
-        if not need(self.model, stage.name):
+        if not self.facts.need(stage.name):
             self.skipped.append(stage.name)
             return []
-        known = [label.partition(":")[2] for label in NEEDS if label.startswith(f"{stage.name}:")]
+        known = self.facts.known_rows(stage.name)
         written = self.registry.keys(stage.name)
         labels = [f"{stage.name}:{key}" for key in dict.fromkeys((*written, *known))]
         if not written:
             labels.insert(0, stage.name)
-        rows = [slot for label in labels for slot in self._fill(stage, label)]
+        rows = [slot for label in labels for slot in self._row(stage, label)]
         # rows that only look may stand in any order, so those of one kernel stay together
         if stage.phase == "observe":
             rows.sort(key=lambda row: row.record.backend == REFERENCE)
-        written_fields = frozenset().union(*(row.writes for row in rows))
-        zero = tuple(field for field in stage.accumulates if field in written_fields)
-        if rows and zero:
-            rows[0] = attrs.evolve(rows[0], zero=zero)
-        return rows
+        return _zeroed(rows, stage.accumulates)
+
+    def _row(self, stage: Stage, label: str) -> list[Slot]:
+        asked = [self._is_asked(stage, label, record) for record in self.registry.of(label)]
+        return self._fill(stage, label) if not asked or any(asked) else []
 
     def _reason(self, stage: Stage, label: str) -> str:
         """Why a slot must run: the row's own need, if the stage as a whole is needed; or a wish for its results."""
-        if not need(self.model, stage.name):
+        if not self.facts.need(stage.name):
             return self._wish(stage)
-        return need(self.model, label)
+        return self.facts.need(label)
 
     def _wish(self, stage: Stage) -> str:
         """A field to be kept by name that only a stage which this model could do without computes."""
         named = kept_by_name(self.config).intersection(stage.writes)
-        return f"{min(named)} is to be kept" if named and stage.name in ON_REQUEST else ""
+        return f"{min(named)} is to be kept" if named and self.facts.on_request(stage.name) else ""
 
     def _fill(self, stage: Stage, label: str) -> list[Slot]:
         """The slot for one label; none if the model does not need it or nothing implements it."""
@@ -311,16 +302,31 @@ class _Planner:
     def _slot(self, stage: Stage, label: str, record: Implementation) -> Slot:
         target = self._target(stage, record)
         own = frozenset(field.name for field in record.fields)
+        with_features = [
+            names for feature, names in record.reads_with.items() if feature in self.facts.features
+        ]
         return Slot(
             label=label,
             stage=stage,
             record=record,
             target=target,
-            reads=own | frozenset(stage.reads if record.reads is None else record.reads),
+            reads=own
+            | frozenset(stage.reads if record.reads is None else record.reads).union(*with_features),
             writes=own | frozenset(stage.writes if record.writes is None else record.writes),
+            stands_for=self._stands_for(stage, record),
             parts=self._parts(stage, record.backend),
             when=stage.when,
         )
+
+    def _stands_for(self, stage: Stage, record: Implementation) -> frozenset[str]:
+        """What the reference fills in a slot: the sibling of the same name, or the default one."""
+        if record.backend == REFERENCE:
+            return frozenset()
+        references = [r for r in self.registry.of(record.slot) if r.backend == REFERENCE]
+        same = [r for r in references if r.name == record.name] or [r for r in references if r.default]
+        if not same:
+            return frozenset(stage.writes) if stage.kind == "one" else frozenset()
+        return frozenset(stage.writes if same[0].writes is None else same[0].writes)
 
     def _target(self, stage: Stage, record: Implementation) -> Callable[..., Any]:
         target = record.load()
@@ -345,26 +351,16 @@ class _Planner:
             label
             for part in parts
             for label in (
-                [f"{part.name}:{k}" for k in self._part_keys(part)] if part.kind == "table" else [part.name]
+                [f"{part.name}:{k}" for k in self.facts.part_keys(part)]
+                if part.kind == "table"
+                else [part.name]
             )
         ]
-
-    def _part_keys(self, part: Stage) -> list[str]:
-        """The keys of a part table that this model uses."""
-        group = _PART_FEATURES.get(part.name)
-        used = [f.partition(".")[2] for f in sorted(features(self.model)) if f.partition(".")[0] == group]
-        if group:
-            return used
-        known = self.registry.keys(part.name)
-        if part.name != "collide_pair":
-            return known
-        meeting = geom_pairs(self.model)
-        return [key for key in known if key in meeting]
 
     def _part_rows(self, part: Stage, caller: Stage, backend: str) -> dict[str, Callable[..., Any]]:
         """The rows of a part table that this model uses."""
         rows = {}
-        for key in self._part_keys(part):
+        for key in self.facts.part_keys(part):
             label = f"{part.name}:{key}"
             if self.registry.of(label):
                 rows[key] = self._part(part, label, caller, backend)
@@ -389,7 +385,7 @@ class _Planner:
         backends = {slot.record.backend for slot in slots}
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
-    def _kept(self, slots: Sequence[Slot]) -> frozenset[str]:
+    def _kept_wish(self, slots: Sequence[Slot]) -> frozenset[str]:
         """What the user asks to keep, or else what the backends usually do."""
         own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
         specs = {**DATA_SPECS, **own}
@@ -397,23 +393,18 @@ class _Planner:
         if wish is None:
             habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
             wish = "state" if "state" in habits else "all"
-        kept = kept_fields(wish, specs)
-        return kept if self._replays else kept - self._hidden(slots)
+        return kept_fields(wish, specs)
 
     @property
     def _replays(self) -> bool:
-        """Whether fields that a chain keeps to itself are had by repeating steps: of batches, if the user asks."""
+        """Whether fields that a kernel keeps to itself are had by repeating steps: of batches, if the user asks."""
         wish = self.config.setting("keep", None).value
         return self.nworld is not None and wish is not None and "computed" not in wish
 
-    def _hidden(self, slots: Sequence[Slot]) -> frozenset[str]:
-        """What chains keep to themselves."""
-        return hidden_fields([slot for slot in slots if slot.record.chain])
-
-    def _replay(self, slots: Sequence[Slot], kept: frozenset[str]) -> Replay | None:
+    def _replay(self, arranged: _Arranged) -> Replay | None:
         """The reference for kept fields that no slot fills."""
-        fields = tuple(sorted(kept & self._hidden(slots))) if self._replays else ()
-        if not fields:
+        hidden = arranged.kept & arranged.flow.hidden.keys()
+        if not hidden:
             return None
         registry = self.registry
         names = {
@@ -428,51 +419,67 @@ class _Planner:
             keep="all",
             precision=self.config.setting("precision", "f64").value,
             on_nan="freeze" if policy == "raise" else policy,
+            plugins=self.config.setting("plugins", None).value,
         )
         plan = compile_plan(
             self.model, said, registry=registry, missing=self.on_missing, per_world=self.per_world
         )
-        return Replay(plan, fields)
+        return Replay(plan, tuple(sorted(hidden)))
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what
         is wanted back to who writes it, so that slots which only read each other's results are idle too."""
 
         def always(slot: Slot) -> bool:
-            wrapped = any(wrapper.wants(slot.label) for wrapper in self.wrappers)
-            return wrapped or bool(slot.record.chain) or slot.stage.kind == "all"
+            return slot.stage.kind == "all" or any(wrapper.wants(slot.label) for wrapper in self.wrappers)
 
         working = [slot for slot in slots if always(slot)]
-        wanted = kept.union(STATE, *(slot.reads for slot in working))
+        wanted = self._with_sources(kept.union(STATE, *(slot.reads for slot in working)))
         while True:
-            more = [s for s in slots if s not in working and not s.leaves.isdisjoint(wanted)]
+            more = [s for s in slots if s not in working and not self._offers(s).isdisjoint(wanted)]
             if not more:
                 break
             working += more
-            wanted = wanted.union(*(slot.reads for slot in more))
+            wanted = self._with_sources(wanted.union(*(slot.reads for slot in more)))
         idle = [slot.label for slot in slots if slot not in working]
         return [slot for slot in slots if slot.label not in idle], idle
 
-    def _shared(self, slots: Sequence[Slot]) -> frozenset[str]:
-        """Fields that pass between segments, and those that backends without memory of their own touch."""
-        groups = group_slots(slots, self.wrappers)
-        crossing = frozenset().union(*map(live_in, groups)) if len(groups) > 1 else frozenset[str]()
-        in_place = [s for s in slots if self.registry.backend(s.record.backend).in_place]
-        return crossing.union(*(slot.reads | slot.writes for slot in in_place))
+    def _offers(self, slot: Slot) -> frozenset[str]:
+        """What others may want of a slot, be it filled elsewhere than they want it: of a row of a table, all kernel
+        fields of the table, which hold every row or are of no use."""
+        kernel = {name for name, field in self.contracts.fields.items() if field.writer == slot.stage.name}
+        return slot.leaves | slot.stands_for | kernel
+
+    def _with_sources(self, fields: frozenset[str]) -> frozenset[str]:
+        """Fields, and those that they can be made of when a kernel begins or ends."""
+        made = [self.contracts.out.get(f, ()) + self.contracts.into.get(f, ()) for f in fields]
+        return fields.union(*made)
+
+
+def _zeroed(rows: list[Slot], accumulates: Sequence[str]) -> list[Slot]:
+    """Rows of a table, of which the first that adds to a field zeroes it before."""
+    left = set(accumulates)
+    found = []
+    for row in rows:
+        own = tuple(field for field in accumulates if field in left and field in row.writes)
+        left.difference_update(own)
+        found.append(attrs.evolve(row, zero=own) if own else row)
+    return found
+
+
+def adds_to_others(stage: Stage) -> bool:
+    """Whether every row of a stage changes what the simulation does, chosen or not: callbacks, and what is summed."""
+    return stage.kind == "all" or (bool(stage.accumulates) and stage.phase != "observe")
+
+
+def _example(slot: Slot, backend: str) -> str:
+    return f'"{slot.label}": "@{backend}"'
 
 
 def kept_by_name(config: Config) -> set[str]:
     """What the user asks to keep, word by word."""
     wish = config.setting("keep", None).value
     return {wish} if isinstance(wish, str) else set(wish or ())
-
-
-def hidden_fields(chain: Iterable[Slot]) -> frozenset[str]:
-    """Data fields that the stages of a chain stand for but its implementations do not fill."""
-    slots = list(chain)
-    return frozenset[str]().union(*(slot.stage.writes for slot in slots)) - frozenset[str]().union(
-        *(slot.writes for slot in slots)
-    )
 
 
 def _unwritten(writer: str | None, ran: dict[str, str]) -> str:
@@ -482,18 +489,14 @@ def _unwritten(writer: str | None, ran: dict[str, str]) -> str:
     return f"which {writer} ({ran[writer]}) leaves out" if writer in ran else f"which {writer} writes later"
 
 
-_MAKERS = {"ncon_max": "narrowphase", "nefc_max": "constraint_rows"}
-"""Stages that make the rows of growing arrays; without them such arrays stay empty."""
-
-
 def check_data_flow(slots: Iterable[Slot], absent: set[str]) -> None:
-    """Every field a slot reads must be state, or written before it, or the output of a stage that this model
+    """Every Data field a slot reads must be state, or written before it, or the output of a stage that this model
     does without (it then keeps its initial value), or an array without rows. A record that does not say what it
     reads may read what its stage allows; of that, what an earlier stage could have written and did not keeps its
-    initial value too."""
+    initial value too. Kernel fields, and what kernels keep to themselves, are the matter of `flow`."""
     slots = list(slots)
     running = {slot.stage.name for slot in slots}
-    empty = {size for size, maker in _MAKERS.items() if maker not in running}
+    empty = {size for size, maker in CAPACITY_MAKERS.items() if maker not in running}
     available = set(STATE)
     available |= {s.name for s in DATA_SPECS.values() if not empty.isdisjoint(s.shape)}
     available |= {s.name for s in DATA_SPECS.values() if s.writer is None or s.writer not in pipeline.STEP}
@@ -503,12 +506,12 @@ def check_data_flow(slots: Iterable[Slot], absent: set[str]) -> None:
     ran: dict[str, str] = {}
     for slot in slots:
         available |= {field.name for field in slot.record.fields}
-        for field in sorted(slot.needs - available):
-            writer = DATA_SPECS[field].writer if field in DATA_SPECS else None
+        for field in sorted(f for f in slot.needs - available if f in DATA_SPECS):
+            writer = DATA_SPECS[field].writer
             if writer in ran and slot.record.reads is None:
                 continue
             problems.append(f"{slot.label} ({slot.record.label}) reads {field}, {_unwritten(writer, ran)}")
-        available |= slot.leaves
+        available |= slot.leaves | slot.stands_for
         ran[slot.stage.name] = slot.record.label
     if problems:
         raise DataFlowError(

@@ -19,9 +19,11 @@ from dovetail.backend import Backend, Segment, Slot, Wrapper
 from dovetail.contracts.enums import DisableBit, EnableBit, JointType
 from dovetail.contracts.fields import REAL, Array, FieldSpec
 from dovetail.contracts.kernel_fields import KernelField, Transfer, kernel_field
+from dovetail.contracts.plugin_fields import model_field
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import DovetailError
+from dovetail.features import FeatureGroup
 from dovetail.hookspecs.markers import hookimpl
 from dovetail.implementation import Implementation, data_field
 
@@ -33,6 +35,7 @@ __all__ = [
     "DisableBit",
     "DovetailError",
     "EnableBit",
+    "FeatureGroup",
     "FieldSpec",
     "Implementation",
     "JointType",
@@ -46,4 +49,5 @@ __all__ = [
     "data_field",
     "hookimpl",
     "kernel_field",
+    "model_field",
 ]

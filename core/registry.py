@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -15,9 +15,10 @@ from dovetail import pipeline
 from dovetail.backend import Backend
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer, expand
+from dovetail.contracts.plugin_fields import wrong_with
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
-from dovetail.features import known_features
+from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
 from dovetail.implementation import Implementation
@@ -49,12 +50,18 @@ class Registry:
     kernel_fields: dict[str, KernelField] = attrs.field(factory=lambda: dict(BUILTIN_KERNEL_FIELDS))
     """What lane stages may leave for each other, by name."""
     transfers: list[Transfer] = attrs.field(factory=list)
+    versions: list[Callable[[Implementation], Iterable[Implementation]]] = attrs.field(factory=list)
+    """What gives versions for other backends of a function in a call."""
+    feature_groups: dict[str, FeatureGroup] = attrs.field(factory=dict)
+    """Which features models may have, by group."""
 
     def add(self, record: Implementation) -> None:
         """Register one record; the same stage, key, name and backend twice is an error."""
         stage = pipeline.stage(record.stage)
         for field in record.kernel_fields:
             self._add_kernel_field(record, field)
+        for spec in record.model_fields:
+            self._check_model_field(record, spec)
         record = self._with_whole_groups(record)
         if (stage.kind == "table") != (record.key is not None):
             need = "needs" if stage.kind == "table" else "takes no"
@@ -67,11 +74,10 @@ class Registry:
                 f"{unknown[0]!r}{nearest(unknown[0], known) or '.'} Fields of its own it declares with fields= and "
                 "kernel_fields="
             )
-        strange = [f for f in record.supports if f not in known_features()]
+        strange = strange_feature(record.supports, self.feature_groups)
         if strange:
             raise PluginError(
-                f"{record.slot} {record.label} from {record.provider}: supports names {strange[0]!r}, which is no "
-                f"feature{nearest(strange[0], known_features()) or '.'}"
+                f"{record.slot} {record.label} from {record.provider}: supports names {strange}"
             )
         for other in self.of(record.slot):
             if other.label == record.label and stage.kind != "all":
@@ -84,8 +90,20 @@ class Registry:
     def copy(self) -> Registry:
         """A registry to which records can be added without changing this one."""
         return attrs.evolve(
-            self, implementations=list(self.implementations), kernel_fields=dict(self.kernel_fields)
+            self,
+            implementations=list(self.implementations),
+            kernel_fields=dict(self.kernel_fields),
+            feature_groups=dict(self.feature_groups),
         )
+
+    def add_feature_group(self, group: FeatureGroup) -> None:
+        """Take over a group of features; two plugins may not state the same one."""
+        other = self.feature_groups.setdefault(group.name, group)
+        if other is not group:
+            raise PluginError(
+                f"the feature group {group.name!r} of {group.plugin} is stated by {other.plugin} already; give it "
+                "another name"
+            )
 
     def _add_kernel_field(self, record: Implementation, field: KernelField) -> None:
         """Take over a kernel field that a record declares; two records may declare the same one alike."""
@@ -100,8 +118,20 @@ class Registry:
                 "otherwise already"
             )
 
+    def _check_model_field(self, record: Implementation, spec: FieldSpec) -> None:
+        """A Model field that a record declares is well named, and two records declare the same one alike."""
+        problem = wrong_with(spec)
+        if not problem and self.model_fields().get(spec.name, spec) != spec:
+            problem = "is declared otherwise already"
+        if problem:
+            raise PluginError(
+                f"{record.slot} {record.label} from {record.provider}: Model field {spec.name!r} {problem}"
+            )
+
     def _with_whole_groups(self, record: Implementation) -> Implementation:
         """The record with `group.*` spelt out."""
+        if not any(name.endswith(".*") for name in _named_fields(record)):
+            return record
 
         def spelt(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
             return None if names is None else expand(names, self.kernel_fields)
@@ -122,8 +152,10 @@ class Registry:
             taken = {r.name for r in registry.of(slot)}
             if record.name in taken:
                 record = attrs.evolve(record, name=f"{record.name}_of_call")
-            registry.add(record)
-            chosen[slot] = record.label
+            others = [other for versions in self.versions for other in versions(record)]
+            for version in (record, *others):
+                registry.add(version)
+            chosen[slot] = record.name if others else record.label
         return registry, chosen
 
     def of(self, slot: str) -> list[Implementation]:
@@ -165,6 +197,10 @@ class Registry:
         """The Data fields that implementations add, by namespaced name."""
         return {field.name: field for record in self.implementations for field in record.fields}
 
+    def model_fields(self) -> dict[str, FieldSpec]:
+        """The Model fields that implementations add, by namespaced name."""
+        return {spec.name: spec for record in self.implementations for spec in record.model_fields}
+
     def broken(self) -> list[PluginInfo]:
         return [p for p in self.plugins if p.status == "broken"]
 
@@ -204,7 +240,11 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
     ]
     backends = [b for answer in manager.hook.dovetail_backends() for b in answer]
     transfers = [t for answer in manager.hook.dovetail_transfers() for t in answer]
+    versions = [h.function for h in manager.hook.dovetail_function_versions.get_hookimpls()]
+    groups = [attrs.evolve(g, plugin=name) for answer in manager.hook.dovetail_features() for g in answer]
     trial = registry.copy()
+    for group in groups:
+        trial.add_feature_group(group)
     for record in records:
         trial.add(record)
     clash = next((b.name for b in backends if b.name in registry.backends), None)
@@ -212,7 +252,9 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
         raise PluginError(f"backend {clash!r} of {distribution} is registered already; give it another name")
     registry.implementations = trial.implementations
     registry.kernel_fields = trial.kernel_fields
+    registry.feature_groups = trial.feature_groups
     registry.transfers += transfers
+    registry.versions += versions
     registry.backends.update({b.name: b for b in backends})
     return tuple(records)
 

@@ -25,12 +25,11 @@ from dovetail.errors import (
     listing,
     nearest,
 )
-from dovetail.features import constrained, features, unsupported
 from dovetail.implementation import Implementation
 from dovetail.registry import Registry
 
 if TYPE_CHECKING:
-    from dovetail.contracts.types import Model
+    from dovetail.needs import ModelFacts
 
 REFERENCE = "numpy"
 """The backend whose implementations are the specification."""
@@ -46,15 +45,24 @@ class Choice:
 
 
 BY_MODEL = "model option"
+BY_CALL = "call argument"
+"""The origin of what a call says itself."""
+BY_CALL = "call argument"
+"""The origin of what a call says itself."""
 
 
-def model_requests(model: Model, solvers: frozenset[str] | None = None) -> Mapping[str, Request]:
+OWN = frozenset({"dovetail", "the call"})
+"""Providers whose rows need not be asked for: what comes with the engine, and what stands in the call itself."""
+
+
+def model_requests(facts: ModelFacts, solvers: frozenset[str] | None = None) -> Mapping[str, Request]:
     """What the model's own `<option>` says about algorithms. With `solvers` (those installed), a model whose solver
     is not among them does without constraints."""
-    integrator = Integrator(int(model.opt.integrator)).name.lower()
+    option = facts.watched.opt
+    integrator = Integrator(int(option.integrator)).name.lower()
     requests = {"integrate": Request(integrator, None, f"{BY_MODEL} integrator={integrator}")}
-    solver = Solver(int(model.opt.solver)).name.lower()
-    if not constrained(model):
+    solver = Solver(int(option.solver)).name.lower()
+    if not facts.constrained():
         requests["solve_constraints"] = Request("unconstrained", None, "the model has no constraints")
     elif solvers is not None and solver not in solvers:
         requests["solve_constraints"] = Request("unconstrained", None, f"no {solver}: left out on request")
@@ -63,19 +71,35 @@ def model_requests(model: Model, solvers: frozenset[str] | None = None) -> Mappi
     return requests
 
 
+def loaded_already(slot: str) -> SelectionError:
+    """What to say to a call that chooses for loading when the model is there."""
+    return SelectionError(
+        f"{BY_CALL}: {slot} takes part in loading a model, and this model is loaded already; give it to "
+        f'dovetail.load: load(path, stages={{"{slot}": …}})'
+    )
+
+
+@attrs.frozen
+class Move:
+    """The backend on which a slot runs for the sake of others, and why."""
+
+    backend: str
+    reason: str
+
+
 @attrs.define
 class Selector:
     """Answers `choose(slot)` for one model and one configuration."""
 
     registry: Registry
     config: Config
-    model: Model
+    facts: ModelFacts
     unconstrained: bool = False
     """Do without constraints if the model's solver is not installed (the caller knows)."""
-    given_up: dict[str, str] = attrs.field(factory=dict)
-    """Chains that this plan cannot use, slots that cannot follow one, and why."""
+    moved: dict[str, Move] = attrs.field(factory=dict)
+    """Slots that a plan has run on another backend than they would, and why."""
     _requests: dict[str, list[Request]] = attrs.field(init=False)
-    _features: frozenset[str] = attrs.field(init=False)
+    _plugins: frozenset[str] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._check_names()
@@ -83,24 +107,58 @@ class Selector:
         solvers = (
             frozenset(r.name for r in self.registry.of("solve_constraints")) if self.unconstrained else None
         )
-        for slot, request in model_requests(self.model, solvers).items():
+        for slot, request in model_requests(self.facts, solvers).items():
             self._requests.setdefault(slot, []).append(request)
-        self._features = features(self.model)
+        self._plugins = self._asked_plugins()
+
+    def _asked_plugins(self) -> frozenset[str]:
+        """The plugins that the configuration names; one that is not installed is an error."""
+        wish = self.config.setting("plugins", ())
+        known = {name for p in self.registry.plugins for name in (p.name, p.distribution)} - OWN
+        known |= {r.provider for r in self.registry.implementations} - OWN
+        for name in wish.value or ():
+            if name not in known:
+                raise SelectionError(
+                    f"{wish.origin}: plugins names {name!r}, which is not installed{nearest(name, known) or '.'} "
+                    f"Installed: {listing(sorted(known)) or 'none but dovetail itself'}"
+                )
+        names = frozenset(wish.value or ())
+        chosen = {p.distribution for p in self.registry.plugins if p.name in names}
+        return names | chosen
+
+    def asks_for(self, label: str, record: Implementation) -> bool:
+        """Whether somebody wants a row that adds to what others compute: by its name, or by its plugin's."""
+        if record.provider in OWN or record.provider in self._plugins:
+            return True
+        stage, _, name = label.partition("#")
+        wishes = self.config.requests.get(stage, ())
+        return any(not name or wish.name == name for wish in wishes)
 
     def _check_names(self) -> None:
-        """Every slot a configuration names must exist."""
+        """Every slot a configuration names must exist; those of loading are looked at when a model is loaded."""
         for slot, wishes in self.config.requests.items():
-            stage, _, key = slot.partition(":")
-            if stage not in pipeline.STAGES:
-                raise UnknownStageError(
-                    f"{wishes[0].origin}: there is no stage {stage!r}{nearest(stage, pipeline.STAGES)}"
-                )
-            keys = self.registry.keys(stage)
-            if key and key not in keys:
-                raise UnknownStageError(
-                    f"{wishes[0].origin}: stage {stage} has no row {key!r}{nearest(key, keys) or '.'} "
-                    f"Rows: {listing(keys)}"
-                )
+            if not self._of_loading(slot, wishes):
+                self._check_slot(slot, wishes[0].origin)
+
+    def _of_loading(self, slot: str, wishes: Iterable[Request]) -> bool:
+        """Whether a slot is one of loading: not for a plan, so a call that asks for it here is an error."""
+        stage = pipeline.STAGES.get(slot.partition(":")[0])
+        if stage is None or stage.phase != "compile":
+            return False
+        if any(wish.origin == BY_CALL for wish in wishes):
+            raise loaded_already(slot)
+        return True
+
+    def _check_slot(self, slot: str, origin: str) -> None:
+        """The stage exists, and so does its row."""
+        stage, _, key = slot.partition(":")
+        if stage not in pipeline.STAGES:
+            raise UnknownStageError(f"{origin}: there is no stage {stage!r}{nearest(stage, pipeline.STAGES)}")
+        keys = self.registry.keys(stage)
+        if key and key not in keys:
+            raise UnknownStageError(
+                f"{origin}: stage {stage} has no row {key!r}{nearest(key, keys) or '.'} Rows: {listing(keys)}"
+            )
 
     def choose(self, slot: str) -> Choice:
         """The implementation for a slot, checked: it exists, its packages are there, it fits the model."""
@@ -110,40 +168,64 @@ class Selector:
         backend = next(((w.backend, w.origin) for w in wishes if w.backend), None)
         if backend is not None:
             choice = Choice(self._exact(slot, name, backend[0], backend[1], records), backend[1])
+        elif slot in self.moved:
+            choice = self._moved(slot, name, name_origin, records)
         else:
             choice = self._by_default_backend(slot, name, name_origin, records)
         self._check_installed(choice)
         self._check_suitable(choice)
-        why = self._unchained(choice.record)
-        if why:
-            raise SelectionError(f"{slot}: {choice.record.label}, asked for by {choice.origin}: {why}")
         return choice
 
-    def _unchained(self, record: Implementation) -> str:
-        """Why an implementation that works only together with others cannot be used here."""
-        follows = self.follows(record)
-        own = record.slot if follows else ""
-        found = [self.given_up.get(key) for key in (record.chain, follows, own) if key]
-        reason = next(filter(None, found), None)
-        if reason and follows:
-            return f"it works only in one kernel with the chain of stages it reads from, and {reason}"
-        return f"it works only as one of a chain of stages in one kernel, and {reason}" if reason else ""
+    # ---- on another backend, for the sake of others
 
-    def follows(self, record: Implementation) -> str:
-        """The chain whose memory an implementation reads in this model, if any."""
-        return record.follows if not record.follows_with or record.follows_with in self._features else ""
+    def can_move(self, slot: str, record: Implementation, backend: str) -> bool:
+        """Whether a slot may run elsewhere: nobody asked for its backend, and the same algorithm is there."""
+        asked = any(wish.backend for wish in self._wishes(slot)) or self._asked_of_parts(record)
+        other = self.registry.find(slot, record.name, backend)
+        return not asked and slot not in self.moved and other is not None and not self._unsuitable(other)
+
+    def _asked_of_parts(self, record: Implementation) -> bool:
+        """Whether a backend is asked for in one of the parts that a stage calls."""
+        parts = set(pipeline.stage(record.stage).parts)
+        return any(
+            wish.backend
+            for slot, wishes in self.config.requests.items()
+            if slot.partition(":")[0] in parts
+            for wish in wishes
+        )
+
+    def move(self, slot: str, backend: str, reason: str) -> None:
+        """From now on choose this backend for a slot."""
+        self.moved[slot] = Move(backend, reason)
+
+    def _moved(self, slot: str, name: str, origin: str, records: list[Implementation]) -> Choice:
+        move = self.moved[slot]
+        record = self._exact(slot, name, move.backend, move.reason, records)
+        if move.backend == REFERENCE:
+            return Choice(record, origin, fallback=move.reason)
+        return Choice(record, move.reason)
 
     def settle(self, slot: str, choice: Choice, parts: Iterable[str]) -> Choice:
-        """The choice, or the reference where a backend wished for everywhere lacks a part that the stage calls."""
+        """The choice, or one on the backend that its parts need: that which somebody asked for in a part, or the
+        reference where a backend wished for everywhere lacks one."""
         backend = choice.record.backend
+        if any(w.backend for w in self._wishes(slot)) or slot in self.moved:
+            return choice
+        for part in parts:
+            wish = next((w for w in self._wishes(part) if w.backend and w.backend != backend), None)
+            record = self.registry.find(slot, choice.record.name, wish.backend) if wish else None
+            if wish is not None and record is not None and not self._unsuitable(record):
+                return Choice(record, f"the backend of {part}, by {wish.origin}")
         reference = self.registry.find(slot, choice.record.name, REFERENCE)
-        if backend == REFERENCE or reference is None or any(w.backend for w in self._wishes(slot)):
+        if backend == REFERENCE or reference is None:
             return choice
         for part in parts:
             lacks = self._lacks(part, backend)
             if lacks:
-                wish = self.config.setting("backend", REFERENCE)
-                return Choice(reference, "default", fallback=f"{backend} wished by {wish.origin}: {lacks}")
+                wish_everywhere = self.config.setting("backend", REFERENCE)
+                return Choice(
+                    reference, "default", fallback=f"{backend} wished by {wish_everywhere.origin}: {lacks}"
+                )
         return choice
 
     def _lacks(self, part: str, backend: str) -> str:
@@ -196,6 +278,8 @@ class Selector:
                 return wish.name, wish.origin
         names = list(dict.fromkeys(r.name for r in records))
         defaults = list(dict.fromkeys(r.name for r in records if r.default))
+        if len(defaults) > 1:
+            raise _two_defaults(slot, [r for r in records if r.default])
         if len(defaults) == 1:
             return defaults[0], "default"
         if len(names) == 1:
@@ -224,7 +308,7 @@ class Selector:
         by_backend = {r.backend: r for r in records if r.name == name}
         wanted = by_backend.get(wish.value)
         if wanted is not None:
-            why = self._unsuitable(wanted) or self._unchained(wanted)
+            why = self._unsuitable(wanted)
             if not why:
                 origin = name_origin if wish.origin == "default" else f"backend by {wish.origin}"
                 return Choice(wanted, origin)
@@ -264,7 +348,7 @@ class Selector:
             )
 
     def _unsuitable(self, record: Implementation) -> str:
-        left_out = unsupported(record.supports, self._features)
+        left_out = self.facts.unsupported(record.supports)
         return f"{record.label} does not handle {', '.join(left_out)}" if left_out else ""
 
     def _check_suitable(self, choice: Choice) -> None:
@@ -280,6 +364,18 @@ class Selector:
                 {slot, slot.partition(":")[0]}
             )
             raise error
+
+
+def _two_defaults(slot: str, records: list[Implementation]) -> SelectionError:
+    """More than one package says that its own is the one to use."""
+    first = {record.name: record for record in records}
+    claims = " and ".join(f"{r.name!r} of {r.provider}" for r in first.values())
+    name = next(iter(first))
+    return SelectionError(
+        f"{slot}: {claims} both claim to be the default. Choose one, e.g. "
+        f'stages={{"{slot}": "{name}"}} in the call, or "{slot}" = "{name}" under [stages] in dovetail.toml, or '
+        f"leave a package out with DOVETAIL_DISABLED_PLUGINS"
+    )
 
 
 def _importable(module: str) -> bool:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.enums import BiasType, GainType, LengthRangeMode
 from dovetail.errors import PlanError
 
 from .context import Context
 from .tree import Joint
 
+Completion = Callable[[Any, Callable[[str], Callable[..., Any]]], None]
+"""Completes a loaded Model, given a function that finds what fills a slot of loading."""
+
 _MINVAL = 1e-15
 
+LENGTH_RANGE: Mapping[str, Any] = {
+    "mode": int(LengthRangeMode.MUSCLE),
+    "useexisting": True,
+    "uselimit": False,
+    "accel": 20.0,
+    "maxforce": 0.0,
+    "timeconst": 1.0,
+    "timestep": 0.01,
+    "inttotal": 10.0,
+    "interval": 2.0,
+    "tolrange": 0.05,
+}
+"""mj_defaultLROpt of MuJoCo 3.4; seconds, and rad/s² or m/s²."""
 
-def afterwards(context: Context) -> tuple[Callable[[Any], None], ...]:
+
+def afterwards(context: Context) -> tuple[Completion, ...]:
     """Functions that complete a loaded model, in order."""
     springs = [joint for joint in context.joints if any(joint.springdamper)]
-    return (lambda model: set_springs(model, springs), lambda model: set_length_ranges(model, context))
+    return (
+        lambda model, filler: set_springs(model, springs),
+        lambda model, filler: set_length_ranges(model, context, filler),
+    )
 
 
 def set_springs(model: Any, joints: list[Joint]) -> None:
@@ -34,20 +55,32 @@ def set_springs(model: Any, joints: list[Joint]) -> None:
         model.dof_damping[dofs] = 2.0 * inertia / max(_MINVAL, time)
 
 
-def set_length_ranges(model: Any, context: Context) -> None:
+def set_length_ranges(model: Any, context: Context, filler: Callable[[str], Callable[..., Any]]) -> None:
     """actuator_lengthrange of the actuators that `<compiler><lengthrange>` is about: muscles, unless it says else."""
-    if not model.nu:
-        return
-    from dovetail.lengthrange import DEFAULTS, LengthRangeError, length_range, needs_range
-
-    settings = {**DEFAULTS, **context.compiler.lengthrange}
+    settings = {**LENGTH_RANGE, **context.compiler.lengthrange}
     for actuator in context.actuators:
         if not needs_range(model, actuator.id, settings):
             continue
         try:
-            model.actuator_lengthrange[actuator.id] = length_range(model, actuator.id, settings)
-        except (LengthRangeError, PlanError) as problem:
+            found = filler("length_range")(model, actuator.id, settings)
+        except (ValueError, PlanError) as problem:
             raise actuator.place.error(
                 f"its lengthrange cannot be computed: {problem}; write lengthrange, or switch the computation off "
                 'with <compiler><lengthrange mode="none"/>'
             ) from None
+        model.actuator_lengthrange[actuator.id] = found
+
+
+def needs_range(model: Any, actuator: int, settings: Mapping[str, Any]) -> bool:
+    """Whether the settings ask for this actuator's range."""
+    types = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
+    muscle = types[0] == GainType.MUSCLE or types[1] == BiasType.MUSCLE
+    user = types[0] == GainType.USER or types[1] == BiasType.USER
+    wanted = {
+        LengthRangeMode.NONE: False,
+        LengthRangeMode.MUSCLE: muscle,
+        LengthRangeMode.MUSCLEUSER: muscle or user,
+        LengthRangeMode.ALL: True,
+    }[LengthRangeMode(settings["mode"])]
+    low, high = model.actuator_lengthrange[actuator]
+    return wanted and not (settings["useexisting"] and low < high)

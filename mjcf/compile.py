@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.errors import PluginError
 
 from . import arrays
-from .afterwards import afterwards
+from .afterwards import Completion, afterwards
 from .asset_arrays import asset_sizes
 from .bodies import compile_bodies, number_mocap
 from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader, ShapeRow
@@ -51,6 +51,7 @@ from .flex import compile_flexes
 from .flex_arrays import flex_sizes
 from .fuse import fuse_static_bodies
 from .link_arrays import link_sizes
+from .plugin_fields import filling
 from .schema import MUJOCO
 from .source import Loader, Node, load
 from .submodels import Library
@@ -73,8 +74,11 @@ class Compiled:
     modelname: str
     source: str
     """Path of the main file, or the name given to the text."""
-    afterwards: tuple[Callable[[Any], None], ...] = ()
-    """What remains to be done to the loaded model, once its constants are known."""
+    afterwards: tuple[Completion, ...] = ()
+    """What remains to be done to the loaded model, once its constants are known, given a function that finds what
+    fills a slot of loading."""
+    fill: Callable[[Any], None] = lambda model: None
+    """Gives the model's fields that plugins added their values."""
 
 
 def compile_file(
@@ -159,7 +163,7 @@ def _compile(text: str, source: str, loader: Loader, tables: _Tables, dialect: s
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
     sizes = _sizes(context, values)
-    return Compiled(sizes, values, names, context.modelname, source, afterwards(context))
+    return Compiled(sizes, values, names, context.modelname, source, afterwards(context), filling(context))
 
 
 def _custom_tags(rows: Mapping[str, ElementRow]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from dovetail.errors import listing, nearest
 
 from .defaults import Defaults
 from .kinds import Vec
+from .plugin_fields import OwnValue
 from .source import Loader, Node
 from .tree import Actuator, Body, Geom, Item, Joint, Site
 
@@ -132,6 +133,8 @@ class Context:
     """Equalities that hold the edges of flexcomps, until `<equality>` is read."""
     plugin_users: list[tuple[Node, Any, str]] = attrs.field(factory=list)
     """`<plugin>` elements of bodies and geoms, their owners, and what the plugin must be able to do."""
+    own_values: list[OwnValue] = attrs.field(factory=list)
+    """Values of Model fields that plugins added."""
 
     def __attrs_post_init__(self) -> None:
         self.objects = {kind: [] for kind in KINDS}
@@ -166,6 +169,18 @@ class Context:
         if self.compiler_of(node).strippath:
             name = name.replace("\\", "/").rpartition("/")[2]
         return self.loaders[node.model].read_asset(node, attribute, name, directory)
+
+    def set_field(self, name: str, values: Any, node: Node) -> None:
+        """Give a Model field of a plugin (`acme:stiffness`) its values, read from an element: numbers, or a function
+        of this context that gives them when all objects have their final numbers."""
+        self.own_values.append(OwnValue(name, values, node))
+
+    def set_row(
+        self, name: str, kind: str, which: str, values: Any, node: Node, attribute: str = "name"
+    ) -> None:
+        """Give a Model field of a plugin its values for one object, by the name that an attribute of the element
+        says; the other objects keep theirs."""
+        self.own_values.append(OwnValue(name, values, node, kind, which, attribute))
 
     def add(self, kind: str, item: Item) -> None:
         """Number an object and remember its name."""

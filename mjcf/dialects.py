@@ -8,7 +8,7 @@ raw elements; the schema and the compiler know nothing of dialects.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from dovetail.errors import listing, nearest
 
@@ -16,8 +16,12 @@ from .source import Node, walk
 
 Rewrite = Callable[[Node], None]
 
-_CONDIMS = {"2": "3", "5": "6"}
+MAIN = "main"
+"""The default class of what names none."""
+
+_CONDIMS = {2: 3, 5: 6}
 """Contact dimensions that never existed, rounded up to those that do."""
+_MOST_CONDIM = 6
 _CONDIM_TAGS = ("geom", "pair", "contact")
 _FLEX_CONTACT = (
     *(
@@ -59,16 +63,47 @@ def exact_mesh_inertia(root: Node) -> None:
 
 
 def shell_inertia_of_mesh_geoms(root: Node) -> None:
-    """`shellinertia` on a mesh geom: the inertia of its mesh asset, unless that says its own."""
+    """`shellinertia` on a mesh geom, its own or its class's: the inertia of its mesh asset, unless that says its
+    own."""
     meshes = {_asset_name(node): node for node in walk(root) if node.tag == "mesh"}
-    for node in walk(root):
-        if node.tag == "geom" and "mesh" in node.raw and node.raw.get("type", "mesh") == "mesh":
-            written = node.raw.pop("shellinertia", None)
-            if written is not None:
-                _deprecated(node, "shellinertia on a mesh geom", 'write <mesh inertia="shell">', "mesh")
-            asset = meshes.get(node.raw["mesh"])
-            if written == "true" and asset is not None:
-                asset.raw.setdefault("inertia", "shell")
+    classes = _geom_classes(root)
+    for node, inherited in _geoms(root):
+        settings = {**classes.get(inherited, {}), **node.raw}
+        if "mesh" not in settings or settings.get("type", "mesh") != "mesh":
+            continue
+        written = settings.get("shellinertia")
+        if "shellinertia" in node.raw or written == "true":
+            _deprecated(node, "shellinertia on a mesh geom", 'write <mesh inertia="shell">', "mesh")
+            node.raw["shellinertia"] = "false"
+        asset = meshes.get(settings["mesh"])
+        if written == "true" and asset is not None:
+            asset.raw.setdefault("inertia", "shell")
+
+
+def _geoms(root: Node) -> Iterator[tuple[Node, str]]:
+    """Every geom of the bodies, and the default class it is of."""
+    pending = [(node, MAIN) for node in reversed(root.children) if node.tag == "worldbody"]
+    while pending:
+        node, inherited = pending.pop()
+        if node.tag == "geom":
+            yield node, node.raw.get("class", inherited)
+        below = node.raw.get("childclass", inherited)
+        pending.extend((child, below) for child in reversed(node.children))
+
+
+def _geom_classes(root: Node) -> dict[str, dict[str, str]]:
+    """Attributes of geoms that each default class has, those of the classes around it included."""
+    classes: dict[str, dict[str, str]] = {MAIN: {}}
+    pending = [(node, classes[MAIN]) for node in reversed(root.children) if node.tag == "default"]
+    while pending:
+        node, settings = pending.pop()
+        for child in node.children:
+            if child.tag == "geom":
+                settings.update(child.raw)
+        for child in reversed([child for child in node.children if child.tag == "default"]):
+            own = classes.setdefault(child.raw.get("class", ""), dict(settings))
+            pending.append((child, own))
+    return classes
 
 
 def _asset_name(mesh: Node) -> str:
@@ -77,12 +112,14 @@ def _asset_name(mesh: Node) -> str:
 
 
 def invalid_condims(root: Node) -> None:
-    """condim 2 and 5: rounded up."""
+    """condim 2 and 5: rounded up; above 6: 6."""
     for node in walk(root):
-        if node.tag in _CONDIM_TAGS and node.raw.get("condim", "").strip() in _CONDIMS:
-            old = node.raw["condim"].strip()
-            _deprecated(node, f"condim {old}", f"write {_CONDIMS[old]}", "condim")
-            node.raw["condim"] = _CONDIMS[old]
+        old = node.raw.get("condim", "").strip()
+        if node.tag in _CONDIM_TAGS and old.isascii() and old.isdigit():
+            meant = min(_CONDIMS.get(int(old), int(old)), _MOST_CONDIM)
+            if meant != int(old):
+                _deprecated(node, f"condim {old}", f"write {meant}", "condim")
+                node.raw["condim"] = str(meant)
 
 
 def flex_settings_on_the_flex(root: Node) -> None:
@@ -144,7 +181,7 @@ DIALECTS: Mapping[str, tuple[Rewrite, ...]] = {
 
 
 FLAT_MESHES_ARE_BOXES = frozenset(["legacy"])
-"""Dialects in which a mesh without volume has the inertia of its bounding box."""
+"""Dialects in which a mesh without volume or area has the inertia of its bounding box."""
 
 
 def rewrites(dialect: str) -> tuple[Rewrite, ...]:

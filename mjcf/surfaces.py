@@ -32,8 +32,9 @@ _SLACK_ABSOLUTE, _SLACK_RELATIVE = 1e-9, 1e-6
 """How far principal moments may violate A + B ≥ C."""
 
 
-def process(mesh: Mesh, row: MeshInertiaRow) -> None:
-    """Compile one mesh whose surface has been read; `row` integrates its inertia."""
+def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
+    """Compile one mesh whose surface has been read; `row` integrates its inertia, over its `own_faces` in every mode
+    if so said."""
     surface, node = mesh.surface, mesh.place
     if mesh.inertia == MeshInertia.EXACT:
         _check_orientation(mesh)
@@ -46,9 +47,9 @@ def process(mesh: Mesh, row: MeshInertiaRow) -> None:
     mesh.polygons = polygons(surface.vertex, sides)
     _transform(mesh)
     area, _ = surface_centroid(surface.vertex, surface.face)
-    if area < SMALL:
+    if area < SMALL and needs_area:
         raise node.error("the surface has no area; move the vertices apart, or scale the mesh")
-    _set_frame(mesh, row, sides)
+    _set_frame(mesh, row, surface.face if own_faces else sides)
     _set_polygon_normals(mesh)
     _set_volumes(mesh)
     mesh.graph = graph

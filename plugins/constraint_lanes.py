@@ -7,8 +7,8 @@ chain of body b. The tangents of a contact are multiplied by their friction coef
 Rows of few dofs (friction loss, limits, coupled joints, tendons) are *dof rows* with coefficients.
 
 Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is link
-`nequality + c`. A row that a world does not have weighs D = 0 there. All of it lies in memory shared by the stages.
-Compare mj_makeConstraint.
+`nequality + c`. A row that a world does not have weighs D = 0 there. All of it is kernel fields (`body_rows` and
+`dof_rows` in `contracts.kernel_fields`). Compare mj_makeConstraint.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
+from dovetail.backends.lanes.groups import FieldGroup
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
+from dovetail.contracts.kernel_fields import LARGEST_DIM
 from dovetail.plugins.contact_lanes import Contacts
 from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.structure import row_dofs
 
 if TYPE_CHECKING:
-    from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
+    from dovetail.backends.lanes.kernel import Int, Kernel
+
+__all__ = ["LARGEST_DIM", "DofRows", "Kind", "Links"]
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
-
-LARGEST_DIM = 6
-"""Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
 
 
 class Kind(NamedTuple):
@@ -220,11 +222,27 @@ SOURCES: dict[str, Callable[[Any], RowTable]] = {
 """Where dof rows come from, in the order in which they stand."""
 
 
-@attrs.define(eq=False)
-class Links:
-    """Rows between bodies, as the stages of a kernel see them; the index l is a link, r one of its base rows."""
+def body_row_room(k: Kernel) -> int:
+    """Room for connects and welds, then for contacts."""
+    links = Links(k)
+    return max(1, links.nequality + (links.contacts.capacity if links.has_contacts else 0))
 
-    k: Kernel
+
+def dof_row_count(k: Kernel) -> int:
+    """Rows of few dofs."""
+    return DofRows(k).count
+
+
+def dof_row_width(k: Kernel) -> int:
+    """Most dofs of such a row."""
+    return DofRows(k).width
+
+
+@attrs.define(eq=False, slots=False)
+class Links(FieldGroup):
+    """Rows between bodies, the kernel fields `body_rows`; the index l is a link, r one of its base rows."""
+
+    group: str = attrs.field(default="body_rows", init=False)
 
     @cached_property
     def contacts(self) -> Contacts:
@@ -245,14 +263,12 @@ class Links:
 
     @property
     def capacity(self) -> int:
-        return max(1, self.nequality + (self.contacts.capacity if self.has_contacts else 0))
+        return self.k.kernel_size("nbody_row")
 
     @property
     def count(self) -> Any:
         """Links of the tile."""
         return self.nequality + (self.contacts.count if self.has_contacts else 0)
-
-    # which
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -268,28 +284,9 @@ class Links:
         """Place of a kind in `kinds`."""
         return [kind.name for kind in self.kinds].index(name)
 
-    @property
-    def kind(self) -> IntegerField:
-        """Index in `kinds`."""
-        return self._integers("kind")
-
-    @property
-    def dim(self) -> IntegerField:
-        """Number of base rows."""
-        return self._integers("dim")
-
-    @property
-    def near(self) -> IntegerField:
-        """The body whose wrench is the near one; it has dofs."""
-        return self._integers("near")
-
-    @property
-    def far(self) -> IntegerField:
-        """The other body, or 0 if that does not move."""
-        return self._integers("far")
-
-    def by_kind(self, link: Any) -> Iterator[Kind]:
-        """`for kind in links.by_kind(l):` runs its body, at run time, for the kind of link l only."""
+    @walk
+    def each_kind(self, link: Any) -> Iterator[Kind]:
+        """`for kind in links.each_kind(l):` runs its body, at run time, for the kind of link l only."""
         if len(self.kinds) == 1:
             yield self.kinds[0]
             return
@@ -298,8 +295,9 @@ class Links:
             with self.k.when(here == index):
                 yield kind
 
-    def base_rows(self, link: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
-        """`for row in links.base_rows(l, kind):` runs its body for the base rows of link l, from `first` on."""
+    @walk
+    def each_base_row(self, link: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+        """`for row in links.each_base_row(l, kind):` runs its body for the base rows of link l, from `first` on."""
         dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
         if len(dims) == 1 and max(dims) <= UNROLLED:
             yield from range(first, *dims)
@@ -307,56 +305,12 @@ class Links:
         with self.k.loop(first, self.dim[link]) as row:
             yield row
 
-    # what
 
-    @property
-    def near_wrench(self) -> Field:
-        return self._lanes("near_wrench", LARGEST_DIM, 6)
+@attrs.define(eq=False, slots=False)
+class DofRows(FieldGroup):
+    """Rows of few dofs, the kernel fields `dof_rows`; the index r is a row."""
 
-    @property
-    def far_wrench(self) -> Field:
-        """Only where `far` is not 0."""
-        return self._lanes("far_wrench", LARGEST_DIM, 6)
-
-    @property
-    def D(self) -> Field:
-        """Weights: of the normal (or an edge of the pyramid) and the square of the regularised cone's slope; of an
-        equality, of its linear and of its angular rows. The first is 0 in worlds without the link."""
-        return self._lanes("D", 2)
-
-    @property
-    def spring(self) -> Field:
-        """Stiffness · impedance · violation."""
-        return self._lanes("spring", LARGEST_DIM)
-
-    @property
-    def damping(self) -> Field:
-        """Of the first row, and of the others."""
-        return self._lanes("damping", 2)
-
-    @property
-    def offset(self) -> Field:
-        """Minus the reference acceleration, from constraint_reference."""
-        return self._lanes("offset", LARGEST_DIM)
-
-    @property
-    def force(self) -> Field:
-        """From the solver: of a contact, force and torque in its frame as mj_contactForce gives them; of an equality,
-        the forces of its rows. Zero in worlds where the link does not act."""
-        return self._lanes("force", LARGEST_DIM)
-
-    def _integers(self, name: str) -> IntegerField:
-        return self.k.shared_integers(f"links/{name}", self.capacity)
-
-    def _lanes(self, name: str, *shape: int) -> Field:
-        return self.k.shared(f"links/{name}", self.capacity, *shape)
-
-
-@attrs.define(eq=False)
-class DofRows:
-    """Rows of few dofs, as the stages of a kernel see them; the index r is a row."""
-
-    k: Kernel
+    group: str = attrs.field(default="dof_rows", init=False)
 
     @cached_property
     def tables(self) -> dict[str, RowTable]:
@@ -372,8 +326,9 @@ class DofRows:
         names = [*SOURCES, "end"]
         return sum(len(self.tables[name].ids) for name in names[: names.index(source)])
 
-    def each(self, source: str) -> Iterator[Any]:
-        """`for r in rows.each("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
+    @walk
+    def each_row(self, source: str) -> Iterator[Any]:
+        """`for r in rows.each_row("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
         first, count = self.first(source), len(self.tables[source].ids)
         if count:
             with self.k.loop(first, first + count) as r:
@@ -403,39 +358,3 @@ class DofRows:
     def fills(self) -> bool:
         """Whether any row adds entries to the Hessian."""
         return any(t.fills.any() for t in self.tables.values())
-
-    @property
-    def coefficient(self) -> Field:
-        return self._lanes("coefficient", self.width)
-
-    @property
-    def D(self) -> Field:
-        """Weight; 0 in worlds without the row."""
-        return self._lanes("D")
-
-    @property
-    def loss(self) -> Field:
-        """Friction loss; only of rows that have one."""
-        return self._lanes("loss")
-
-    @property
-    def spring(self) -> Field:
-        """Stiffness · impedance · violation."""
-        return self._lanes("spring")
-
-    @property
-    def damping(self) -> Field:
-        return self._lanes("damping")
-
-    @property
-    def offset(self) -> Field:
-        """Minus the reference acceleration, from constraint_reference."""
-        return self._lanes("offset")
-
-    @property
-    def force(self) -> Field:
-        """From the solver; zero in worlds without the row."""
-        return self._lanes("force")
-
-    def _lanes(self, name: str, *shape: int) -> Field:
-        return self.k.shared(f"rows/{name}", max(1, self.count), *shape)

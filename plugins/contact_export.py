@@ -8,7 +8,7 @@ mj_setContact and mj_instantiateContact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +23,15 @@ from dovetail.plugins.contact_params.mujoco_numpy import IN_GAP, INCLUDED, NO_DO
 from dovetail.plugins.spatial import MINVAL, Array
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.exports import Export, Outbox
+    from dovetail.backends.lanes.exports import Export, Outbox
 
 LISTED = {
-    f"contact.{name}": f"contacts/{name}"
+    f"contact.{name}": f"contact_list.{name}"
     for name in (
         *("dist", "pos", "frame", "friction", "solref", "solreffriction", "solimp", "includemargin"),
     )
 }
-"""Fields that the list holds, and the names of its memory."""
+"""Fields that the list holds, and the kernel fields that they are made of."""
 
 OF_PAIR = ("contact.geom", "contact.geom1", "contact.geom2", "contact.dim")
 OF_ROWS = ("contact.exclude", "contact.mu", "contact.efc_address")
@@ -41,7 +41,10 @@ NO_FLEX = ("contact.flex", "contact.elem", "contact.vert")
 COUNTS = {"ne": EQUALITIES, "nf": FRICTION, "nl": LIMITS, "nefc": ALL}
 """Numbers of rows, and their places among the kernel's counts."""
 
-FIELDS = ("ncon", *COUNTS, *LISTED, *OF_PAIR, *OF_ROWS, *NO_FLEX)
+OF_CANDIDATES = ("candidate_geom", "candidate_pair", "contact_candidate")
+"""Of the pairs that were near, only those that touch leave a kernel, one for each contact."""
+
+FIELDS = ("ncon", "ncandidate", *COUNTS, *LISTED, *OF_PAIR, *OF_ROWS, *NO_FLEX, *OF_CANDIDATES)
 """Everything that can be had."""
 
 
@@ -52,46 +55,56 @@ def delivery(model: Any, wanted: Collection[str]) -> Delivery:
 
 @attrs.define(eq=False, slots=False)
 class Delivery:
-    """Which memory of the kernel is needed for the wanted fields, and how they are made of it."""
+    """Which kernel fields are needed for the wanted fields, and how they are made of them."""
 
     model: Any
     wanted: frozenset[str]
+    memo: Mapping[str, Any] = attrs.field(factory=dict)
+    """What the kernel was built with, if its contacts come from elsewhere."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """The table that the kernel's list of contacts refers to."""
+        if "contacts/pairs" in self.memo:
+            given: Pairs = self.memo["contacts/pairs"]
+            return given
+        return self._own_pairs
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def _own_pairs(self) -> Pairs:
         return pairs_of(self.model)
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        from dovetail.backends.taichi.exports import Export
+        from dovetail.backends.lanes.exports import Export
 
-        found = [Export("contacts/ncon")]
+        found = [Export("contact_list.ncon")]
         if self.wanted.intersection((*COUNTS, "contact.efc_address")):
             found.append(Export(ROW_COUNTS))
         if self.of_contacts:
-            lists = {"contacts/dist", *(LISTED[name] for name in self.of_contacts if name in LISTED)}
+            lists = {"contact_list.dist", *(LISTED[name] for name in self.of_contacts if name in LISTED)}
             if self.wanted.intersection(OF_ROWS):
-                lists |= {"contacts/includemargin", "contacts/friction"}
-            found += [Export(name, count="contacts/count") for name in sorted(lists)]
-            found.append(Export("contacts/pair", integers=True, count="contacts/count"))
+                lists |= {"contact_list.includemargin", "contact_list.friction"}
+            found += [Export(name, count="contact_list.count") for name in sorted(lists)]
+            found.append(Export("contact_list.pair", integers=True, count="contact_list.count"))
         return tuple(found)
 
     @property
     def of_contacts(self) -> tuple[str, ...]:
         """Those that have a row per contact."""
-        return tuple(name for name in self.wanted if name.startswith("contact."))
+        return tuple(n for n in self.wanted if n.startswith("contact.") or n in OF_CANDIDATES)
 
     def write(self, data: Any, outbox: Outbox) -> None:
         """Fill the wanted fields of all worlds."""
         shape = (outbox.ntile, 1, outbox.lanes)
-        ncon = outbox["contacts/ncon"] if "contacts/ncon" in outbox else np.zeros(shape)
+        ncon = outbox["contact_list.ncon"] if "contact_list.ncon" in outbox else np.zeros(shape)
         rows = outbox[ROW_COUNTS] if ROW_COUNTS in outbox else np.zeros((shape[0], 4, shape[2]))
-        counts = {"ncon": ncon} | {name: rows[:, at : at + 1] for name, at in COUNTS.items()}
+        counts = {"ncon": ncon, "ncandidate": ncon} | {name: rows[:, at : at + 1] for name, at in COUNTS.items()}
         for name, numbers in counts.items():
             if name in self.wanted:
                 data.arena.block(data.arena.layout.places[name])[...] = numbers
-        if self.of_contacts and "contacts/dist" in outbox:
-            data.reserve(ncon_max=int(ncon.max()))
+        if self.of_contacts and "contact_list.dist" in outbox:
+            data.reserve(ncon_max=int(ncon.max()), ncandidate_max=int(ncon.max()))
             _Contacts(self.model, self.pairs, outbox, rows).write(data, self.of_contacts)
 
 
@@ -107,7 +120,7 @@ class _Contacts:
     @cached_property
     def where(self) -> tuple[Array, Array, Array]:
         """Tile, place in the tile's list, and lane of each contact."""
-        dist = self.outbox["contacts/dist"][:, :, 0]
+        dist = self.outbox["contact_list.dist"][:, :, 0]
         listed = np.arange(dist.shape[1]) < self.outbox.lengths[: len(dist), None]
         tile, place, lane = np.nonzero((dist < 0.5 * ABSENT) & listed[:, :, None])
         return tile, place, lane
@@ -119,7 +132,7 @@ class _Contacts:
 
     def _sum_before(self, values: Array) -> Array:
         """Sum of the values of the contacts that stand before each one in its world."""
-        (tile, place, lane), dist = self.where, self.outbox["contacts/dist"]
+        (tile, place, lane), dist = self.where, self.outbox["contact_list.dist"]
         table = np.zeros((dist.shape[0], dist.shape[1], dist.shape[3]), int)
         table[tile, place, lane] = values
         return (np.cumsum(table, axis=1) - table)[tile, place, lane]
@@ -127,7 +140,7 @@ class _Contacts:
     @cached_property
     def pair(self) -> Array:
         tile, place, _ = self.where
-        return self.outbox["contacts/pair"][tile, place, 0]
+        return self.outbox["contact_list.pair"][tile, place, 0]
 
     def listed(self, name: str) -> Array:
         """A column of the list, (n, width)."""
@@ -156,6 +169,9 @@ class _Contacts:
             "contact.exclude": lambda: self.exclude[:, None],
             "contact.mu": lambda: self.mu[:, None],
             "contact.efc_address": lambda: self.efc_address[:, None],
+            "candidate_geom": lambda: self.geoms,
+            "candidate_pair": lambda: self.pairs.pair[self.pair][:, None],
+            "contact_candidate": lambda: self.number[:, None],
         }
         return makers[name]() if name in makers else np.full((len(self.pair), 2), -1)
 
@@ -166,18 +182,18 @@ class _Contacts:
     @cached_property
     def dim(self) -> Array:
         """By the rule of priorities that the kernel was built with."""
-        return self.outbox.tables["contacts/dim"][self.pair]
+        return self.outbox.tables["contact_list.dim"][self.pair]
 
     @cached_property
     def exclude(self) -> Array:
-        in_gap = self.listed("contacts/dist")[:, 0] >= self.listed("contacts/includemargin")[:, 0]
+        in_gap = self.listed("contact_list.dist")[:, 0] >= self.listed("contact_list.includemargin")[:, 0]
         moves = self.pairs.moves[self.pair] > 0
         return np.where(in_gap, IN_GAP, np.where(moves, INCLUDED, NO_DOFS))
 
     @property
     def mu(self) -> Array:
         """Friction of the regularised cone; 0 without friction or rows."""
-        slide = self.listed("contacts/friction")[:, 0]
+        slide = self.listed("contact_list.friction")[:, 0]
         rubs = (self.dim > 1) & (self.exclude == INCLUDED)
         return np.where(rubs, slide / np.sqrt(max(float(self.model.opt.impratio), MINVAL)), 0.0)
 

@@ -5,18 +5,19 @@ them are near is found at run time. Contacts are a compact list for the whole ti
 in any of the tile's worlds, and in the worlds without it its distance is ABSENT. Pairs and contacts come in
 MuJoCo's order. World frame. Compare mj_collision.
 
-The list lies in memory shared by the stages of the kernel, not in Data, so the whole chain from the broadphase to
-the solver must run in lanes: their records name one `chain`.
+The list is kernel fields (`contact_list` and `candidate_list` in `contracts.kernel_fields`), not Data, so the whole
+chain from the broadphase to the solver must run in lanes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
 
+from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.broadphase.candidates_numpy import (
     by_body,
@@ -26,37 +27,15 @@ from dovetail.plugins.broadphase.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.broadphase.pairs_numpy import unordered_pairs
-from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
-from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
+from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.narrowphase.dispatch_numpy import NEVER_TOUCH
 from dovetail.plugins.spatial import Array
 
 if TYPE_CHECKING:
-    from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
+    from dovetail.backends.lanes.kernel import Int, Kernel
 
 ABSENT = 1e10
 """Distance of a contact in a world that does not have it."""
-
-SLOTS = {
-    "plane-sphere": 1,
-    "plane-capsule": 2,
-    "plane-ellipsoid": 1,
-    "plane-cylinder": 4,
-    "plane-box": 4,
-    "sphere-sphere": 1,
-    "sphere-capsule": 1,
-    "sphere-cylinder": 1,
-    "sphere-box": 1,
-    "capsule-capsule": 2,
-    "capsule-box": 2,
-    "box-box": 12,
-    "plane-mesh": 3,
-    "plane-sdf": 3,
-    **dict.fromkeys(CONVEX_PAIRS, 1),
-    **dict.fromkeys(HFIELD_PAIRS, MAX_CONTACTS),
-}
-"""Most contacts of a pair, by its types. Two rectangles overlap in eight corners at most; a box may add its lowest
-corner just beside the face, and corners on an outline are found twice."""
 
 LEAST_ROOM = 2048
 """Contacts that every model has room for, as far as its pairs can have them: some twenty megabytes of addresses, of
@@ -105,8 +84,9 @@ class Pairs:
         return int(self.slots.sum())
 
 
-def pairs_of(model: Any) -> Pairs:
-    """The pairs of a model; needs ids, types, masks and flags only."""
+def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pairs:
+    """The pairs of a model, with the number of contacts that each pair of types can have; needs ids, types, masks and
+    flags only."""
     geoms, pair = static_pairs(model)
     keys, kind = _type_pairs(model, geoms)
     touching = np.array([key not in NEVER_TOUCH for key in keys], bool)[kind]
@@ -114,8 +94,15 @@ def pairs_of(model: Any) -> Pairs:
     order = report_order(model, geoms, pair)
     geoms, pair = by_type(model, geoms[order]), pair[order]
     keys, kind = _type_pairs(model, geoms)
-    slots = np.array([SLOTS.get(key, MANY_SLOTS) for key in keys], int)[kind]
+    slots = np.array([most_contacts.get(key, MANY_SLOTS) for key in keys], int)[kind]
+    return pair_table(model, geoms, pair, slots)
+
+
+def pair_table(model: Any, geoms: Array, pair: Array, slots: Array, dim: Array | None = None) -> Pairs:
+    """Pairs of geoms (n, 2) in the order given; their dimensions, if not said, by the usual rule of priorities."""
+    keys, kind = _type_pairs(model, geoms)
     body1, body2 = model.geom_bodyid[geoms].reshape(-1, 2).T
+    usual = contact_dims(model, geoms, pair, priority_rule(model, geoms)) if dim is None else dim
     return Pairs(
         geom1=geoms[:, 0],
         geom2=geoms[:, 1],
@@ -123,7 +110,7 @@ def pairs_of(model: Any) -> Pairs:
         kind=kind,
         slots=slots,
         first=np.cumsum(slots) - slots,
-        dim=contact_dims(model, geoms, pair, priority_rule(model, geoms)),
+        dim=usual,
         body1=body1,
         body2=body2,
         moves=((model.body_weldid[body1] != 0) | (model.body_weldid[body2] != 0)).astype(int),
@@ -194,26 +181,48 @@ class StoredContacts:
     """The contact of a slot."""
 
 
-@attrs.define(eq=False)
-class Contacts:
-    """The list of contacts of the tile, as the stages of a kernel see it."""
+def pairs_in(k: Kernel) -> Pairs:
+    """The pairs of the kernel's model, worked out once for a program."""
+    memo = k.layout.memo
+    if "contacts/pairs" not in memo:
+        memo["contacts/pairs"] = pairs_of(k.structure, {**MOST_CONTACTS, **stated_contacts(k)})
+    pairs: Pairs = memo["contacts/pairs"]
+    return pairs
 
-    k: Kernel
-    pairs: Pairs = attrs.field()
 
-    @pairs.default
-    def _pairs_of_structure(self) -> Pairs:
-        memo = self.k.layout.memo
-        if "contacts/pairs" not in memo:
-            memo["contacts/pairs"] = pairs_of(self.k.structure)
-        pairs: Pairs = memo["contacts/pairs"]
-        return pairs
+def stated_contacts(k: Kernel) -> dict[str, int]:
+    """How many contacts the chosen rows of `collide_pair` say they find at most, by pair of types."""
+    rows = {slot.partition(":") for slot in k.layout.facts}
+    stated = {key: k.layout.facts[f"{stage}:{key}"] for stage, _, key in rows if stage == "collide_pair"}
+    return {key: int(facts["most_contacts"]) for key, facts in stated.items() if "most_contacts" in facts}
+
+
+def pair_count(k: Kernel) -> int:
+    """Pairs of geoms that may touch wherever they are."""
+    return pairs_in(k).count
+
+
+def contact_room(k: Kernel) -> int:
+    """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
+    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.structure.ngeom))
+    return max(k.room(pairs_in(k).capacity, usual), 1)
+
+
+@attrs.define(eq=False, slots=False)
+class Contacts(FieldGroup):
+    """The list of contacts of the tile: the kernel fields `contact_list`, and what follows from them."""
+
+    group: str = attrs.field(default="contact_list", init=False)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs that may touch."""
+        return pairs_in(self.k)
 
     @property
     def capacity(self) -> int:
-        """Length of the arrays: what all pairs together can have, or in large models what they usually have."""
-        usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(self.k.structure.ngeom))
-        return max(self.k.room(self.pairs.capacity, usual), 1)
+        """Length of the arrays."""
+        return self.k.kernel_size("ncontact_list")
 
     @property
     def may_lack_room(self) -> bool:
@@ -232,31 +241,15 @@ class Contacts:
                 self.k.lacks(count, self.capacity)
                 self.count = 0
 
-    # which
-
     @property
     def count(self) -> Int:
         """Contacts in the list."""
-        count: Int = self._count[0]
+        count: Int = self.k.kernel_field("contact_list.count")[0]
         return count
 
     @count.setter
     def count(self, value: Any) -> None:
-        self._count[0] = value
-
-    @property
-    def _count(self) -> IntegerField:
-        return self.k.shared_integers("contacts/count", 1)
-
-    @property
-    def pair(self) -> IntegerField:
-        """Row of `pairs` of contact c."""
-        return self.k.shared_integers("contacts/pair", self.capacity)
-
-    @property
-    def slot(self) -> IntegerField:
-        """Which of its pair's contacts contact c is."""
-        return self.k.shared_integers("contacts/slot", self.capacity)
+        self.k.kernel_field("contact_list.count")[0] = value
 
     def of_pair(self, column: str, p: Any) -> Int:
         """A column of `pairs` (`geom1`, `body2`, …) at row p."""
@@ -268,84 +261,29 @@ class Contacts:
     @property
     def dims(self) -> Array:
         """condim by row of `pairs`, by the rule of priorities that contact_params uses."""
-        table = self.k.tables.get("contacts/dim")
-        return self.pairs.dim if table is None else table[:-1]
-
-    # where
-
-    def _lanes(self, name: str, *shape: int) -> Field:
-        return self.k.shared(f"contacts/{name}", self.capacity, *shape)
-
-    @property
-    def dist(self) -> Field:
-        """Distance, ABSENT in worlds without the contact."""
-        return self._lanes("dist")
-
-    @property
-    def pos(self) -> Field:
-        """(3) world frame."""
-        return self._lanes("pos", 3)
-
-    @property
-    def frame(self) -> Field:
-        """(9) normal and two tangents, row by row."""
-        return self._lanes("frame", 9)
-
-    @property
-    def ncon(self) -> Field:
-        """How many contacts each world has, as a number at index 0."""
-        return self.k.shared("contacts/ncon", 1)
+        return self.k.table_field("contact_list.dim")[: self.pairs.count]
 
     def exists(self, c: Any) -> Any:
         """Mask of the worlds that have contact c."""
         return self.dist[c] < 0.5 * ABSENT
-
-    # how: written by contact_params
-
-    @property
-    def friction(self) -> Field:
-        """(5) two tangential, one torsional, two rolling coefficients."""
-        return self._lanes("friction", 5)
-
-    @property
-    def solref(self) -> Field:
-        return self._lanes("solref", 2)
-
-    @property
-    def solreffriction(self) -> Field:
-        return self._lanes("solreffriction", 2)
-
-    @property
-    def solimp(self) -> Field:
-        return self._lanes("solimp", 5)
-
-    @property
-    def includemargin(self) -> Field:
-        """Margin − gap: a contact acts where its distance is below it."""
-        return self._lanes("includemargin")
 
     def acts(self, c: Any) -> Any:
         """Mask of the worlds in which contact c makes constraint rows (if its pair can move at all)."""
         return self.dist[c] < self.includemargin[c]
 
 
-@attrs.define(eq=False)
-class Candidates:
-    """The list of near pairs: those that are in reach in any world of the tile."""
+@attrs.define(eq=False, slots=False)
+class Candidates(FieldGroup):
+    """The near pairs, those in reach in any world of the tile: the kernel fields `candidate_list`."""
 
-    k: Kernel
-    capacity: int
+    group: str = attrs.field(default="candidate_list", init=False)
 
     @property
     def count(self) -> Int:
-        count: Int = self.k.shared_integers("candidates/count", 1)[0]
+        """Pairs in the list."""
+        count: Int = self.k.kernel_field("candidate_list.count")[0]
         return count
 
     @count.setter
     def count(self, value: Any) -> None:
-        self.k.shared_integers("candidates/count", 1)[0] = value
-
-    @property
-    def pair(self) -> IntegerField:
-        """Row of `Pairs`."""
-        return self.k.shared_integers("candidates/pair", max(self.capacity, 1))
+        self.k.kernel_field("candidate_list.count")[0] = value

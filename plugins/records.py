@@ -6,12 +6,6 @@ from typing import Any
 
 from dovetail.implementation import Implementation
 
-LANE_CHAIN = "constraints"
-"""The Taichi implementations from the broadphase to the solver, which share memory of one kernel."""
-
-CONTACT_DELIVERY = "dovetail.plugins.contact_export:delivery"
-"""What brings contacts and numbers of rows from a lane kernel into Data."""
-
 
 def siblings(
     stage: str,

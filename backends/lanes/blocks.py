@@ -99,6 +99,8 @@ class Trace:
     serial: int = 0
     epoch: int = 0
     changes: dict[Any, int] = attrs.field(factory=dict)
+    spoiled: str = ""
+    """Why nothing more can be recorded."""
 
     def __attrs_post_init__(self) -> None:
         self.root = Block(self, None)
@@ -108,6 +110,7 @@ class Trace:
         self, op: str, kind: str, args: tuple[Any, ...], *, depends: Any = None, share: bool = True
     ) -> Value:
         """The symbol for `op(args)` here; `depends` names the memory or variable it reads."""
+        self.check_sound()
         for a in args:
             if isinstance(a, Value):
                 self.check_scope(a)
@@ -124,6 +127,7 @@ class Trace:
 
     def effect(self, item: Item, changes: Any = None) -> None:
         """Record an effect; later loads of what it changes are new symbols."""
+        self.check_sound()
         self.block.items.append(item)
         if changes is not None:
             self.changes[changes] = self.changes.get(changes, 0) + 1
@@ -134,10 +138,19 @@ class Trace:
         self.block = body
 
     def leave(self, body: Block) -> None:
+        self.check_sound()
         if self.block is not body or body.parent is None:
             raise LaneError("k.loop / k.when blocks must end in the reverse of the order they began")
         self.epoch += 1
         self.block = body.parent
+
+    def spoil(self, reason: str) -> None:
+        """The stage left a block from its middle: whatever it would write now would stand in the wrong place."""
+        self.spoiled = self.spoiled or reason
+
+    def check_sound(self) -> None:
+        if self.spoiled:
+            raise LaneError(self.spoiled)
 
     def _find(self, key: tuple[Any, ...]) -> Value | None:
         block: Block | None = self.block

@@ -11,6 +11,7 @@ from math import factorial, log, log2, pi
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.scopes import walk
 
 # π/2 in three parts, short enough for their products with quadrant numbers to be exact (fdlibm, e_rem_pio2.c;
 # Cephes, sinf.c), and minimax polynomials on |x| ≤ π/4, highest power first (sinf.c).
@@ -175,7 +176,7 @@ _EXP = tuple(1.0 / factorial(n) for n in range(13, -1, -1))
 def power(k: Kernel, x: Any, p: Any) -> Any:
     """x to the power p for 0 ≤ x ≤ 1 and p ≥ 0; 0 where x vanishes (also for p = 0)."""
     mantissa, exponent = k.local(k.max(x, _TINY[k.precision])), k.local(0.0)
-    for number, doublings in _powers_of_two(k):
+    for number, doublings in _each_power_of_two(k):
         small = mantissa.value * number <= 1.0
         mantissa.set(k.select(small, mantissa.value * number, mantissa.value))
         exponent.set(k.select(small, exponent.value - doublings, exponent.value))
@@ -192,14 +193,15 @@ def _exp_negative(k: Kernel, x: Any) -> Any:
     halvings = k.min(k.floor(0.5 - x * (1.0 / log(2.0))), 2.0 * _LARGEST_POWER[k.precision] - 1.0)
     r = x + halvings * _LN2_PARTS[0] + halvings * _LN2_PARTS[1]
     scale, left = k.local(1.0), k.local(halvings)
-    for number, doublings in _powers_of_two(k):
+    for number, doublings in _each_power_of_two(k):
         more = left.value >= doublings
         scale.set(k.select(more, scale.value / number, scale.value))
         left.set(k.select(more, left.value - doublings, left.value))
     return scale.value * polynomial(r, _EXP)
 
 
-def _powers_of_two(k: Kernel) -> Iterator[tuple[Any, Any]]:
+@walk
+def _each_power_of_two(k: Kernel) -> Iterator[tuple[Any, Any]]:
     """`for number, exponent in …:` runs its body for 2^512, 2^256, … 2^1 (in f32 from 2^64)."""
     largest = _LARGEST_POWER[k.precision]
     number, exponent = k.local(2.0**largest), k.local(largest)

@@ -1,4 +1,4 @@
-"""Lane kernels: writing a Taichi stage as plain Python that reads like its NumPy sibling.
+"""Lane kernels: writing a stage for many worlds as plain Python that reads like its NumPy sibling.
 
 A stage builder is a function of a `Kernel`, run once when a plan is compiled::
 
@@ -12,13 +12,19 @@ A stage builder is a function of a `Kernel`, run once when a plan is compiled::
 `k.model` and `k.data` have MuJoCo's names. Indexing a field with fewer indices than it has axes gives the rest as
 a NumPy object array (`d.xpos[i]` is a vector of three), and assigning to it stores. Conditions on the Model steer
 `k.when`; conditions that differ between worlds steer `k.select`. Nothing outside this interface is emitted, so a
-stage cannot reach the vector operations that abort the Taichi runtimes.
+stage cannot reach the vector operations that abort some runtimes.
+
+What runs when is visible. A Python `for` unrolls while the stage is built. A loop or branch of the kernel is a `with`
+block (`k.loop`, `k.when`, `k.otherwise`, `k.worlds`, or a context manager made of them), or a `for` over a *walk*: a
+generator made by `@walk` whose name begins with `each_` (`for r in rows.each_row("limits"):`), which unrolls, loops
+or branches as the model needs. Both are left at their end only: a `break`, `return` or exception in them is a
+LaneError, since it would happen while the stage is built and not in the kernel; `k.leave_when` ends a loop early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -33,7 +39,9 @@ from dovetail.backends.lanes.blocks import (
     SetVariable,
     Trace,
 )
+from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.memory import (
+    KERNEL,
     PRIVATE,
     Field,
     FieldPlace,
@@ -45,6 +53,7 @@ from dovetail.backends.lanes.memory import (
     Table,
     elementwise,
 )
+from dovetail.backends.lanes.scopes import Scope
 from dovetail.backends.lanes.values import (
     COND,
     INT,
@@ -62,13 +71,14 @@ from dovetail.backends.lanes.values import (
     kind_of,
     make,
 )
+from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES, KernelField
 
 __all__ = [
     "INTEGERS",
     "LACKING",
     "PRIVATE",
+    "PROGRAM",
     "REALS",
-    "SHARED",
     "Cond",
     "Field",
     "FieldPlace",
@@ -89,8 +99,8 @@ __all__ = [
     "elementwise",
 ]
 
-SHARED = "shared"
-"""Instead of a stage's name, for scratch memory that several stages use."""
+PROGRAM = "program"
+"""Instead of a stage's name, for scratch memory of the program itself."""
 
 INTEGERS = "#"
 """Ends the name of scratch memory that holds uniform integers."""
@@ -98,7 +108,7 @@ INTEGERS = "#"
 REALS = "~"
 """Ends the name of scratch memory that holds uniform reals."""
 
-LACKING = f"{SHARED}{PRIVATE}lacking{INTEGERS}"
+LACKING = f"{PROGRAM}{PRIVATE}lacking{INTEGERS}"
 """Memory that says how many times more room the lists of a tile need, or 0."""
 
 
@@ -117,6 +127,12 @@ class Layout:
     """How many times the usual room lists have (see `Kernel.room`)."""
     per_world: Container[str] = ()
     """Model fields that are lanes: every world has values of its own, in the Data field `model:<field>`."""
+    kernel_fields: Mapping[str, KernelField] = BUILTIN_KERNEL_FIELDS
+    """What stages may leave for each other, by name."""
+    facts: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    """What the records of the plan's parts say about themselves, by slot."""
+    given_tables: Mapping[str, np.ndarray] = attrs.field(factory=dict)
+    """Kernel fields that are tables and that no stage of the program works out."""
     memo: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
     """What stages worked out from the structure, so that it is done once for a program."""
 
@@ -134,14 +150,18 @@ class Kernel:
     trace: Trace = attrs.field(factory=Trace)
     reads: set[str] = attrs.field(factory=set)
     writes: set[str] = attrs.field(factory=set)
+    read_first: set[str] = attrs.field(factory=set)
+    """What was read before the stage had written any of it."""
     private: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
     """Shapes of scratch memory, by its full name."""
     tables: dict[str, np.ndarray] = attrs.field(factory=dict)
     """Constant integers, by name; shared by all stages of a program."""
+    table_fields: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Kernel fields that are tables, as far as stages of the program have worked them out; shared by all of them."""
     per_world: set[str] = attrs.field(factory=set)
     """Model fields with values per world that the stage reads."""
     buffers: set[str] = attrs.field(factory=set)
-    """Optional arguments of the kernel that the stage needs (`emit.OPTIONAL_BUFFERS`)."""
+    """Optional buffers that the stage needs (see `fuse.OPTIONAL_BUFFERS`)."""
     _variables: int = 0
     _world_loops: int = 0
     _loops: list[Loop] = attrs.field(factory=list)
@@ -178,18 +198,101 @@ class Kernel:
         """Memory of this stage's own, per world, kept from step to step of one launch."""
         return Field(self, self._memory(self.stage, name, shape), shape)
 
-    def shared(self, name: str, *shape: int) -> Field:
-        """Memory per world that several stages of the program use under the same name; in no arena, so that a stage
-        which reads it needs the one that writes it in the same kernel."""
-        return Field(self, self._memory(SHARED, name, shape), shape)
-
     def integers(self, name: str, *shape: int) -> IntegerField:
         """Uniform integers of this stage's own, one set for the whole tile: lists of what is active in any world."""
         return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape), shape)
 
-    def shared_integers(self, name: str, *shape: int) -> IntegerField:
-        """Uniform integers that several stages use under the same name."""
-        return IntegerField(self, self._memory(SHARED, name + INTEGERS, shape), shape)
+    def kernel_field(self, name: str) -> Field | IntegerField:
+        """What stages of a kernel leave for each other under a declared name (`contracts.kernel_fields`)."""
+        field = self._declared(name)
+        if field.kind == "table":
+            raise LaneError(
+                f"{self.stage}: {name} is worked out while the kernel is built: use k.table_field"
+            )
+        shape = self._shape_of(field)
+        if field.kind == "integers":
+            return IntegerField(self, self._memory(KERNEL, name + INTEGERS, shape), shape)
+        return Field(self, self._memory(KERNEL, name, shape), shape)
+
+    def group(self, name: str) -> FieldGroup:
+        """The kernel fields of a group as attributes: `k.group("row_counts").active`."""
+        return FieldGroup(self, name)
+
+    def set_table_field(self, name: str, numbers: Any) -> None:
+        """Give a kernel field that is a table its numbers, for stages after this one."""
+        shape = self._shape_of(self._declared(name, "table"))
+        array = np.asarray(numbers, dtype=np.int32)
+        array = array if array.size else np.zeros(shape, np.int32)  # as other fields it is never empty
+        if array.shape != shape:
+            raise LaneError(
+                f"{self.stage}: {name} has shape {shape}, but gets numbers of shape {array.shape}"
+            )
+        self.table_fields[name] = array
+        self.note_write(name)
+
+    def table_field(self, name: str) -> np.ndarray:
+        """The numbers of a kernel field that is a table."""
+        self._declared(name, "table")
+        known = self.table_fields.get(name, self.layout.given_tables.get(name))
+        if known is None:
+            raise LaneError(
+                f"{self.stage}: reads {name}, which no earlier stage of the program has worked out "
+                f"({self.layout.kernel_fields[name].writer} would)"
+            )
+        self.note_read(name)
+        return known
+
+    def kernel_size(self, name: str) -> int:
+        """A length of kernel fields: a size of the Model, or worked out as `KERNEL_SIZES` says. Asking for it reads
+        nothing at run time, so what it is worked out from is not noted."""
+        if name in self.layout.sizes:
+            return self.layout.sizes[name]
+        if name not in KERNEL_SIZES:
+            known = [*KERNEL_SIZES, *self.layout.sizes]
+            raise LaneError(f"{self.stage}: there is no size {name!r}{_near(name, known)}")
+        memo, key = self.layout.memo, f"kernel_size/{name}"
+        if key not in memo:
+            noted = set(self.reads), set(self.read_first)
+            module, _, function = KERNEL_SIZES[name].number.partition(":")
+            memo[key] = int(getattr(import_module(module), function)(self))
+            self.reads, self.read_first = noted
+        size: int = memo[key]
+        return size
+
+    def _shape_of(self, field: KernelField) -> tuple[int, ...]:
+        """The shape of a kernel field; a length that is 0 in this model becomes 1, as memory cannot be empty."""
+        lengths = (n if isinstance(n, int) else self.kernel_size(n) for n in field.shape)
+        return tuple(max(1, length) for length in lengths)
+
+    def _declared(self, name: str, kind: str = "") -> KernelField:
+        """The declaration of a kernel field, which must be of a kind if one is given."""
+        known = self.layout.kernel_fields
+        if name not in known:
+            raise LaneError(
+                f"{self.stage}: there is no kernel field {name!r}{_near(name, known)}; "
+                "a plugin's own stands in its record's kernel_fields="
+            )
+        if kind and known[name].kind != kind:
+            raise LaneError(f"{self.stage}: {name} is no {kind} but {known[name].kind}: use k.kernel_field")
+        return known[name]
+
+    def note_read(self, name: str) -> None:
+        """The stage reads a declared field."""
+        self.reads.add(name)
+        if name not in self.writes:
+            self.read_first.add(name)
+
+    def note_write(self, name: str) -> None:
+        """The stage writes a declared field."""
+        self.writes.add(name)
+
+    def program_memory(self, name: str, *shape: int) -> Field:
+        """Memory per world of the program itself, not of its stages: for what watches over them."""
+        return Field(self, self._memory(PROGRAM, name, shape), shape)
+
+    def program_integers(self, name: str, *shape: int) -> IntegerField:
+        """Uniform integers of the program itself."""
+        return IntegerField(self, self._memory(PROGRAM, name + INTEGERS, shape), shape)
 
     def room(self, most: int, usual: int) -> int:
         """Entries to keep memory for in a list that can have `most` of them: all, or `usual` if that is fewer.
@@ -201,7 +304,7 @@ class Kernel:
     def lacks(self, needed: Any, room: int) -> None:
         """Say that the tile needs more entries than the `room` there is: its results are dropped, and it is run again
         from where it was, with more room."""
-        lacking = self.shared_integers("lacking", 1)
+        lacking = self.program_integers("lacking", 1)
         lacking[0] = self.max(lacking[0], (needed + room - 1) // room)
 
     def reals(self, name: str, *shape: int) -> RealField:
@@ -244,9 +347,12 @@ class Kernel:
 
     # control flow
 
-    @contextmanager
-    def loop(self, start: Any, stop: Any, *, reverse: bool = False) -> Iterator[Int]:
+    def loop(self, start: Any, stop: Any, *, reverse: bool = False) -> Scope[Int]:
         """Repeat for `start <= i < stop`, downwards if `reverse`."""
+        return Scope(self, lambda: self._begin_loop(start, stop, reverse))
+
+    def _begin_loop(self, start: Any, stop: Any, reverse: bool) -> tuple[Int, Callable[[], None]]:
+        """The loop's index, and what ends it."""
         for bound in (start, stop):
             if kind_of(bound) != INT:
                 raise LaneError(f"{self.stage}: a loop bound must be an Int, not {kind_of(bound)}")
@@ -259,9 +365,12 @@ class Kernel:
         item.index = index
         assert isinstance(index, Int)
         self._loops.append(item)
-        yield index
-        self._loops.pop()
-        self.trace.leave(body)
+
+        def end() -> None:
+            self.trace.leave(body)
+            self._loops.pop()
+
+        return index, end
 
     def leave_when(self, condition: Any) -> None:
         """End the innermost loop here if the uniform condition holds."""
@@ -271,9 +380,12 @@ class Kernel:
             raise LaneError(f"{self.stage}: k.leave_when needs a uniform condition, not {kind_of(condition)}")
         self.trace.effect(Break(condition, self._loops[-1], self.trace.block))
 
-    @contextmanager
-    def when(self, condition: Any) -> Iterator[None]:
+    def when(self, condition: Any) -> Scope[None]:
         """What follows runs if the uniform condition holds."""
+        return Scope(self, lambda: self._begin_branch(condition))
+
+    def _begin_branch(self, condition: Any) -> tuple[None, Callable[[], None]]:
+        """Begin a branch; what ends it."""
         kind = kind_of(condition)
         if kind == MASK:
             raise LaneError(
@@ -286,39 +398,53 @@ class Kernel:
         body = Block(self.trace, outer)
         self.trace.effect(Branch(condition, body, None, outer))
         self.trace.enter(body, repeats=False)
-        yield
-        self.trace.leave(body)
+        return None, lambda: self.trace.leave(body)
 
-    @contextmanager
-    def otherwise(self) -> Iterator[None]:
+    def otherwise(self) -> Scope[None]:
         """The other side of the `k.when` just ended."""
+        return Scope(self, self._begin_otherwise)
+
+    def _begin_otherwise(self) -> tuple[None, Callable[[], None]]:
+        """Begin the other side of a branch; what ends it."""
         outer = self.trace.block
         last = outer.items[-1] if outer.items else None
         if not isinstance(last, Branch) or last.otherwise is not None:
             raise LaneError(f"{self.stage}: k.otherwise() must follow a k.when block directly")
-        last.otherwise = Block(self.trace, outer)
-        self.trace.enter(last.otherwise, repeats=False)
-        yield
-        self.trace.leave(last.otherwise)
+        body = last.otherwise = Block(self.trace, outer)
+        self.trace.enter(body, repeats=False)
+        return None, lambda: self.trace.leave(body)
 
-    @contextmanager
-    def worlds(self, mask: Any = None) -> Iterator[Int]:
+    def worlds(self, mask: Any = None) -> Scope[Int]:
         """What follows runs for one world of the tile after the other, or for those where the mask holds.
 
         Inside, `k.split(...).of(world)` reads and writes the world's own numbers; they are uniform there, so `k.when`
         may branch on them.
         """
+        return Scope(self, lambda: self._begin_worlds(mask))
+
+    def _begin_worlds(self, mask: Any) -> tuple[Int, Callable[[], None]]:
+        """The world's number, and what ends its turn."""
         if mask is None:
-            with self.loop(0, self.lanes) as world:
-                yield world
-            return
+            return self._begin_loop(0, self.lanes, False)
         if kind_of(mask) != MASK:
             raise LaneError(f"{self.stage}: k.worlds takes a Mask, not {kind_of(mask)}")
         wanted = self.split(f"worlds/{self._world_loops}", 1)
         self._world_loops += 1
         wanted[0] = self.select(mask, 1.0, 0.0)
-        with self.loop(0, self.lanes) as world, self.when(wanted.of(world)[0] > 0.5):
-            yield world
+        world, end_loop = self._begin_loop(0, self.lanes, False)
+        _, end_branch = self._begin_branch(wanted.of(world)[0] > 0.5)
+
+        def end() -> None:
+            end_branch()
+            end_loop()
+
+        return world, end
+
+    def finish(self) -> None:
+        """The stage is written: every block that it began must have ended."""
+        self.trace.check_sound()
+        if self.trace.block is not self.trace.root:
+            raise LaneError(f"{self.stage}: a run-time loop or branch has not ended")
 
     def local(self, value: Any) -> Variable:
         """A variable holding a number or an array of them, to carry a result through loops and branches."""
@@ -460,10 +586,11 @@ class ExtraFields:
         return getattr(self._data, name)
 
 
-def _near(name: str, known: list[str]) -> str:
+def _near(name: str, known: Iterable[str]) -> str:
+    """The names most like one that is not known."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, 3)
+    close = get_close_matches(name, list(known), 3)
     return f"; near: {', '.join(close)}" if close else ""
 
 

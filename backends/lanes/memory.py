@@ -1,7 +1,8 @@
 """Memory as lane stages index it: Model arrays, Data fields, scratch of lanes, integers and reals, constant tables.
 
 Leading indices are given, trailing axes expand to NumPy object arrays of symbols; assignment stores. Every access is
-noted in the trace of the kernel that the field belongs to (see `lanes`).
+noted in the trace of the kernel that the field belongs to; those of Data and kernel fields also in what the stage
+reads and writes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 PRIVATE = "/"
 """Between a stage and the name of its scratch memory."""
+
+KERNEL = "kernel"
+"""Instead of a stage's name, for memory that holds a kernel field."""
 
 EXPANDED_LIMIT = 64
 """Most numbers one indexing may give: beyond it a loop was forgotten."""
@@ -47,6 +51,14 @@ def elementwise(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray
     return out
 
 
+def declared_name(memory: str) -> str:
+    """The Data or kernel field that a memory holds; empty for scratch, which no record declares."""
+    owner, slash, name = memory.partition(PRIVATE)
+    if not slash:
+        return memory
+    return name.rstrip("#") if owner == KERNEL else ""
+
+
 class _Indexed:
     """Indexing shared by Model and Data fields: leading indices given, trailing axes expanded."""
 
@@ -54,6 +66,17 @@ class _Indexed:
         self.kernel = kernel
         self.name = name
         self.shape = shape
+        self.declared = declared_name(name)
+
+    def note_read(self) -> None:
+        """A number of the field is read."""
+        if self.declared:
+            self.kernel.note_read(self.declared)
+
+    def note_write(self) -> None:
+        """A number of the field is written."""
+        if self.declared:
+            self.kernel.note_write(self.declared)
 
     def load(self, index: tuple[Any, ...]) -> Any:
         raise NotImplementedError
@@ -167,7 +190,7 @@ class Field(_Indexed):
     """A Data array or private scratch: loads give lanes, assignment stores them."""
 
     def load(self, index: tuple[Any, ...]) -> Any:
-        self._note(self.kernel.reads)
+        self.note_read()
         return self.kernel.trace.node("load", NUM, (self.name, *self._cell(index)), depends=self.name)
 
     def _cell(self, index: tuple[Any, ...]) -> tuple[Value, int]:
@@ -180,7 +203,7 @@ class Field(_Indexed):
         kind = kind_of(value)
         if kind not in (INT, REAL, NUM):
             raise LaneError(f"{self.kernel.stage}: {self.name}[…] = {kind}: only numbers are stored")
-        self._note(self.kernel.writes)
+        self.note_write()
         value = values.convert(value, NUM)
         trace = self.kernel.trace
         if isinstance(value, Value):
@@ -190,10 +213,6 @@ class Field(_Indexed):
     def __setitem__(self, index: Any, value: Any) -> None:
         for cell, number in self._pairs(index, value):
             self.store(cell, number)
-
-    def _note(self, names: set[str]) -> None:
-        if PRIVATE not in self.name:
-            names.add(self.name)
 
 
 class RealField(_Indexed):
@@ -282,6 +301,7 @@ class IntegerField(_Indexed):
     """Uniform integers in scratch: loads give Ints, assignment stores them."""
 
     def load(self, index: tuple[Any, ...]) -> Any:
+        self.note_read()
         args = (self.name, *self._cell(index))
         return self.kernel.trace.node(INTEGER_LOAD, INT, args, depends=self.name)
 
@@ -296,6 +316,7 @@ class IntegerField(_Indexed):
             raise LaneError(f"{self.kernel.stage}: {self.name}: integers are stored one by one")
         if kind_of(value) != INT:
             raise LaneError(f"{self.kernel.stage}: {self.name}[…] = {kind_of(value)}: an Int is needed")
+        self.note_write()
         trace = self.kernel.trace
         if isinstance(value, Value):
             trace.check_scope(value)

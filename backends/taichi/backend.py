@@ -12,19 +12,25 @@ import attrs
 import numpy as np
 
 from dovetail.backend import Segment, Slot
-from dovetail.backends.taichi.relayout import Relayout, expected_layouts, relayouts
-from dovetail.contracts.arena import aligned_zeros
+from dovetail.backends.lanes.memory import FieldPlace
+from dovetail.backends.taichi.relayout import Relayout, constants_of, expected_layouts, relayouts
+from dovetail.contracts.arena import Place, aligned_zeros
 from dovetail.contracts.derive import initial_values
-from dovetail.contracts.fields import Array
+from dovetail.contracts.fields import REAL, Array
+from dovetail.contracts.kernel_fields import imported
+from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.errors import PerWorldError, PluginError
 from dovetail.features import features
 from dovetail.per_world import PATTERNS
 
 if TYPE_CHECKING:
-    from dovetail.backends.taichi.exports import Export, Outbox
-    from dovetail.backends.taichi.program import LaneStage, Program
-    from dovetail.backends.taichi.watch import Watch
+    from dovetail.backends.lanes.exports import Export, Outbox
+    from dovetail.backends.lanes.fuse import LaneStage, Sources, Target
+    from dovetail.backends.lanes.imports import Fetcher
+    from dovetail.backends.lanes.kernel import Layout as KernelLayout
+    from dovetail.backends.lanes.watch import Watch
+    from dovetail.backends.taichi.program import Program
     from dovetail.contracts.arena import Layout
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
@@ -73,6 +79,26 @@ class TaichiBackend:
     def compile(self, segment: Segment) -> TaichiRunner:
         return TaichiRunner(segment)
 
+    def inspect(self, segment: Segment) -> None:
+        """Trace all slots as if to compile them: one that touches what its record does not declare is an error."""
+        from dovetail.backends.lanes.fuse import fuse
+
+        sizes = {**segment.model.sizes, **dict.fromkeys(CAPACITIES, 1)}
+        fuse(sources_of(segment, _any_places(segment, sizes), sizes, (), fetchers(segment)), target_of(segment))
+
+
+def _any_places(segment: Segment, sizes: Mapping[str, int]) -> dict[str, Place]:
+    """Places for the real fields that a segment loads and stores, as if one lay behind the other."""
+    places: dict[str, Place] = {}
+    row = 0
+    for name in sorted({*segment.load, *segment.store}):
+        spec = DATA_SPECS.get(name)
+        if spec is None or spec.buffer == REAL:
+            shape = segment.extra_shapes.get(name, ()) if spec is None else spec.dims(dict(sizes))
+            places[name] = Place(REAL, row, shape)
+            row += places[name].count
+    return places
+
 
 class TaichiRunner:
     """A segment's program, built when first run because it needs the Data's layout."""
@@ -80,17 +106,20 @@ class TaichiRunner:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._program: Program | None = None
-        self._structure: dict[str, Array] = {}
+        self._constants: dict[str, Array] = {}
         self._relayouts: list[Relayout] = []
         self._layout: Layout | None = None
         self._growth = 1
         self._watch = watch_of(segment)
         self._deliveries: list[Delivery] = []
+        self._fetchers = fetchers(segment)
         self._outbox: Outbox | None = None
+        self._inbox: Outbox | None = None
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
         if data.arena.layout is not self._layout:
             self._adopt(data)
+        self._fetch(data)
         assert self._program is not None
         launch = {
             "model_buffers": self._segment.model.buffers,
@@ -98,19 +127,35 @@ class TaichiRunner:
             "evaluation": evaluation,
             "converted": self._converted(data),
             "outbox": self._outbox,
+            "inbox": self._inbox,
         }
         with expected_layouts(self._relayouts, data):
             self._run(data, launch)
         if self._outbox is not None:
             for delivery in self._deliveries:
                 delivery.write(data, self._outbox)
-        for name, value in self._structure.items():
+        for name, value in self._constants.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
         if self._watch is not None and self._outbox is not None:
             self._watch.tell(data, self._outbox)
 
-    def _run(self, data: Data, launch: Mapping[str, Any]) -> None:
+    def _fetch(self, data: Data) -> None:
+        """Make kernel fields of Data; the program is built again if it has no place for what there is."""
+        from dovetail.backends.lanes.imports import fill
+
+        for fetcher in self._fetchers:
+            lists = fetcher.read(data)
+            assert self._program is not None
+            room = self._program.room(lists)
+            if lists.learnt or lists.longest > room:
+                self._growth *= max(1, -(-lists.longest // room))
+                logger.info("contacts of a new kind: the kernel is built again")
+                self._build(data)
+            assert self._inbox is not None
+            fill(self._inbox, lists)
+
+    def _run(self, data: Data, launch: dict[str, Any]) -> None:
         """Launch; tiles whose lists lacked room are untouched, and run again by a program that has more."""
         assert self._program is not None
         numbers = data.arena.buffers["real"]
@@ -123,7 +168,7 @@ class TaichiRunner:
                 len(lacking),
                 self._growth,
             )
-            self._program = build(self._segment, data, self._growth, self._deliveries)
+            self._program = build(self._segment, data, self._growth, self._deliveries, self._fetchers)
             lacking = self._program.run(numbers, **launch, only=lacking)
 
     @property
@@ -153,15 +198,21 @@ class TaichiRunner:
         """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
         if self._program is None or data.arena.layout != self._layout:
             self._deliveries = deliveries(self._segment, data)
-            self._program = build(self._segment, data, self._growth, self._deliveries)
-            self._outbox = self._program.outbox()
-            self._structure = structure_fields(self._segment, data)
+            self._constants = constant_fields(self._segment, data)
             self._relayouts = relayouts(self._segment)
+            self._build(data)
         self._layout = data.arena.layout
+
+    def _build(self, data: Data) -> None:
+        self._program = build(self._segment, data, self._growth, self._deliveries, self._fetchers)
+        self._outbox, self._inbox = self._program.outbox(), self._program.inbox()
 
 
 class Delivery(Protocol):
     """Brings fields that are no numbers of the kernel into Data, from memory that its stages share."""
+
+    memo: Mapping[str, Any]
+    """What the kernel was built with."""
 
     @property
     def exports(self) -> Sequence[Export]:
@@ -174,33 +225,33 @@ class Delivery(Protocol):
 
 
 def deliveries(segment: Segment, data: Data) -> list[Delivery]:
-    """One for each function that the slots' records name, if Data has fields for it to fill."""
-    wanted: dict[str, tuple[Slot, set[str]]] = {}
-    for slot in segment.slots:
-        names = {name for name in slot.writes if name in data and not _in_kernel(data, name)}
-        if slot.record.delivery and names:
-            wanted.setdefault(slot.record.delivery, (slot, set()))[1].update(names)
+    """One for each transfer that makes fields of this Data."""
     found = []
-    for slot, names in wanted.values():
-        make = slot.record.load_delivery()
-        assert make is not None  # that is why it is listed
-        found.append(make(segment.model, names))
+    for transfer in segment.transfers:
+        names = segment.exports.intersection(transfer.out, data.arena.layout.places)
+        if names:
+            found.append(imported(transfer.deliver)(segment.model, names))
     return found
 
 
-def _in_kernel(data: Data, name: str) -> bool:
-    """Whether a field is one of those that kernels compute with."""
-    return data.arena.layout.places[name].dtype == "real"
+def fetchers(segment: Segment) -> list[Fetcher]:
+    """One for each transfer that makes kernel fields of this segment."""
+    return [
+        imported(transfer.fetch)(segment.model, segment.imports.intersection(transfer.into))
+        for transfer in segment.transfers
+        if not segment.imports.isdisjoint(transfer.into)
+    ]
 
 
-def structure_fields(segment: Segment, data: Data) -> dict[str, Array]:
-    """Integer fields present in the Data that the segment's stages would write, constant for the model."""
+def constant_fields(segment: Segment, data: Data) -> dict[str, Array]:
+    """Integer fields of this Data that the segment's stages write, and that are constant for the model."""
+    written = {name for slot in segment.slots for name in slot.writes if name in data}
     found: dict[str, Array] = {}
-    for slot in segment.slots:
-        compute = slot.record.load_structure()
-        wanted = {name for name in slot.writes if name in data and data._specs[name].dtype != "real"}
-        if compute is not None and wanted:
-            found.update({name: value for name, value in compute(segment.model).items() if name in wanted})
+    for transfer in segment.transfers:
+        names = written.intersection(transfer.constant)
+        if names:
+            values = constants_of(transfer, segment.model)
+            found.update({name: values[name] for name in names})
     return found
 
 
@@ -213,55 +264,106 @@ def converted(segment: Segment) -> list[str]:
     return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
 
 
-def build(segment: Segment, data: Data, growth: int = 1, delivered: Sequence[Delivery] = ()) -> Program:
+def build(
+    segment: Segment,
+    data: Data,
+    growth: int = 1,
+    delivered: Sequence[Delivery] = (),
+    fetched: Sequence[Fetcher] = (),
+) -> Program:
     """Trace and compile the segment's slots for the layout of this Data; lists get `growth` times their usual
     room."""
-    from dovetail.backends.taichi.program import FieldPlace, compile_program
+    from dovetail.backends.taichi.program import compile_program
 
-    model = segment.model
-    shapes = {name: spec.dims(dict(data.sizes)) for name, spec in DATA_SPECS.items() if spec.dtype == "real"}
-    shapes.update({name: DATA_SPECS[name].dims(dict(data.sizes)) for name in CONVERTED})
-    shapes.update(segment.extra_shapes)
-    places = {
-        name: FieldPlace(place.offset, place.shape)
-        for name, place in data.arena.layout.places.items()
-        if place.dtype == "real"
-    }
-    stages = [stage for slot in segment.slots for stage in lane_stages(slot)]
-    exports = [export for delivery in delivered for export in delivery.exports]
-    watch = watch_of(segment)
-    if watch is not None:
-        from dovetail.backends.taichi.watch import EXPORT, watched
+    memo = {name: value for fetcher in fetched for name, value in fetcher.memo.items()}
+    for delivery in delivered:
+        delivery.memo = memo
+    sources = sources_of(segment, data.arena.layout.places, data.sizes, delivered, fetched)
+    return compile_program(sources, target_of(segment, growth))
 
-        stages, exports = watched(stages, watch), [*exports, EXPORT]
-    return compile_program(
-        stages=stages,
-        model_places=_model_places(model),
-        data_places=places,
-        data_shapes=shapes,
-        initial=_initial(model, shapes),
-        load=[name for name in segment.load if name in places],
-        store=[name for name in segment.store if name in places],
-        converted=converted(segment),
-        sizes=model.sizes,
-        features=_features(model),
-        structure=Structure(model, segment.per_world) if segment.per_world else model,
-        evaluations=segment.evaluations if segment.whole_step else 1,
+
+def target_of(segment: Segment, growth: int = 1) -> Target:
+    """What a segment's kernel is made for."""
+    from dovetail.backends.lanes.fuse import Target
+
+    return Target(
         lanes=segment.lanes,
         precision=segment.precision,
         threads=segment.threads,
         runtime=segment.options.get("runtime", "auto"),
         arch=segment.options.get("arch", "auto"),
         growth=growth,
-        repeatable=segment.options.get("repeatable", False),
+        backend=TaichiBackend.name,
+    )
+
+
+def sources_of(
+    segment: Segment,
+    arena: Mapping[str, Place],
+    sizes: Mapping[str, int],
+    delivered: Sequence[Delivery],
+    fetched: Sequence[Fetcher],
+) -> Sources:
+    """What to fuse: the segment's slots, for the layout and sizes of a Data."""
+    from dovetail.backends.lanes.fuse import Sources
+
+    layout = kernel_layout(segment, sizes, fetched)
+    stages = [stage for slot in segment.slots for stage in lane_stages(slot)]
+    exports = [export for delivery in delivered for export in delivery.exports]
+    watch = watch_of(segment)
+    if watch is not None:
+        from dovetail.backends.lanes.watch import EXPORT, watched
+
+        stages, exports = watched(stages, watch), [*exports, EXPORT]
+    places = {
+        name: FieldPlace(place.offset, place.shape)
+        for name, place in arena.items()
+        if place.dtype == "real"
+    }
+    return Sources(
+        stages=stages,
+        layout=layout,
+        data_places=places,
+        initial=_initial(segment.model, layout.data),
+        load=[name for name in segment.load if name in places],
+        store=[name for name in segment.store if name in places],
+        converted=converted(segment),
+        evaluations=segment.evaluations if segment.whole_step else 1,
         exports=exports,
+        repeatable=segment.options.get("repeatable", False),
+        empty=segment.empty,
+        imported=segment.imports,
+    )
+
+
+def kernel_layout(
+    segment: Segment, data_sizes: Mapping[str, int], fetched: Sequence[Fetcher] = ()
+) -> KernelLayout:
+    """What the segment's stages can address."""
+    from dovetail.backends.lanes.kernel import Layout as KernelLayout
+
+    model, sizes = segment.model, dict(data_sizes)
+    shapes = {name: spec.dims(sizes) for name, spec in DATA_SPECS.items() if spec.dtype == "real"}
+    shapes.update({name: DATA_SPECS[name].dims(sizes) for name in CONVERTED})
+    shapes.update(segment.extra_shapes)
+    structure = segment.structure
+    return KernelLayout(
+        model=_model_places(model),
+        data=shapes,
+        sizes=model.sizes,
+        features=_features(model),
+        structure=Structure(structure, segment.per_world) if segment.per_world else structure,
         per_world=segment.per_world,
+        kernel_fields=segment.kernel_fields,
+        facts=segment.facts,
+        given_tables={name: table for fetcher in fetched for name, table in fetcher.tables.items()},
+        memo={name: value for fetcher in fetched for name, value in fetcher.memo.items()},
     )
 
 
 def watch_of(segment: Segment) -> Watch | None:
     """What looks at the worlds of a kernel that runs whole steps."""
-    from dovetail.backends.taichi.watch import Watch
+    from dovetail.backends.lanes.watch import Watch
 
     if not segment.whole_step or not any(slot.integrates for slot in segment.slots):
         return None
@@ -294,14 +396,14 @@ class Structure:
 
 def lane_stages(slot: Slot) -> list[LaneStage]:
     """A slot as stages of the fused kernel: what must be zeroed first, then itself."""
-    from dovetail.backends.taichi.program import LaneStage, clear_stage
+    from dovetail.backends.lanes.fuse import LaneStage, clear_stage
 
     stage = LaneStage(
         stage=slot.stage.name,
         key=slot.record.key,
         name=slot.record.name,
         builder=slot.target,
-        reads=slot.reads,
+        reads=slot.reads.union(*slot.record.reads_with.values()),
         writes=slot.writes,
         parts=slot.parts,
         first_only=slot.when == "first",
@@ -314,8 +416,6 @@ def lane_stages(slot: Slot) -> list[LaneStage]:
 
 
 def _model_places(model: Model) -> dict[str, Any]:
-    from dovetail.backends.taichi.program import FieldPlace
-
     return {
         name: (place.dtype, FieldPlace(place.offset, place.shape))
         for name, place in model._arena.layout.places.items()

@@ -1,4 +1,4 @@
-"""From traced stages to Taichi source: drop what nobody needs, then print each stage as one `ti.func`.
+"""From traced stages to Taichi source: each stage is printed as one `ti.func`.
 
 Printing inlines a symbol used once, unless something it read changes in between; everything else becomes a named
 temporary. Only operations tried by tests/backends/taichi/test_lane_operations.py are printed: the runtimes abort
@@ -20,13 +20,13 @@ from dovetail.backends.lanes.blocks import (
     Block,
     Branch,
     Break,
-    Item,
     Loop,
     SetVariable,
     Store,
     Trace,
     walk,
 )
+from dovetail.backends.lanes.live import Live, arguments
 from dovetail.backends.lanes.values import COND, NUM, REAL, Value
 
 INLINE_LIMIT = 24
@@ -61,13 +61,6 @@ _ARGUMENT = {"slot": "b", "integer_slot": "c", "real_slot": "r", "evaluation": "
 """Arguments of a stage function: the first row of the slot's scratch tile, the first of its integers and of its
 uniform reals, the evaluation."""
 
-BUFFERS = ("S", "SI", "TI", "MR", "MI", "MB")
-"""What every stage function gets: scratch of numbers and of integers, the table, the Model's buffers."""
-
-OPTIONAL_BUFFERS = ("R", "MF")
-"""What it gets if any stage needs it, since every argument makes a launch dearer: scratch of uniform reals, and the
-Model's single precision numbers."""
-
 Address = Callable[[str, str, int], str]
 """Source of a place: of a memory, a printed base and a literal."""
 
@@ -76,95 +69,6 @@ _BUFFER = {"float64": "MR", "float32": "MF", "int32": "MI", "uint8": "MB"}
 
 _CAST = {"uint8": "ti.i32", "float32": "fp"}
 """Types that a Model buffer's numbers are not computed with, and which is taken instead."""
-
-
-@attrs.frozen
-class Live:
-    """What is needed of the traced stages."""
-
-    items: set[int]
-    """Identities of the symbols and effects to print."""
-    memories: set[str]
-    """Fields and scratch that must have a place."""
-
-
-def find_live(stages: Iterable[tuple[str, Trace]], kept: Iterable[str]) -> Live:
-    """Start from the fields kept and follow what they are computed from, across stages and steps."""
-    return _Marker(list(stages)).run(kept)
-
-
-class _Marker:
-    def __init__(self, stages: list[tuple[str, Trace]]) -> None:
-        self.items: set[int] = set()
-        self.targets: set[Any] = set()
-        self.pending: list[Any] = []
-        self.effects: dict[Any, list[tuple[str, Item]]] = defaultdict(list)
-        self.holder: dict[int, tuple[str, Item]] = {}
-        self.breaks: dict[int, list[tuple[str, Item]]] = defaultdict(list)
-        for stage, trace in stages:
-            for item in walk(trace.root):
-                self._register(stage, item)
-
-    def _register(self, stage: str, item: Item) -> None:
-        if isinstance(item, Store):
-            self.effects[item.memory].append((stage, item))
-        elif isinstance(item, SetVariable):
-            self.effects[stage, item.variable].append((stage, item))
-        elif isinstance(item, Break):
-            self.breaks[id(item.loop)].append((stage, item))
-        elif isinstance(item, Loop):
-            self.holder[id(item.body)] = (stage, item)
-        elif isinstance(item, Branch):
-            self.holder[id(item.body)] = (stage, item)
-            if item.otherwise is not None:
-                self.holder[id(item.otherwise)] = (stage, item)
-
-    def run(self, kept: Iterable[str]) -> Live:
-        for name in kept:
-            self._need_target(name)
-        while self.pending:
-            stage, item = self.pending.pop()
-            self._follow(stage, item)
-        return Live(self.items, {t for t in self.targets if isinstance(t, str)})
-
-    def _need_target(self, target: Any) -> None:
-        if target not in self.targets:
-            self.targets.add(target)
-            for stage, item in self.effects[target]:
-                self._need(stage, item)
-
-    def _need(self, stage: str, item: Any) -> None:
-        if (
-            isinstance(item, Value | Store | SetVariable | Loop | Branch | Break)
-            and id(item) not in self.items
-        ):
-            self.items.add(id(item))
-            self.pending.append((stage, item))
-
-    def _follow(self, stage: str, item: Item) -> None:
-        if id(item.block) in self.holder:
-            self._need(*self.holder[id(item.block)])
-        for argument in arguments(item):
-            self._need(stage, argument)
-        for leaving in self.breaks[id(item)] if isinstance(item, Loop) else ():
-            self._need(*leaving)
-        if isinstance(item, Value) and item.op in MEMORY_LOADS:
-            self._need_target(item.args[0])
-        elif isinstance(item, Value) and item.op == "read":
-            self._need_target((stage, item.args[0]))
-
-
-def arguments(item: Item) -> tuple[Any, ...]:
-    """What an item is computed from."""
-    if isinstance(item, Value):
-        return item.args
-    if isinstance(item, Store):
-        return (item.index[0], item.value)
-    if isinstance(item, SetVariable):
-        return (item.value,)
-    if isinstance(item, Loop):
-        return (item.start, item.stop)
-    return (item.condition,)
 
 
 @attrs.frozen
@@ -393,9 +297,7 @@ STAGE_ARGUMENTS = ("b", "c", "r", "e")
 """Integers every stage function gets, before the buffers."""
 
 
-def stage_source(
-    name: str, trace: Trace, live: Live, address: Address, buffers: Iterable[str] = BUFFERS
-) -> list[str]:
+def stage_source(name: str, trace: Trace, live: Live, address: Address, buffers: Iterable[str]) -> list[str]:
     """A stage as a `ti.func` over the slot's bases `b`, `c` and `r`, the evaluation `e` and the buffers."""
     body = StagePrinter(live, address).print(trace)
     integers = [f"{a}: ti.i32" for a in STAGE_ARGUMENTS]

@@ -15,10 +15,12 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.kernel_fields import imported
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment
-    from dovetail.contracts.types import Data
+    from dovetail.contracts.kernel_fields import Transfer
+    from dovetail.contracts.types import Data, Model
 
 
 class Layout(NamedTuple):
@@ -97,13 +99,17 @@ def relayouts(segment: Segment) -> list[Relayout]:
 
 
 def _expected(segment: Segment, field: str) -> Mapping[str, Array] | None:
-    """The structure that the segment's stages work with, if any of them says so."""
-    for slot in segment.slots:
-        compute = slot.record.load_structure() if field in slot.reads else None
-        structure = compute(segment.model) if compute is not None else {}
-        if all(name in structure for name in SPARSE[field]):
-            return structure
+    """The layout that kernels know as a constant of the model, if a transfer says so."""
+    for transfer in segment.transfers:
+        if set(SPARSE[field]) <= set(transfer.constant):
+            return constants_of(transfer, segment.model)
     return None
+
+
+def constants_of(transfer: Transfer, model: Model) -> Mapping[str, Array]:
+    """The integer fields that follow from the Model alone."""
+    compute: Mapping[str, Array] = imported(transfer.constants)(model)
+    return compute
 
 
 @contextmanager

@@ -45,19 +45,19 @@ def _stages(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ..
     return chosen
 
 
+def stage_option(help: str) -> Callable[[F], F]:
+    """The option `--stage`, passed as `stages`: choices by slot."""
+    return click.option(
+        "--stage", "stages", multiple=True, callback=_stages, metavar="SLOT=CHOICE", help=help
+    )
+
+
 _SELECTION = (
     click.option("--nworld", type=click.IntRange(min=1), help="Simulate this many worlds as one batch."),
     click.option("--backend", help="Where stages run, as numpy or taichi."),
     click.option("--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data."),
     click.option("--threads", type=click.IntRange(min=1), help="CPU threads for a batch."),
-    click.option(
-        "--stage",
-        "stages",
-        multiple=True,
-        callback=_stages,
-        metavar="SLOT=CHOICE",
-        help="Choose for one stage: name, name@backend or @backend. Repeatable.",
-    ),
+    stage_option("Choose for one stage, of running or loading: name, name@backend or @backend. Repeatable."),
     click.option(
         "--keep", multiple=True, metavar="FIELD", help="Keep a field in Data (or: all). Repeatable."
     ),
@@ -90,7 +90,7 @@ def check_model_name(name: str) -> None:
     from pathlib import Path
 
     from dovetail.errors import listing, nearest
-    from dovetail.simulation import builtin_models
+    from dovetail.loading import builtin_models
 
     known = builtin_models()
     if name not in known and not Path(name).is_file():
@@ -101,19 +101,29 @@ def check_model_name(name: str) -> None:
         )
 
 
-def load_model(name: str) -> Model:
-    """A model file, or a built-in model by name."""
-    from dovetail.simulation import load
+def load_model(name: str, said: Said | None = None, *, stages: Mapping[str, str] | None = None) -> Model:
+    """A model file, or a built-in model by name: with what `said` has for loading, or with `stages`, which must all
+    be for loading."""
+    from dovetail.compile_choice import for_loading
+    from dovetail.loading import load
 
     check_model_name(name)
-    return load(name)
+    return load(name, stages=stages if said is None else for_loading(said["stages"]))
+
+
+def running(said: Said) -> Said:
+    """What the user said without the choices for loading, which the model has seen."""
+    from dovetail.compile_choice import for_running
+
+    return {**said, "stages": for_running(said["stages"]) or None}
 
 
 def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
-    """The plan for what the user said, with the configuration files and environment behind it."""
+    """The plan for what the user said, with the configuration files and environment behind it. Choices for loading
+    are not for plans."""
     from dovetail.config import Config
     from dovetail.planner import compile_plan
 
     settings = {k: v for k, v in said.items() if k not in ("nworld", "stages")}
-    config = Config.merge([Config.of_call(said["stages"], **settings), Config.discover()])
+    config = Config.merge([Config.of_call(running(said)["stages"], **settings), Config.discover()])
     return compile_plan(model, config, nworld=said["nworld"], missing=missing)

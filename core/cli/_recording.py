@@ -65,8 +65,7 @@ def _of_joint(model: Model, joint: int, name: str) -> Quantity:
 
 def _named_quantities(model: Model) -> dict[str, Quantity]:
     """Quantities with a name of their own, the one to plot by default first."""
-    from dovetail.contracts.enums import EnableBit
-    from dovetail.features import enabled
+    from dovetail.features import need
 
     found: dict[str, Quantity] = {}
     free = np.flatnonzero(model.jnt_type == JointType.FREE)
@@ -75,7 +74,7 @@ def _named_quantities(model: Model) -> dict[str, Quantity]:
         found["height"] = Quantity("height of the root [m]", "qpos", (address,))
     elif model.nq:
         found["qpos[0]"] = Quantity("qpos[0]", "qpos", (0,))
-    if enabled(model, EnableBit.ENERGY):
+    if need(model, "energy"):
         found["energy"] = Quantity("energy [J]", "energy", None)
         found["potential"] = Quantity("potential energy [J]", "energy", (0,))
         found["kinetic"] = Quantity("kinetic energy [J]", "energy", (1,))

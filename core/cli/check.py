@@ -32,7 +32,7 @@ def check(models: tuple[str, ...], said: Said, as_json: bool) -> int:
 def _examine(name: str, said: Said) -> dict[str, Any]:
     """One model's problems: what stopped it from loading, or else what its plan lacks."""
     try:
-        model = load_model(name)
+        model = load_model(name, said)
         plan = make_plan(model, said)
     except click.BadParameter as error:
         problems = [{"kind": "file", "message": error.message}]

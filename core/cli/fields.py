@@ -36,12 +36,15 @@ def fields(pattern: str, owner: str | None, writer: str | None, as_json: bool) -
 
 
 def all_fields() -> list[dict[str, Any]]:
-    """Every field, the Model's first, then Data's, then those that installed implementations add."""
+    """Every field, the Model's first, then Data's, each with those that installed implementations add."""
     from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS
     from dovetail.registry import default_registry
 
-    added = default_registry().data_fields()
-    owners = (("model", MODEL_SPECS), ("data", DATA_SPECS), ("data", added))
+    registry = default_registry()
+    owners = (
+        *(("model", MODEL_SPECS), ("model", registry.model_fields())),
+        *(("data", DATA_SPECS), ("data", registry.data_fields())),
+    )
     return [_entry(owner, spec) for owner, specs in owners for spec in specs.values()]
 
 

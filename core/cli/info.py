@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli._options import cli_command, load_model, model_argument
+from dovetail.cli._options import cli_command, load_model, model_argument, stage_option
 from dovetail.cli._output import console, emit, pairs, quantity, say, table, title
 
 if TYPE_CHECKING:
@@ -19,13 +19,14 @@ SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ntendon", "
 
 @cli_command(example="dovetail info humanoid")
 @model_argument
-def info(model: str, as_json: bool) -> None:
+@stage_option("Choose for one stage of loading, as mesh_inertia:legacy=signed_volume. Repeatable.")
+def info(model: str, stages: dict[str, str], as_json: bool) -> None:
     """Show what is in a model: sizes, options, bodies, actuators.
 
     MODEL is an MJCF file or the name of a built-in model. The features it uses and the stages it needs come last,
     with those that nothing implements.
     """
-    report = describe(load_model(model))
+    report = describe(load_model(model, stages=stages))
     if as_json:
         emit(report)
     else:
@@ -38,6 +39,7 @@ def describe(model: Model) -> dict[str, Any]:
     return {
         "name": model.modelname,
         "source": model.source,
+        "loaded_with": dict(model.stages),
         "sizes": {name: count for name, count in model.sizes.items() if count},
         "options": _options(model),
         "mass": float(model.body_mass.sum()),
@@ -58,15 +60,15 @@ def _features(model: Model) -> list[str]:
 def _stages(model: Model) -> list[dict[str, Any]]:
     """Stages that only some models need: why this one does, and whether something implements them."""
     from dovetail.config import Config
-    from dovetail.features import NEEDS, need
+    from dovetail.needs import EVERY_MODEL, ModelFacts
     from dovetail.planner import compile_plan
+    from dovetail.registry import default_registry
 
     missing = {m.slot for m in compile_plan(model, Config.discover(), missing="report").missing}
-    wanted = {slot: need(model, slot) for slot in NEEDS}
+    wanted = ModelFacts(model, default_registry()).reasons()
     slots = [*(slot for slot, reason in wanted.items() if reason), *sorted(missing - set(wanted))]
     return [
-        {"slot": slot, "reason": wanted.get(slot, "every model"), "missing": slot in missing}
-        for slot in slots
+        {"slot": slot, "reason": wanted.get(slot, EVERY_MODEL), "missing": slot in missing} for slot in slots
     ]
 
 
@@ -158,12 +160,16 @@ def _keyframe(model: Model, index: int) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
+    from dovetail.compile_choice import is_chosen
+
     sizes, options = report["sizes"], report["options"]
     title(report["name"] or report["source"])
+    chosen = {slot: text for slot, text in report["loaded_with"].items() if is_chosen(text)}
     gravity = " ".join(f"{g:g}" for g in options["gravity"])
     pairs(
         {
             "file": report["source"],
+            **({"loaded with": ", ".join(f"{s} {t}" for s, t in chosen.items())} if chosen else {}),
             "sizes": "  ".join(f"{n} {sizes[n]}" for n in SIZES if n in sizes),
             "mass": quantity(report["mass"], "kg"),
             "step": f"{options['timestep']:g} s, {options['integrator']}",

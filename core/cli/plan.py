@@ -20,7 +20,7 @@ def plan(model: str, said: Said, as_json: bool) -> int:
 
     Nothing is simulated or compiled to machine code. The exit code is 1 if a stage is missing.
     """
-    made = make_plan(load_model(model), said)
+    made = make_plan(load_model(model, said), said)
     report = describe(made)
     if as_json:
         emit(report)

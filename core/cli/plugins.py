@@ -54,13 +54,25 @@ def _show(chosen: list[PluginInfo], registry: Registry) -> None:
     table(
         ("plugin", "distribution", "version", "status", "offers"),
         [
-            (p.name, p.distribution, p.version, p.status, p.detail or _offers(p) or "a backend")
+            (
+                p.name,
+                p.distribution,
+                p.version,
+                p.status,
+                p.detail or _offers(p) or _features(p, registry) or "a backend",
+            )
             for p in chosen
         ],
     )
     for backend in _backends(registry):
         state = "ready" if backend["available"] else f'not installed: pip install "{backend["install"]}"'
         say(f"backend {backend['name']}: {state}")
+
+
+def _features(plugin: PluginInfo, registry: Registry) -> str:
+    """The groups of features that a plugin states."""
+    groups = [g.name for g in registry.feature_groups.values() if g.plugin == plugin.name]
+    return f"features: {', '.join(groups)}" if groups else ""
 
 
 def _offers(plugin: PluginInfo) -> str:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dovetail.cli import FOUND_PROBLEMS
-from dovetail.cli._options import Said, cli_command, load_model, model_argument, selection_options
+from dovetail.cli._options import (
+    Said,
+    cli_command,
+    load_model,
+    model_argument,
+    running,
+    selection_options,
+)
 from dovetail.cli._output import Progress, emit, pairs, quantity, say, table, title, waiting
 from dovetail.errors import BadStateError
 
@@ -74,7 +81,7 @@ def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
     """
     from dovetail.cli import _recording
 
-    loaded = load_model(model)
+    loaded = load_model(model, said)
     total = _step_count(loaded, asked["steps"], asked["duration"])
     _check_output(asked["output"])
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in asked["plots"])
@@ -133,7 +140,7 @@ def _simulation(
 ) -> Simulation:
     from dovetail.simulation import Simulation
 
-    wanted = {**said, "keep": _keep(model, said["keep"], quantities)}
+    wanted = {**running(said), "keep": _keep(model, said["keep"], quantities)}
     sim = Simulation(model, **wanted, wrap=(profiler,) if profiler else (), **handling)
     for gap in sim.plan.missing:
         click.echo(f"warning: running without {gap.slot}, needed by {gap.reason}", err=True)
@@ -145,10 +152,9 @@ def _keep(
 ) -> tuple[str, ...] | None:
     """Fields to keep: what the user or a configuration says, plus what this command wants to show."""
     from dovetail.config import Config
-    from dovetail.contracts.enums import EnableBit
-    from dovetail.features import enabled
+    from dovetail.features import need
 
-    shown = {q.field for q in quantities} | ({"energy"} if enabled(model, EnableBit.ENERGY) else set())
+    shown = {q.field for q in quantities} | ({"energy"} if need(model, "energy") else set())
     configured = said or Config.discover().setting("keep", None).value
     if configured is None and not shown:
         return None

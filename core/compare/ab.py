@@ -2,14 +2,15 @@
 
 Along a trajectory that the reference drives, both run on copies of the Data as it is before the stage. Their
 outputs are compared with the one definition of error; their times are taken in pairs, in alternating order, so
-that a change of the machine's speed meets both. Implementations that hand each other memory (a chain) are compared
-together: on both sides all stages of the chain run, and all that they leave is compared.
+that a change of the machine's speed meets both. Implementations that share kernel fields are compared together: on
+both sides all stages that one of them takes along run, and all that they leave is compared.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.errors import FieldError, Worst, compare_data
-from dovetail.compare.slots import Isolated, Worlds, chain_of, common_lanes, copy_into, isolate, shared_data
+from dovetail.compare.slots import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
 from dovetail.compare.tables import error_table
 from dovetail.contracts.fields import FieldSpec
@@ -69,12 +70,17 @@ class ABReport:
             f"{self.worlds} world(s), {self.precision}"
         )
 
+    def times(self) -> str:
+        return (
+            f"time per call: {self.a} {self.microseconds_a:.1f} µs, {self.b} {self.microseconds_b:.1f} µs; "
+            f"{self.b} is {self.speedup:.2f} times as fast"
+        )
+
     def table(self) -> str:
         parts = [
             self.headline(),
             error_table(self.rows),
-            f"time per call: {self.a} {self.microseconds_a:.1f} µs, {self.b} {self.microseconds_b:.1f} µs; "
-            f"{self.b} is {self.speedup:.2f} times as fast",
+            self.times(),
         ]
         if self.missing:
             parts.append(f"the trajectory ran without missing stages: {', '.join(self.missing)}")
@@ -104,13 +110,18 @@ def compare(
     registry: Registry | None = None,
 ) -> ABReport:
     """Compare implementations `a` (the authority) and `b`, each `name@backend`, of a stage or row
-    (`passive_force:spring`, `actuator_gain:affine`) along `steps` steps from random states.
+    (`passive_force:spring`, `actuator_gain:affine`) along `steps` steps from random states. For a stage that takes
+    part in loading (`mesh_inertia:exact`) the model, a file or MJCF text, is loaded with each instead.
 
     `repeat`: timed runs of each per comparison.
     """
     registry = registry or default_registry()
+    if works_in_loading(stage):
+        from dovetail.compare.compiled import compare_loading
+
+        return compare_loading(model, stage, a, b, repeat=repeat, registry=registry)
     if not isinstance(model, Model):
-        from dovetail.simulation import load
+        from dovetail.loading import load
 
         model = load(model)
     pair = _Pair.of(
@@ -125,6 +136,12 @@ def compare(
             pair.first.run(data, evaluation)
             pair.first.finish(data, evaluation)
     return pair.report()
+
+
+def works_in_loading(slot: str) -> bool:
+    """Whether a slot works only while models are loaded."""
+    stage = pipeline.stage(slot.partition(":")[0])
+    return stage.phase == "compile"
 
 
 def dispatched(record: Implementation, registry: Registry) -> tuple[str, str, dict[str, str]]:
@@ -166,8 +183,10 @@ class _Pair:
         pipeline.stage(stage.partition(":")[0])
         records = [registry.get(stage, label) for label in labels]
         worlds = attrs.evolve(worlds, lanes=common_lanes(records, worlds, registry))
-        chain = next(filter(None, (chain_of(record, model) for record in records)), "")
-        sides = [_isolated(model, record, worlds, registry, chain) for record in records]
+        sides = [_isolated(model, record, worlds, registry) for record in records]
+        span = [slot.label for side in sides for slot in side.span]
+        if {slot.label for slot in sides[0].span} != {slot.label for slot in sides[1].span}:
+            sides = [_isolated(model, record, worlds, registry, span) for record in records]
         counts = [side.plan.evaluations for side in sides]
         if counts[0] != counts[1]:
             raise SelectionError(
@@ -225,19 +244,20 @@ class _Pair:
             comparisons=self.comparisons,
             worlds=self.worlds.nworld or 1,
             precision=self.worlds.precision,
-            microseconds_a=1e6 * _median(self.seconds[0]),
-            microseconds_b=1e6 * _median(self.seconds[1]),
-            speedup=_median(ratios),
+            microseconds_a=1e6 * median(self.seconds[0]),
+            microseconds_b=1e6 * median(self.seconds[1]),
+            speedup=median(ratios),
             missing=tuple(m.slot for m in self.first.plan.missing),
         )
 
 
 def _isolated(
-    model: Model, record: Implementation, worlds: Worlds, registry: Registry, chain: str
+    model: Model, record: Implementation, worlds: Worlds, registry: Registry, span: Sequence[str] = ()
 ) -> Isolated:
     slot, label, stages = dispatched(record, registry)
-    return isolate(model, slot, label, worlds, registry=registry, stages=stages, chain=chain)
+    return isolate(model, slot, label, worlds, registry=registry, stages=stages, span=span)
 
 
-def _median(values: list[float]) -> float:
+def median(values: list[float]) -> float:
+    """The median, or NaN of nothing."""
     return statistics.median(values) if values else float("nan")

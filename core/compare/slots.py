@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dovetail import pipeline
-from dovetail.backend import Runner, Segment, Slot, Wrapper, live_in, written
+from dovetail.backend import Runner, Slot, Wrapper, written
 from dovetail.config import Config
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
-from dovetail.features import features, need, unsupported
 from dovetail.planner import compile_plan
 from dovetail.registry import Registry, default_registry
 from dovetail.selection import REFERENCE
@@ -38,26 +37,30 @@ class Worlds:
 
 @attrs.frozen(eq=False)
 class Isolated:
-    """One slot under one implementation, with the reference around it. If implementations hand each other memory
-    (a chain), the slots of the chain run with it."""
+    """One slot under one implementation, with the reference around it. If it shares kernel fields with others, these
+    run with it."""
 
     plan: Plan
     slot: Slot
     span: tuple[Slot, ...]
-    """The slot, or all from the first of its chain on."""
+    """The slot, or all from the first to the last of those that share kernel fields with it."""
     before: Runner | None
     alone: Callable[[Data, int, int], None]
     after: Runner | None
 
     @property
     def reads(self) -> frozenset[str]:
-        """What it, and what runs with it, reads."""
-        return frozenset[str]().union(*(slot.reads for slot in self.span))
+        """The Data fields that it, and what runs with it, reads."""
+        return self._in_data(frozenset[str]().union(*(slot.reads for slot in self.span)))
 
     @property
     def leaves(self) -> frozenset[str]:
-        """What it, and what runs with it, leaves changed."""
-        return written(self.span)
+        """The Data fields that it, and what runs with it, leaves changed."""
+        flow = self.plan.flow_of(self.span)
+        return self._in_data(written(self.span).union(*flow.exports))
+
+    def _in_data(self, fields: frozenset[str]) -> frozenset[str]:
+        return fields - self.plan.contracts.fields.keys()
 
     @property
     def written_specs(self) -> list[FieldSpec]:
@@ -89,18 +92,17 @@ def isolate(
     *,
     registry: Registry | None = None,
     stages: Mapping[str, str] | None = None,
-    chain: str = "",
+    span: Sequence[str] = (),
 ) -> Isolated:
     """Compile a plan that is the reference except in one slot, cut before and after that slot.
 
-    `stages` are further choices (for the parts of a dispatching slot). With a `chain` the cut is before the first
-    stage of that chain, and everything from there to the slot is on the slot's backend.
+    `stages` are further choices (for the parts of a dispatching slot). An implementation that shares kernel fields
+    with others takes these along; then the cut is before the first and after the last of them. `span` names slots that
+    must be inside of the cut too: those of another implementation that this one is compared with.
     """
     registry = registry or default_registry()
-    backend = registry.get(slot, implementation).backend
-    along = dict.fromkeys(chain_slots(model, registry, chain), f"@{backend}") if chain else {}
     config = Config.of_call(
-        {**along, **(stages or {}), slot: implementation},
+        {**(stages or {}), slot: implementation},
         backend=REFERENCE,
         precision=worlds.precision,
         lanes=worlds.lanes,
@@ -108,44 +110,22 @@ def isolate(
         keep="all",
     )
     plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry)
-    slots = in_order([s for s in plan.slots if s.stage.name in pipeline.STEP], registry, along)
+    found = [s for s in plan.slots if s.stage.name in pipeline.STEP]
+    along = {s.label for s in found if s.record.backend != REFERENCE} | set(span)
+    slots = in_order(found, registry, along)
     labels = [s.label for s in slots]
     if slot not in labels:
         raise _no_slot(plan, slot, labels)
-    at = labels.index(slot)
-    places = [n for n, s in enumerate(slots) if not along.keys().isdisjoint((s.stage.name, s.label))] or [at]
-    start, end = min(places[0], at), max(places[-1], at) + 1
+    places = [n for n, label in enumerate(labels) if label in along or label == slot]
+    start, end = places[0], places[-1] + 1
     return Isolated(
         plan=plan,
-        slot=slots[at],
+        slot=slots[labels.index(slot)],
         span=tuple(slots[start:end]),
         before=runner(plan, slots[:start]),
         alone=_must(runner(plan, slots[start:end])),
         after=runner(plan, slots[end:]),
     )
-
-
-def chain_of(record: Implementation, model: Model) -> str:
-    """The chain that a record is one of, or that it follows in this model."""
-    follows = not record.follows_with or record.follows_with in features(model)
-    return record.chain or (record.follows if follows else "")
-
-
-def chain_slots(model: Model, registry: Registry, chain: str) -> list[str]:
-    """The stages from the first of a chain to its last, and the observing rows after them that its backend has: some
-    read the chain's memory, and what they read on another backend the chain would not fill."""
-    links = [r for r in registry.implementations if r.chain == chain]
-    places = [pipeline.STEP.index(r.stage) for r in links]
-    used = features(model)
-    observing = [
-        r.slot
-        for r in registry.implementations
-        if r.backend == links[0].backend
-        and pipeline.stage(r.stage).phase == "observe"
-        and need(model, r.slot)
-        and not unsupported(r.supports, used)
-    ]
-    return [*pipeline.STEP[min(places) : max(places) + 1], *observing]
 
 
 def in_order(slots: Sequence[Slot], registry: Registry, first: Container[str]) -> list[Slot]:
@@ -196,23 +176,20 @@ def _must(found: Runner | None) -> Runner:
 
 
 def runner(plan: Plan, slots: Sequence[Slot]) -> Runner | None:
-    """Slots of one backend as a segment of their own; None if there are none."""
+    """Slots of a plan by themselves, segment by segment; None if there are none."""
     if not slots:
         return None
-    segment = Segment(
-        model=plan.model,
-        slots=tuple(slots),
-        load=tuple(sorted(live_in(slots) & plan.keep)),
-        store=tuple(sorted(written(slots) & plan.keep)),
-        whole_step=False,
-        evaluations=plan.evaluations,
-        extra_shapes={f.name: f.dims(dict(plan.model.sizes)) for f in plan.extra_fields},
-        lanes=plan.lanes,
-        precision=plan.precision,
-        threads=plan.threads,
-        options=plan.options,
-    )
-    return plan.registry.backend(slots[0].record.backend).compile(segment)
+    flow = plan.flow_of(slots)
+    parts = [
+        plan.registry.backend(group[0].record.backend).compile(plan.segment(flow, number, whole=False))
+        for number, group in enumerate(flow.groups)
+    ]
+
+    def run(data: Data, nstep: int, evaluation: int) -> None:
+        for part in parts:
+            part(data, nstep, evaluation)
+
+    return run
 
 
 def shared_data(model: Model, worlds: Worlds, registry: Registry | None = None) -> Data:

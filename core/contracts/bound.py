@@ -51,6 +51,13 @@ class Bound:
         set_(self, "_growing", set())
         arena.watchers.add(self)
 
+    def _rebind(self, arena: Arena, specs: Mapping[str, FieldSpec]) -> None:
+        """Attach to another arena, and forget all views."""
+        for full in (*self._arena.layout.places, *specs):
+            self.__dict__.pop(full.removeprefix(self._prefix), None)
+        self._arena.watchers.discard(self)
+        self._bind(arena, specs, prefix=self._prefix, nworld=self._nworld, world=self._world)
+
     def _forget_growing(self) -> None:
         """Drop the views of growing fields, whose memory has moved."""
         for name in self._growing:

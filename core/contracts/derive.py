@@ -29,11 +29,16 @@ def build_model(
     object_names: Mapping[str, Sequence[str]] | None = None,
     modelname: str = "",
     source: str = "<values>",
+    stages: Mapping[str, str] | None = None,
+    own: Iterable[FieldSpec] | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Model:
     """A Model from sizes and values by field name; every problem is reported at once. What is unsaid has the
-    declared initial value."""
+    declared initial value. `stages`: what loading used, by slot. `own`: fields that plugins add; by default those of
+    every installed plugin."""
     full = full_sizes(sizes)
+    added = tuple(_installed_fields() if own is None else own)
+    specs = {**MODEL_SPECS, **{spec.name: spec for spec in added}}
     problems = [
         f"size {name} = {sizes[name]} is negative"
         for name in sizes
@@ -41,18 +46,25 @@ def build_model(
     ]
     problems += [f"unknown size {n!r}{nearest(n, full)}" for n in sizes if n not in full]
     if not problems:
-        problems = [*_too_large(MODEL_SPECS.values(), full), *check_values(MODEL_SPECS, full, values)]
+        problems = [*_too_large(specs.values(), full), *check_values(specs, full, values)]
     if problems:
         raise ValidationError(f"model {modelname or source}", problems)
-    arena = Arena.allocate(Layout.of(MODEL_SPECS.values(), full), max_bytes=max_bytes, subject="Model")
+    arena = Arena.allocate(Layout.of(specs.values(), full), max_bytes=max_bytes, subject="Model")
     names = {kind: tuple(entries) for kind, entries in (object_names or {}).items()}
-    model = Model(arena, full, names, modelname, source)
-    for spec in MODEL_SPECS.values():
+    model = Model(arena, full, names, modelname, source, stages, added)
+    for spec in specs.values():
         if not isinstance(spec.init, str) and spec.init != 0:
             model.field(spec.name)[...] = spec.init
     for name, value in values.items():
-        model.field(name)[...] = np.asarray(value).reshape(spec_shape(MODEL_SPECS[name], full))
+        model.field(name)[...] = np.asarray(value).reshape(spec_shape(specs[name], full))
     return model
+
+
+def _installed_fields() -> Iterable[FieldSpec]:
+    """The Model fields that installed plugins add."""
+    from dovetail.registry import default_registry
+
+    return default_registry().model_fields().values()
 
 
 def spec_shape(spec: FieldSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -11,8 +11,9 @@ of what is active in any of them. A table is worked out while the kernel is buil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 
 import attrs
 
@@ -32,6 +33,8 @@ class KernelField:
     doc: str
     writer: str
     """The stage that writes it. If that is a table, every row of a plan must be in the kernel of who reads it."""
+    changed_by: tuple[str, ...] = ()
+    """Later stages that may write it again."""
 
 
 @attrs.frozen(kw_only=True)
@@ -65,11 +68,26 @@ class Transfer:
     """`module:function` of the Model that gives them."""
 
 
+def imported(target: str) -> Callable[..., Any]:
+    """What `module:function` names."""
+    module, _, attribute = target.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
 def kernel_field(
-    name: str, *shape: str | int, kind: Kind = "numbers", unit: str = "", doc: str, writer: str
+    name: str,
+    *shape: str | int,
+    kind: Kind = "numbers",
+    unit: str = "",
+    doc: str,
+    writer: str,
+    changed_by: tuple[str, ...] = (),
 ) -> KernelField:
     """Declare a kernel field; a plugin's own is named `namespace:field`."""
-    return KernelField(name=name, shape=shape, kind=kind, unit=unit, doc=doc, writer=writer)
+    return KernelField(
+        name=name, shape=shape, kind=kind, unit=unit, doc=doc, writer=writer, changed_by=changed_by
+    )
 
 
 def _group(group: str, fields: Iterable[KernelField]) -> dict[str, KernelField]:
@@ -304,6 +322,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 doc="Of a contact, force and torque in its frame as mj_contactForce gives them; of an equality, the "
                 "forces of its rows. Zero in worlds where it does not act.",
                 writer="solve_constraints",
+                changed_by=("noslip",),
             ),
         ),
     ),
@@ -334,7 +353,11 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "offset", "ndof_row", doc="Minus the reference acceleration.", writer="constraint_reference"
             ),
             kernel_field(
-                "force", "ndof_row", doc="Zero in worlds without the row.", writer="solve_constraints"
+                "force",
+                "ndof_row",
+                doc="Zero in worlds without the row.",
+                writer="solve_constraints",
+                changed_by=("noslip",),
             ),
         ),
     ),
@@ -359,6 +382,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "ndual_force",
                 doc="Of base rows; of a pyramid, of its edges: up and down by tangent.",
                 writer="solve_constraints",
+                changed_by=("noslip",),
             ),
             kernel_field(
                 "known",

@@ -1,7 +1,9 @@
 """Saving and restoring a compiled Model, bit for bit, as one .npz file without pickle.
 
-The file holds every field and a header: format, sizes, names, and a digest of all of it, so that a damaged or
-altered file is refused. A saved model needs no asset files and no compilation.
+The file holds every field and a header: format, sizes, names, the stages that loading used, the declarations of the
+fields that plugins added, and a digest of all of it, so that a damaged or altered file is refused. A saved model
+needs no asset files, no compilation, and none of the plugins that added fields; of those that are installed it gets
+the fields it lacks.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.derive import build_model
-from dovetail.contracts.fields import Array, numpy_dtype
+from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
 from dovetail.contracts.named import KINDS
+from dovetail.contracts.plugin_fields import as_plain, from_plain
 from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.store import read_archive, write_arrays
 from dovetail.contracts.types import MODEL_SPECS, Model
@@ -28,13 +31,15 @@ FORMAT = "dovetail-model-1"
 
 def save(model: Model, path: str | Path) -> None:
     """Write a Model to an .npz file, at once or not at all."""
-    arrays = {name: np.asarray(model.field(name)) for name in MODEL_SPECS}
+    arrays = {name: np.asarray(view) for name, view in model.fields()}
     header: dict[str, Any] = {
         "format": FORMAT,
         "modelname": model.modelname,
         "source": model.source,
         "sizes": {name: model.sizes[name] for name in _own_sizes()},
         "names": {kind: list(names) for kind, names in model.object_names.items()},
+        "stages": dict(model.stages),
+        "fields": as_plain(model.own_specs),
     }
     header["digest"] = _digest(header, arrays)
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
@@ -44,7 +49,8 @@ def save(model: Model, path: str | Path) -> None:
 def load_model(path: str | Path) -> Model:
     """The Model that `Model.save` wrote."""
     header, arrays = read_archive(path, FORMAT)
-    problems = _misfits(header, arrays)
+    own = _own_specs(path, header)
+    problems = _misfits(header, arrays, {**MODEL_SPECS, **own})
     if not problems and header.pop("digest", None) != _digest(header, arrays):
         problems = ["the content does not match its digest: the file was damaged or altered"]
     if problems:
@@ -56,16 +62,34 @@ def load_model(path: str | Path) -> Model:
             object_names=header["names"],
             modelname=header["modelname"],
             source=header["source"],
+            stages=header.get("stages"),
+            own={**_installed_specs(), **own}.values(),
         )
     except ValidationError as problem:
         raise FileFormatError(f"{path}: {problem}") from problem
+
+
+def _own_specs(path: str | Path, header: Mapping[str, Any]) -> dict[str, FieldSpec]:
+    """The declarations of plugins' fields in a file; those of earlier versions have none."""
+    try:
+        return {spec.name: spec for spec in from_plain(header.get("fields", []))}
+    except ValueError as problem:
+        raise FileFormatError(f"{path}: {problem}") from None
+
+
+def _installed_specs() -> Mapping[str, FieldSpec]:
+    from dovetail.registry import default_registry
+
+    return default_registry().model_fields()
 
 
 def _own_sizes() -> list[str]:
     return [name for name, size in SIZES.items() if size.owner == "model"]
 
 
-def _misfits(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[str]:
+def _misfits(
+    header: Mapping[str, Any], arrays: Mapping[str, Array], specs: Mapping[str, FieldSpec]
+) -> list[str]:
     """What is wrong with the parts of a file, before its content is looked at."""
     sizes, names = header.get("sizes"), header.get("names")
     problems = []
@@ -79,13 +103,15 @@ def _misfits(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[str
         problems.append("the names are not those of a Model")
     if not all(isinstance(header.get(key), str) for key in ("modelname", "source")):
         problems.append("the model's own name is missing")
-    missing = [name for name in MODEL_SPECS if name not in arrays]
-    unknown = [name for name in arrays if name not in MODEL_SPECS]
+    if not _is_texts(header.get("stages", {})):  # files of earlier versions have none
+        problems.append("the stages it was loaded with are not texts by slot")
+    missing = [name for name in specs if name not in arrays]
+    unknown = [name for name in arrays if name not in specs]
     problems += [f"field {name} is missing" for name in missing[:3]]
     problems += [f"field {name} is unknown" for name in unknown[:3]]
     for name, value in arrays.items():
-        if name in MODEL_SPECS and value.dtype != numpy_dtype(MODEL_SPECS[name].dtype):
-            problems.append(f"{name} is {value.dtype}, not {numpy_dtype(MODEL_SPECS[name].dtype)}")
+        if name in specs and value.dtype != numpy_dtype(specs[name].dtype):
+            problems.append(f"{name} is {value.dtype}, not {numpy_dtype(specs[name].dtype)}")
     return problems
 
 
@@ -95,6 +121,10 @@ def _is_int(value: object) -> bool:
 
 def _is_names(kind: object, entries: object) -> bool:
     return kind in KINDS and isinstance(entries, list) and all(isinstance(name, str) for name in entries)
+
+
+def _is_texts(stages: object) -> bool:
+    return isinstance(stages, dict) and all(isinstance(text, str) for text in stages.values())
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:

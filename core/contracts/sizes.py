@@ -132,3 +132,6 @@ SIZES: dict[str, Size] = {
 
 CAPACITIES = frozenset(_DATA)
 """Sizes of Data that grow while a simulation runs."""
+
+CAPACITY_MAKERS = {"ncon_max": "narrowphase", "nefc_max": "constraint_rows"}
+"""Stages that make the rows of growing arrays; without them such arrays stay empty."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from dovetail.contracts import data as data_parts
 from dovetail.contracts import model as model_parts
 from dovetail.contracts.arena import Arena, Layout
@@ -116,6 +118,10 @@ class Model(
     modelname: str
     source: str
     """The file it came from, or `<string>`."""
+    stages: Mapping[str, str]
+    """What loading used, by slot: `name@backend/version`, `of` whom if not dovetail's, in brackets who asked for it."""
+    extra: Extra
+    """The fields that plugins added."""
 
     def __init__(
         self,
@@ -124,14 +130,18 @@ class Model(
         object_names: Mapping[str, tuple[str, ...]],
         modelname: str,
         source: str,
+        stages: Mapping[str, str] | None = None,
+        own: Iterable[FieldSpec] = (),
     ) -> None:
-        self._bind(arena, MODEL_SPECS)
+        self._bind(arena, {**MODEL_SPECS, **{spec.name: spec for spec in own}})
         set_ = object.__setattr__
         set_(self, "sizes", MappingProxyType(dict(sizes)))
         self.__dict__.update(sizes)
         set_(self, "object_names", MappingProxyType(dict(object_names)))
         set_(self, "modelname", modelname)
         set_(self, "source", source)
+        set_(self, "stages", MappingProxyType(dict(stages or {})))
+        set_(self, "extra", Extra(self))
         _bind_groups(self, MODEL_GROUPS)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -155,9 +165,35 @@ class Model(
         """Ids by name for one kind of object."""
         return self._name_indices.get(kind, {})
 
+    @property
+    def own_specs(self) -> tuple[FieldSpec, ...]:
+        """The declarations of the fields that plugins added."""
+        return tuple(self._specs[name] for name in self.extra)
+
     def copy(self) -> Model:
         """An independent clone: same numbers, memory of its own."""
-        return Model(self._arena.copy(), self.sizes, self.object_names, self.modelname, self.source)
+        return Model(
+            self._arena.copy(),
+            self.sizes,
+            self.object_names,
+            self.modelname,
+            self.source,
+            self.stages,
+            self.own_specs,
+        )
+
+    def __copy__(self) -> Model:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Model:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as numbers and names: views, and plans that were remembered, are made anew."""
+        names, stages = dict(self.object_names), dict(self.stages)
+        memory = self._arena.layout, self._arena.buffers
+        described = dict(self.sizes), names, self.modelname, self.source, stages, self.own_specs
+        return _unpickled, (*memory, *described)
 
     def save(self, path: str | Path) -> None:
         """Write the compiled model, with all names and settings, to one .npz file; see `dovetail.load_model`."""
@@ -174,6 +210,11 @@ class Model(
             f"<dovetail.Model {self.modelname!r}: nq={size['nq']} nv={size['nv']} nu={size['nu']} "
             f"nbody={size['nbody']} ngeom={size['ngeom']}>"
         )
+
+
+def _unpickled(layout: Layout, buffers: dict[str, Any], *described: Any) -> Model:
+    """A Model from what it is pickled as, in memory that is aligned again."""
+    return Model(Arena(layout, buffers, 1, subject="Model").copy(), *described)
 
 
 class Data(
@@ -288,6 +329,21 @@ class Data(
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
         self._arena.copy_from(other.arena)
 
+    def move_into(self, other: Data) -> None:
+        """Live in the memory of another Data of the same model and worlds, which has other fields, from now on: what
+        both have keeps its numbers. The object stays, its worlds and groups too; views of fields are to be taken
+        again."""
+        other.reserve(**{name: self.sizes.get(name, 0) for name in CAPACITIES})
+        for name, place in other.arena.layout.places.items():
+            if name in self:
+                block = self._arena.block(self._arena.layout.places[name])
+                _take_over(other.arena, place, block)
+        for data in (self, *self.__dict__["_worlds"].values()):
+            object.__setattr__(data, "_sizes", other._sizes)
+            object.__setattr__(data, "sizes", other.sizes)
+            for bound in (data, *(getattr(data, group) for group in DATA_GROUPS)):
+                bound._rebind(other.arena, other._specs)
+
     def copy(self) -> Data:
         """An independent clone: same numbers, memory of its own."""
         return Data(
@@ -326,23 +382,35 @@ class Data(
         return f"<dovetail.Data of {self.model.modelname!r}: {worlds}, {self.precision}>"
 
 
-class Extra:
-    """The fields that implementations added, by their namespaced name: `data.extra["rk4:qpos"]`."""
+def _take_over(arena: Arena, place: Any, block: View) -> None:
+    """Write a field of another arena, (ntile, count, W), into a place that may have more rows or other lanes."""
+    worlds = np.asarray(block).transpose(0, 2, 1).reshape(block.shape[0] * block.shape[2], block.shape[1])
+    target = arena.block(place)
+    ntile, _, width = target.shape
+    padded = np.zeros((ntile * width, block.shape[1]), worlds.dtype)
+    count = min(len(padded), len(worlds))
+    padded[:count] = worlds[:count]
+    target[:, : block.shape[1]] = padded.reshape(ntile, width, block.shape[1]).transpose(0, 2, 1)
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
+
+class Extra:
+    """The fields that plugins added to a Model or Data, by their namespaced name: `data.extra["rk4:qpos"]`."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
 
     def __getitem__(self, name: str) -> View:
-        if ":" not in name or name not in self._data:
+        if ":" not in name or name not in self._owner:
             names = list(self)
             raise KeyError(f"no plugin field {name!r}{nearest(name, names)}")
-        return self._data.field(name)
+        view: View = self._owner.field(name)
+        return view
 
     def __setitem__(self, name: str, value: Any) -> None:
         self[name][...] = value
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._data._arena.layout.places if ":" in name)
+        return (name for name in self._owner._arena.layout.places if ":" in name)
 
     def __contains__(self, name: str) -> bool:
-        return ":" in name and name in self._data
+        return ":" in name and name in self._owner

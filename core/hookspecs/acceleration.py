@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.fields import Array
-from dovetail.hookspecs.markers import stage
+from dovetail.hookspecs.markers import RULES, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -25,27 +25,28 @@ FORCE_VELOCITY = (
     reads="ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind "
     "qfrc_gravcomp time",
     parts="actuator_dynamics actuator_gain actuator_bias actuator_plugin",
+    needed=f"{RULES}.counts:actuators",
 )
 def actuation(model: Model, data: Data, parts: Any) -> None:
     """Actuator forces = gain × input + bias, mapped to joints; rates of activations (mj_fwdActuation)."""
 
 
-@stage("acceleration", "table", part_of="actuation")
+@stage("acceleration", "table", part_of="actuation", keys="dyn")
 def actuator_dynamics(model: Model, data: Data, ids: Array, ctrl: Array) -> Array:  # type: ignore[empty-body]
     """Rates of activation of actuators `ids` under (clamped) controls. Key: dyntype, as `filter`."""
 
 
-@stage("acceleration", "table", part_of="actuation")
+@stage("acceleration", "table", part_of="actuation", keys="gain")
 def actuator_gain(model: Model, data: Data, ids: Array) -> Array:  # type: ignore[empty-body]
     """Gains of actuators `ids`. Key: gaintype, as `affine`."""
 
 
-@stage("acceleration", "table", part_of="actuation")
+@stage("acceleration", "table", part_of="actuation", keys="bias")
 def actuator_bias(model: Model, data: Data, ids: Array) -> Array:  # type: ignore[empty-body]
     """Bias forces of actuators `ids`. Key: biastype, as `none`."""
 
 
-@stage("acceleration", "table", part_of="actuation")
+@stage("acceleration", "table", part_of="actuation", keys="actuator_plugin")
 def actuator_plugin(  # type: ignore[empty-body]
     model: Model, data: Data, actuator: int, config: Mapping[str, str]
 ) -> tuple[Array, float]:
@@ -79,6 +80,7 @@ def solve_constraints(model: Model, data: Data) -> None:
     "qacc qacc_smooth cdof qLD qLDiagInv solver_niter",
     also_writes="efc_force efc_state qacc qfrc_constraint solver_niter solver.improvement solver.gradient "
     "solver.lineslope solver.nactive solver.nchange solver.neval solver.nupdate",
+    needed=f"{RULES}.constraints:noslip",
 )
 def noslip(model: Model, data: Data) -> None:
     """Remove slip that the soft friction model leaves (mj_solNoSlip)."""
@@ -101,6 +103,7 @@ def integrate(model: Model, data: Data, evaluation: int) -> None:
     "nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss "
     "contact.dim contact.mu contact.friction " + FORCE_VELOCITY,
     when="first",
+    needed=f"{RULES}.flags:fwdinv",
 )
 def inverse(model: Model, data: Data) -> None:
     """Forces that would produce the given accelerations, and how far they are from those that did (mj_inverse,

@@ -1,4 +1,8 @@
-"""Hooks that turn a model file into a Model. They return values and run once per model."""
+"""Hooks that turn a model file into a Model. They return values and run once per model.
+
+They are chosen as any stage is, in `dovetail.load(path, stages={"mesh_inertia:exact": …})`; `model.stages` tells what
+was used.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,7 @@ def load_mesh(content: bytes, filename: str) -> dict[str, Array]:  # type: ignor
 @stage("compile", "table")
 def mesh_inertia(vertices: Array, faces: Array) -> tuple[float, Array, Array]:  # type: ignore[empty-body]
     """Volume (or area), centre of mass (3) and full inertia about it (3, 3), per unit density, of a mesh.
+    In mode convex `faces` are those of the convex hull, unless the record says `facts={"faces": "own"}`.
     Key: the `inertia` mode: legacy, exact, convex or shell."""
 
 
@@ -52,3 +57,12 @@ def finalize_model(model: Model) -> Mapping[str, Any]:  # type: ignore[empty-bod
 @stage("compile", "all")
 def check_model(model: Model) -> list[str]:  # type: ignore[empty-body]
     """Return problems of a finished model, one sentence each; all plugins are asked."""
+
+
+@stage("compile", "one")
+def length_range(  # type: ignore[empty-body]
+    model: Model, actuator: int, settings: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Smallest and largest length of one actuator, for models whose muscles do not say theirs (mj_setLengthRange).
+    `settings` holds the attributes of `<lengthrange>`, with MuJoCo's defaults. Raises ValueError, which says why a
+    range cannot be found."""

@@ -10,6 +10,7 @@ from dovetail.hookspecs.markers import hookspec
 if TYPE_CHECKING:
     from dovetail.backend import Backend
     from dovetail.contracts.kernel_fields import Transfer
+    from dovetail.features import FeatureGroup
     from dovetail.implementation import Implementation
 
 
@@ -24,5 +25,16 @@ def dovetail_backends() -> Iterable[Backend]:  # type: ignore[empty-body]
 
 
 @hookspec
+def dovetail_features() -> Iterable[FeatureGroup]:  # type: ignore[empty-body]
+    """Return groups of features that models may have, which the `supports` of records and the keys of part tables
+    name."""
+
+
+@hookspec
 def dovetail_transfers() -> Iterable[Transfer]:  # type: ignore[empty-body]
     """Return how kernel fields become Data at the end of a kernel, and Data kernel fields at its beginning."""
+
+
+@hookspec
+def dovetail_function_versions(record: Implementation) -> Iterable[Implementation]:  # type: ignore[empty-body]
+    """Return versions for other backends of a function that a caller puts into a slot, as far as there are any."""

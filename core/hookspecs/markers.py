@@ -16,6 +16,9 @@ Phase = Literal["compile", "position", "velocity", "acceleration", "observe", "i
 Kind = Literal["one", "table", "all"]
 When = Literal["always", "first", "last"]
 
+RULES = "dovetail.plugins.model_rules"
+"""Where the rules about MuJoCo's models are that hookspecs name."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "dovetail_stage"
 
@@ -32,6 +35,11 @@ class StageMark:
     parts: tuple[str, ...]
     part_of: str | None
     when: When
+    needed: str
+    rows: str
+    on_request: bool
+    keys: str
+    every_key: bool
 
 
 def stage(
@@ -44,6 +52,11 @@ def stage(
     parts: str = "",
     part_of: str | None = None,
     when: When = "always",
+    needed: str = "",
+    rows: str = "",
+    on_request: bool = False,
+    keys: str = "",
+    every_key: bool = True,
 ) -> Callable[[F], F]:
     """Mark a function as the specification of a stage.
 
@@ -52,6 +65,12 @@ def stage(
     before its first row and that each row adds to. `parts`: tables this stage dispatches to. `part_of`: the
     stage that calls this one (a part has no place of its own in the sequence). `when`: in which forward
     evaluations of a step it runs (an integrator may need several).
+
+    `needed`: `module:function` of the Model that says why a model needs this stage, or gives an empty string; without
+    it every model does. `rows`: `module:TABLE` of such functions by key, for rows that models may ask for whether or
+    not somebody implements them; records name the rules of rows they add. `on_request`: whether the stage also runs
+    if its results are kept by name. `keys`: of a part table, the group of features that its keys are the members of;
+    `every_key`: whether a model must find a row for each it has, or does without those that nobody wrote.
     """
     mark = StageMark(
         phase=phase,
@@ -62,6 +81,11 @@ def stage(
         parts=tuple(parts.split()),
         part_of=part_of,
         when=when,
+        needed=needed,
+        rows=rows,
+        on_request=on_request,
+        keys=keys,
+        every_key=every_key,
     )
 
     def decorate(function: F) -> F:

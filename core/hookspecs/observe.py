@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail.hookspecs.markers import stage
+from dovetail.hookspecs.markers import RULES, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
 
 
-@stage("observe", reads="cvel cinert subtree_com", when="first")
+@stage(
+    "observe",
+    reads="cvel cinert subtree_com",
+    when="first",
+    needed=f"{RULES}.sensors:of_subtrees",
+    on_request=True,
+)
 def subtree_velocity(model: Model, data: Data) -> None:
     """Linear velocity and angular momentum of every subtree (mj_subtreeVel)."""
 
@@ -20,6 +26,8 @@ def subtree_velocity(model: Model, data: Data) -> None:
     reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xpos xmat xipos site_xpos xfrc_applied ne efc_type efc_id "
     "efc_force ncon contact.pos contact.frame contact.geom contact.dim contact.friction contact.efc_address",
     when="first",
+    needed=f"{RULES}.sensors:of_accelerations",
+    on_request=True,
 )
 def body_forces(model: Model, data: Data) -> None:
     """Accelerations, external and interaction forces of bodies after the solver (mj_rnePostConstraint)."""
@@ -36,12 +44,14 @@ def body_forces(model: Model, data: Data) -> None:
     "contact.friction contact.efc_address sensordata",
     accumulates="sensordata",
     when="first",
+    needed=f"{RULES}.sensors:sensors",
+    rows=f"{RULES}.sensors:SENSORS",
 )
 def sensor(model: Model, data: Data) -> None:
     """Values of the sensors of one type, written at their addresses in sensordata. Key: the sensor type."""
 
 
-@stage("observe", reads="qpos qvel M xipos ten_length flexedge_length")
+@stage("observe", reads="qpos qvel M xipos ten_length flexedge_length", needed=f"{RULES}.flags:energy")
 def energy(model: Model, data: Data) -> None:
     """Potential and kinetic energy (mj_energyPos, mj_energyVel); runs when the enable flag asks for it."""
 
@@ -51,6 +61,7 @@ def energy(model: Model, data: Data) -> None:
     reads="tree_asleep time qpos qvel xfrc_applied qfrc_applied eq_active ten_length ncon contact.geom contact.flex "
     "contact.elem contact.vert nefc nisland tree_island",
     also_writes="qvel qacc qfrc_smooth qfrc_constraint",
+    needed=f"{RULES}.flags:sleep",
 )
 def sleep(model: Model, data: Data) -> None:
     """Decide which trees sleep or wake, and which bodies and dofs are awake (mj_sleep)."""

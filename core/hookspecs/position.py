@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.fields import Array
-from dovetail.hookspecs.markers import stage
+from dovetail.hookspecs.markers import RULES, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.pairs import PairContacts
@@ -24,17 +24,21 @@ def com_position(model: Model, data: Data) -> None:
     """Subtree centres of mass; inertias and motion axes of dofs about the tree's centre of mass (mj_comPos)."""
 
 
-@stage("position", reads="xpos xmat xquat xipos subtree_com")
+@stage("position", reads="xpos xmat xquat xipos subtree_com", needed=f"{RULES}.counts:cameras_and_lights")
 def camera_light(model: Model, data: Data) -> None:
     """World poses of cameras and lights in every tracking mode (mj_camlight)."""
 
 
-@stage("position", reads="xpos xmat qpos")
+@stage("position", reads="xpos xmat qpos", needed=f"{RULES}.counts:flexes")
 def flex_kinematics(model: Model, data: Data) -> None:
     """Flex vertices, edge lengths and edge Jacobians, element boxes (mj_flex)."""
 
 
-@stage("position", reads="qpos xpos xmat site_xpos geom_xpos geom_xmat subtree_com cdof")
+@stage(
+    "position",
+    reads="qpos xpos xmat site_xpos geom_xpos geom_xmat subtree_com cdof",
+    needed=f"{RULES}.counts:tendons",
+)
 def tendon(model: Model, data: Data) -> None:
     """Tendon lengths, Jacobians and wrapping paths (mj_tendon)."""
 
@@ -49,7 +53,11 @@ def factor_mass(model: Model, data: Data) -> None:
     """Factor the inertia as LᵀDL within its own sparsity (mj_factorM)."""
 
 
-@stage("position", reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb xpos xmat")
+@stage(
+    "position",
+    reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb xpos xmat",
+    needed=f"{RULES}.contacts:collidable",
+)
 def broadphase(model: Model, data: Data) -> None:
     """Candidate geom pairs: body filters, then sweep and prune on margin-inflated boxes (mj_broadphase)."""
 
@@ -58,12 +66,21 @@ def broadphase(model: Model, data: Data) -> None:
     "position",
     reads="geom_xpos geom_xmat flexvert_xpos ncandidate candidate_geom candidate_pair",
     parts="collide_pair combine_margin",
+    needed=f"{RULES}.contacts:collidable",
 )
 def narrowphase(model: Model, data: Data, parts: Any) -> None:
     """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
 
 
-@stage("position", "table", reads="geom_xpos geom_xmat", parts="sdf_shape", part_of="narrowphase")
+@stage(
+    "position",
+    "table",
+    reads="geom_xpos geom_xmat",
+    parts="sdf_shape",
+    part_of="narrowphase",
+    keys="meeting",
+    every_key=False,
+)
 def collide_pair(  # type: ignore[empty-body]
     model: Model, data: Data, geom1: int, geom2: int, margin: float, parts: Any
 ) -> PairContacts:
@@ -72,7 +89,7 @@ def collide_pair(  # type: ignore[empty-body]
     plan is made; the narrowphase calls every row with the first five arguments."""
 
 
-@stage("position", "table", part_of="collide_pair")
+@stage("position", "table", part_of="collide_pair", keys="sdf_shape")
 def sdf_shape(config: Mapping[str, str]) -> SdfShape:  # type: ignore[empty-body]
     """The signed distance of a shape that one of MuJoCo's engine plugins gives to geoms of type sdf, in the geom's
     frame. `config` holds the texts of its attributes, empty where none was written. Key: the plugin, as
@@ -91,6 +108,7 @@ def combine_margin(first: Array, second: Array) -> Array:  # type: ignore[empty-
     also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
     "contact.includemargin contact.exclude",
     parts="combine_friction resolve_priority mix_solver combine_margin",
+    needed=f"{RULES}.contacts:collidable",
 )
 def contact_params(model: Model, data: Data, parts: Any) -> None:
     """Friction, solver parameters, margin, gap and dimension of each contact (mj_contactParam)."""
@@ -124,6 +142,7 @@ def mix_solver(  # type: ignore[empty-body]
     "contact.exclude ne nf nl nefc nJ",
     also_writes="contact.exclude",
     accumulates="ne nf nl nefc nJ",
+    needed=f"{RULES}.constraints:constrained",
 )
 def constraint_rows(model: Model, data: Data) -> None:
     """Append constraint rows of one source: type, id, Jacobian, position, margin, softness (mj_makeConstraint).
@@ -135,6 +154,7 @@ def constraint_rows(model: Model, data: Data) -> None:
     "position",
     reads="nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_frictionloss efc_D efc_R M qLD "
     "qLDiagInv contact.geom",
+    needed=f"{RULES}.constraints:constrained",
 )
 def islands(model: Model, data: Data) -> None:
     """Groups of trees that constraints connect (mj_island)."""
@@ -144,6 +164,7 @@ def islands(model: Model, data: Data) -> None:
     "position",
     reads="qpos xpos xquat xmat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
     "subtree_com cdof ncon contact.geom contact.pos contact.frame contact.exclude",
+    needed=f"{RULES}.counts:actuators",
 )
 def transmission(model: Model, data: Data) -> None:
     """Actuator lengths and moment arms (mj_transmission)."""

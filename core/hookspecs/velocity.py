@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail.hookspecs.markers import stage
+from dovetail.hookspecs.markers import RULES, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     "velocity",
     reads="qvel ten_J ten_J_rownnz ten_J_rowadr ten_J_colind actuator_moment moment_rownnz moment_rowadr "
     "moment_colind flexedge_J",
+    needed=f"{RULES}.counts:tendons_and_actuators",
 )
 def transmission_velocity(model: Model, data: Data) -> None:
     """Rates of change of tendon, flex-edge and actuator lengths: Jacobian times qvel (mj_fwdVelocity)."""
@@ -31,6 +32,7 @@ def com_velocity(model: Model, data: Data) -> None:
     "ten_velocity ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length flexedge_velocity flexedge_J "
     "flexvert_xpos",
     accumulates="qfrc_passive",
+    rows=f"{RULES}.forces:PASSIVE_FORCES",
 )
 def passive_force(model: Model, data: Data) -> None:
     """One passive force: write its own field and add it to qfrc_passive (mj_passive). Built-in keys: spring, damper,
@@ -38,7 +40,11 @@ def passive_force(model: Model, data: Data) -> None:
     qfrc_passive first."""
 
 
-@stage("velocity", reads="qvel cvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP")
+@stage(
+    "velocity",
+    reads="qvel cvel nefc efc_J efc_J_rownnz efc_J_colind efc_pos efc_margin efc_KBIP",
+    needed=f"{RULES}.constraints:constrained",
+)
 def constraint_reference(model: Model, data: Data) -> None:
     """Velocity of each constraint row and its reference acceleration (mj_referenceConstraint)."""
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.ab import dispatched
-from dovetail.compare.slots import Isolated, Worlds, chain_of, common_lanes, isolate, shared_data
+from dovetail.compare.slots import Isolated, Worlds, common_lanes, isolate, shared_data
 from dovetail.compare.states import random_state, set_state
 from dovetail.errors import SelectionError
-from dovetail.features import need
+from dovetail.needs import ModelFacts
 from dovetail.registry import Registry, default_registry
 from dovetail.selection import REFERENCE
 from dovetail.testing.samples import FURTHER, LIGHT, SAMPLES, compiled
@@ -144,14 +144,14 @@ def _compile_case(
     record: Implementation, registry: Registry, model: Model, nworld: int | None
 ) -> Case | None:
     """The case, or None if this model does not need the record or the record does not handle it."""
-    if not (need(model, record.stage) and need(model, record.slot)):
+    facts = ModelFacts(model, registry)
+    if not (facts.need(record.stage) and facts.need(record.slot)):
         return None
     worlds = Worlds(nworld=nworld)
     worlds = attrs.evolve(worlds, lanes=common_lanes([record], worlds, registry))
     try:
         slot, label, stages = dispatched(record, registry)
-        chain = chain_of(registry.get(slot, label), model)
-        isolated = isolate(model, slot, label, worlds, registry=registry, stages=stages, chain=chain)
+        isolated = isolate(model, slot, label, worlds, registry=registry, stages=stages)
     except SelectionError:
         return None
     if record.slot not in isolated.plan.choices:  # a row of a part table that nothing in the model asks for
@@ -162,7 +162,8 @@ def _compile_case(
 def registry_with(record: Implementation, registry: Registry) -> Registry:
     """The registry, with the record added if it is not in it yet (a plugin under test need not be installed)."""
     pipeline.stage(record.stage)
-    if record in registry.implementations:
+    known = registry.find(record.slot, record.name, record.backend)
+    if known is not None and known.target == record.target:
         return registry
     extended = registry.copy()
     extended.add(record)

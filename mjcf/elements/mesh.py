@@ -90,7 +90,9 @@ def compile_meshes(context: Context) -> None:
         mesh.surface = _surface(context, mesh)
         _check_surface(mesh)
         row = context.mesh_inertia[MeshInertia(mesh.inertia).keyword]
-        process(mesh, boxed(mesh, row) if context.flat_meshes_are_boxes else row)
+        own_faces = getattr(row, "facts", {}).get("faces") == "own"
+        boxes = context.flat_meshes_are_boxes
+        process(mesh, boxed(mesh, row) if boxes else row, own_faces=own_faces, needs_area=not boxes)
 
 
 # where the surface comes from

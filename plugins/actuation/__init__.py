@@ -26,7 +26,6 @@ def dovetail_implementations() -> list[Implementation]:
         attrs.evolve(
             taichi,
             reads=f"{_READS} qfrc_gravcomp",
-            structure="dovetail.plugins.transmission.structure:moment_structure",
             supports="actuator.native actuator.gravcomp trn.joint trn.jointinparent trn.tendon trn.site "
             "trn.slidercrank trn.body",
         ),

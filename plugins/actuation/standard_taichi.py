@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.integrate.activation_taichi import disabled_actuator, next_activation
 from dovetail.plugins.transmission.rows_taichi import moment_entries
@@ -159,6 +160,7 @@ def joint_forces(k: Kernel) -> None:
             d.qfrc_actuator[dof] = k.clip(d.qfrc_actuator[dof], low, high)
 
 
+@walk
 def each_row(k: Kernel, rows: Rows, names: type[IntEnum], of: Any) -> Iterator[Callable[..., Any]]:
     """The rows of a table, which are those the model uses, each inside the branch of its type."""
     for key, row in rows.items():

@@ -24,6 +24,5 @@ def dovetail_implementations() -> list[Implementation]:
         attrs.evolve(
             taichi,
             reads=f"{reads} {tendons}",
-            structure="dovetail.plugins.tendon.structure:jacobian_structure",
         ),
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -26,8 +25,9 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.body_forces.rne_taichi:body_forces",
             default=True,
-            follows=LANE_CHAIN,
-            reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xipos xfrc_applied xpos xmat site_xpos",
+            reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xipos xfrc_applied xpos xmat site_xpos "
+            "contact_list.count contact_list.pair contact_list.dist contact_list.pos contact_list.frame "
+            "contact_list.includemargin body_rows.D body_rows.force",
             summary="Recursive Newton-Euler with the solver's accelerations and forces",
         ),
     ]

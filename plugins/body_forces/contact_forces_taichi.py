@@ -11,9 +11,11 @@ from typing import Any
 
 from dovetail.backends.lanes.algebra import Vector
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import Links
 
 
+@walk
 def each_contact(k: Kernel, links: Links) -> Iterator[Any]:
     """`for c in …:` runs its body, at run time, for the contacts of the tile."""
     if links.has_contacts:

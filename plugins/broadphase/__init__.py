@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
 
 _READS = "geom_xpos geom_xmat"
 
@@ -27,9 +26,8 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.broadphase.sweep_taichi:broadphase",
             default=True,
-            chain=LANE_CHAIN,
             reads=_READS,
-            writes="",
+            writes="candidate_list.*",
             supports="flex.none flex.untouchable",
             summary="Bounding spheres of the pairs that may collide; in lanes nothing is gained by sorting",
         ),

@@ -21,7 +21,7 @@ from dovetail.plugins.contact_params.margins_taichi import overridden, pair_or_g
 def broadphase(k: Kernel) -> None:
     """List the near pairs."""
     contacts = Contacts(k)
-    candidates = Candidates(k, contacts.pairs.count)
+    candidates = Candidates(k)
     count = k.local(0)
     with k.when(~k.disabled(DisableBit.CONSTRAINT | DisableBit.CONTACT)):
         list_near_pairs(contacts, candidates, count)

@@ -18,13 +18,14 @@ import numpy as np
 from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.lanes.kernel import Field, Kernel, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
+from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.collide_pair.shapes_taichi import Primitive, apply, clip, primitive_of, to_frame
-from dovetail.plugins.contact_lanes import SLOTS, LaneContact, StoredContacts
+from dovetail.plugins.contact_lanes import LaneContact, StoredContacts
 
 FAR = 1e30
 """More than any overlap, in either precision."""
 
-MOST = SLOTS["box-box"]
+MOST = MOST_CONTACTS["box-box"]
 CROSSINGS, COVERED, CANDIDATES = 16, 20, 24
 """Ends of the three parts of the list of candidates."""
 

@@ -22,11 +22,12 @@ from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
 from dovetail.plugins.collide_pair.epa_taichi import Polytope
 from dovetail.plugins.collide_pair.gjk_taichi import Distance
+from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.collide_pair.prisms_taichi import HeightField
 from dovetail.plugins.collide_pair.support_numpy import HFIELD
 from dovetail.plugins.collide_pair.support_taichi import ENDLESS, Shapes
 from dovetail.plugins.collide_pair.witness_taichi import Phase, Search
-from dovetail.plugins.contact_lanes import SLOTS, LaneContact, StoredContacts, pairs_of
+from dovetail.plugins.contact_lanes import LaneContact, StoredContacts, pairs_of
 
 POSE = 12
 """Numbers of a geom's position and matrix."""
@@ -41,7 +42,7 @@ def kinds_of(model: Any) -> list[int]:
 def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     """Contacts of two convex geoms, or of a height field and a convex geom."""
     kinds = kinds_of(k.structure)
-    slots = SLOTS["hfield-box"] if HFIELD in kinds else 1
+    slots = MOST_CONTACTS["hfield-box"] if HFIELD in kinds else 1
     poses, found = k.split("convex/poses", 2, POSE), k.split("convex/found", slots, 7)
     count, most = k.split("convex/count", 1), k.local(0)
     lay_out(k, poses, geom1, geom2)

@@ -18,6 +18,28 @@ PLANE_HULL = ("plane-mesh", "plane-sdf")
 """A plane and the hull of a mesh: the worlds of a tile take turns, as in the convex pairs."""
 
 
+MOST_CONTACTS = {
+    "plane-sphere": 1,
+    "plane-capsule": 2,
+    "plane-ellipsoid": 1,
+    "plane-cylinder": 4,
+    "plane-box": 4,
+    "sphere-sphere": 1,
+    "sphere-capsule": 1,
+    "sphere-cylinder": 1,
+    "sphere-box": 1,
+    "capsule-capsule": 2,
+    "capsule-box": 2,
+    "box-box": 12,
+    "plane-mesh": 3,
+    "plane-sdf": 3,
+    **dict.fromkeys(CONVEX_PAIRS, 1),
+    **dict.fromkeys(HFIELD_PAIRS, 50),
+}
+"""Contacts that a row finds at most. Two rectangles overlap in eight corners at most; a box may add its lowest corner
+just beside the face, and corners on an outline are found twice. With height fields as `multicontact_numpy` says."""
+
+
 def lane_records() -> list[Implementation]:
     """One record per pair, named as its NumPy sibling."""
     return [*_analytic_records(), *_convex_records()]
@@ -36,6 +58,7 @@ def _convex_records() -> list[Implementation]:
             default=True,
             supports="ccd.native",
             reads="geom_xpos geom_xmat",
+            facts={"most_contacts": MOST_CONTACTS[key]},
             summary="The same in lane kernels, one world after the other",
         )
         for key, target in {**convex, **hfield}.items()
@@ -55,6 +78,7 @@ def _analytic_records() -> list[Implementation]:
             backend="taichi",
             target=f"dovetail.plugins.collide_pair.{target}",
             default=True,
+            facts={"most_contacts": MOST_CONTACTS[key]},
             summary="The same in lanes",
         )
         for key, target in {**formulas, **hulls}.items()

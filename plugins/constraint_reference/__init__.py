@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -24,9 +23,10 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.constraint_reference.standard_taichi:constraint_reference",
             default=True,
-            chain=LANE_CHAIN,
-            reads="qvel cvel",
-            writes="",
+            reads="qvel cvel body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench "
+            "body_rows.far_wrench body_rows.D body_rows.spring body_rows.damping dof_rows.coefficient dof_rows.D "
+            "dof_rows.spring dof_rows.damping contact_list.count contact_list.dim",
+            writes="body_rows.offset dof_rows.offset row_counts.active",
             summary="Spring-damper acceleration of each row, in lanes",
         ),
     ]

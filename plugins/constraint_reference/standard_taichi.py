@@ -15,7 +15,7 @@ from dovetail.plugins.constraint_lanes import PYRAMID, DofRows, Links
 
 def constraint_reference(k: Kernel) -> None:
     """Write the offsets of all rows, and count the rows of each world."""
-    count = k.shared("rows/nefc", 1)
+    count = k.kernel_field("row_counts.active")
     count[0] = 0.0
     rows, links = DofRows(k), Links(k)
     if rows.count:
@@ -41,7 +41,7 @@ def link_rows(k: Kernel, links: Links, count: Any) -> None:
         D = links.D[link, 0]
         with k.when(k.any(D > 0.0)):
             near, far = links.near[link], links.far[link]
-            for row in links.base_rows(link):
+            for row in links.each_base_row(link):
                 speed = k.local(dot(links.near_wrench[link, row], velocity[near]))
                 with k.when(far > 0):
                     speed += dot(links.far_wrench[link, row], velocity[far])
@@ -50,6 +50,6 @@ def link_rows(k: Kernel, links: Links, count: Any) -> None:
                     own = k.select(row == 0, damping[link, 0], own)
                 links.offset[link, row] = own * speed.value + links.spring[link, row]
             exists = k.select(D > 0.0, 1.0, 0.0)
-            for kind in links.by_kind(link):
+            for kind in links.each_kind(link):
                 size = links.dim[link] * 1.0
                 count[0] += exists * (2.0 * (size - 1.0) if kind.name == PYRAMID else size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -39,13 +38,24 @@ SUMMARIES = {
 
 
 LANE_READS = {
-    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active",
+    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active contact_list.dim",
     "frictionloss": "ten_J",
     "limit": "qpos ten_length ten_J",
-    "contact": "subtree_com",
+    "contact": "subtree_com contact_list.count contact_list.pair contact_list.dist contact_list.pos "
+    "contact_list.frame contact_list.dim contact_list.friction contact_list.solref contact_list.solreffriction "
+    "contact_list.solimp contact_list.includemargin",
 }
-LANE_WRITES = {"contact": "contact.mu contact.efc_address contact.exclude"}
-"""Besides the counts."""
+_LANE_LINKS = (
+    "body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench body_rows.far_wrench "
+    "body_rows.D body_rows.spring body_rows.damping"
+)
+_LANE_DOFS = "dof_rows.coefficient dof_rows.D dof_rows.spring dof_rows.damping"
+LANE_WRITES = {
+    "equality": f"{_LANE_LINKS} {_LANE_DOFS}",
+    "frictionloss": f"{_LANE_DOFS} dof_rows.loss",
+    "limit": _LANE_DOFS,
+    "contact": _LANE_LINKS,
+}
 LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon"
 
 
@@ -73,11 +83,8 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target=f"dovetail.plugins.constraint_rows.{key}_taichi:{key}",
             default=True,
-            chain=LANE_CHAIN,
             reads=LANE_READS[key],
-            writes=f"ne nf nl nefc {LANE_WRITES.get(key, '')}",
-            delivery=CONTACT_DELIVERY,
-            structure="dovetail.plugins.tendon.structure:jacobian_structure",
+            writes=LANE_WRITES[key],
             supports=f"flex.none flex.untouchable {LANE_EQUALITIES}",
             summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",
         )

@@ -62,14 +62,14 @@ def weights(k: Kernel, links: Links, c: Any) -> None:
     inertia = m.body_invweight0[bodies[0], 0] + m.body_invweight0[bodies[1], 0]
     R = k.local(soft.regularisation(k, inertia))
     links.damping[link, :] = soft.damping
-    for kind in links.by_kind(link):
+    for kind in links.each_kind(link):
         if kind.name == PYRAMID:
             R.set(2.0 * slope * soft.regularisation(k, inertia * (1.0 + slide * slide)))
         elif kind.name == ELLIPTIC:
             links.damping[link, 1] = friction_damping(k, contacts.solreffriction[c], soft)
     links.D[link, 0] = k.select(acts, 1.0 / R.value, 0.0)
     links.D[link, 1] = k.select(acts, slope, 1.0)
-    for row in links.base_rows(link):
+    for row in links.each_base_row(link):
         links.spring[link, row] = 0.0
     links.spring[link, 0] = k.select(acts, soft.stiffness * soft.impedance * violation, 0.0)
 

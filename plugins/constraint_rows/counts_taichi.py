@@ -14,8 +14,8 @@ from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, FRICTIONLESS, PYRAMID, DofRows, Links
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 
-NAME = "rows/counts"
-"""Of the memory that holds them."""
+NAME = "row_counts.by_kind"
+"""The kernel field that holds them."""
 
 EQUALITIES, FRICTION, LIMITS, ALL = range(4)
 """Places in it."""
@@ -35,18 +35,13 @@ MAY_VANISH = ("coupled_tendons", "rubbing_tendons", "tendon_limits")
 """Sources of rows whose Jacobian can be zero."""
 
 
-def counts_of(k: Kernel) -> Field:
-    """The memory."""
-    return k.shared(NAME, 4)
-
-
 def count_rows(k: Kernel) -> None:
     """Count the rows; they must all be there."""
-    counts = counts_of(k)
+    counts = k.group("row_counts").by_kind
     counts[:] = 0.0
     rows = DofRows(k)
     for source, group in GROUPS.items():
-        for r in rows.each(source):
+        for r in rows.each_row(source):
             add(k, counts, group, exists(k, rows, r, source), 1.0)
     count_links(k, counts)
 
@@ -77,7 +72,7 @@ def count_links(k: Kernel, counts: Field) -> None:
         return
     with k.loop(0, links.count) as link:
         there = links.D[link, 0] > 0.0
-        for kind in links.by_kind(link):
+        for kind in links.each_kind(link):
             dim = links.dim[link] * 1.0
             number = 1.0 if kind.name == FRICTIONLESS else 2.0 * (dim - 1.0) if kind.name == PYRAMID else dim
             add(k, counts, EQUALITIES if kind.name == EQUALITY else ALL, there, number)

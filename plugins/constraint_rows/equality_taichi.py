@@ -27,9 +27,9 @@ def equality(k: Kernel) -> None:
     links, rows = Links(k), DofRows(k)
     if links.nequality:
         body_links(k, links)
-    for r in rows.each("coupled_joints"):
+    for r in rows.each_row("coupled_joints"):
         joint(k, rows, r)
-    for r in rows.each("coupled_tendons"):
+    for r in rows.each_row("coupled_tendons"):
         tendon(k, rows, r)
 
 

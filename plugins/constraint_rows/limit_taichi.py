@@ -19,15 +19,15 @@ from dovetail.plugins.constraint_rows.tendon_taichi import write_coefficients
 def limit(k: Kernel) -> None:
     """Write the rows of limited joints and tendons."""
     m, d, rows = k.model, k.data, DofRows(k)
-    for r in rows.each("scalar_limits"):
+    for r in rows.each_row("scalar_limits"):
         joint = rows.column("ids", r)
         side, sign = side_of(rows, "scalar_limits", r)
         rows.coefficient[r, 0] = sign
         distance = sign * (d.qpos[m.jnt_qposadr[joint]] - m.jnt_range[joint, side])
         write(k, rows, r, distance, of_joint(k, joint))
-    for r in rows.each("ball_limits"):
+    for r in rows.each_row("ball_limits"):
         ball_limit(k, rows, r)
-    for r in rows.each("tendon_limits"):
+    for r in rows.each_row("tendon_limits"):
         tendon = rows.column("ids", r)
         side, sign = side_of(rows, "tendon_limits", r)
         write_coefficients(k, rows, r, tendon, sign)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
 
 _WRITES = (
     "contact.dim contact.friction contact.solref contact.solreffriction contact.solimp contact.includemargin "
     "contact.exclude"
+)
+_IN_LANES = (
+    "contact_list.dim contact_list.friction contact_list.solref contact_list.solreffriction contact_list.solimp "
+    "contact_list.includemargin"
 )
 
 
@@ -30,11 +35,16 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.contact_params.mujoco_taichi:contact_params",
             default=True,
-            chain=LANE_CHAIN,
-            reads="",
-            writes=_WRITES,
-            delivery=CONTACT_DELIVERY,
+            reads="contact_list.count contact_list.pair",
+            writes=_IN_LANES,
             supports="flex.none flex.untouchable",
             summary="The same for the tile's list of contacts",
         ),
     ]
+
+
+@hookimpl
+def dovetail_function_versions(record: Implementation) -> Iterable[Implementation]:
+    from dovetail.plugins.contact_params.traced_rules import lane_versions
+
+    return lane_versions(record)

@@ -43,6 +43,8 @@ class Params(NamedTuple):
 def contact_params(model: Any, data: Any, parts: Parts) -> None:
     """Write the parameters of the first ncon contacts."""
     n = data.ncon
+    if not n:
+        return
     contact = data.contact
     sides = Sides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
     pair = explicit_pair(data, n)

@@ -67,7 +67,7 @@ def settle_priorities(contacts: Contacts, parts: Parts) -> Any:
     geoms = np.stack([pairs.geom1, pairs.geom2], axis=1)
     first, second = model.geom_priority[geoms].reshape(-1, 2).T
     decides = np.asarray(parts["resolve_priority"](k, first, second))
-    k.table("contacts/dim", np.append(contact_dims(model, geoms, pairs.pair, decides), 0))
+    k.set_table_field("contact_list.dim", contact_dims(model, geoms, pairs.pair, decides))
     return k.table("contacts/decides", np.append(decides, 0)) if decides.any() else None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit, EnableBit
-from dovetail.plugins.passive_force.spring_joint_taichi import each_spring
+from dovetail.plugins.passive_force.spring_joint_taichi import on_springs
 from dovetail.plugins.passive_force.tendon_taichi import stretch
 
 
@@ -47,7 +47,7 @@ def spring_energy(k: Kernel) -> Any:
         total += 0.5 * stiffness * displacement * displacement
 
     with k.when(~k.disabled(DisableBit.SPRING)):
-        each_spring(k, add)
+        on_springs(k, add)
     return total.value
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.spatial import Array
 
 
@@ -123,6 +124,7 @@ def _diagonal(k: Kernel, row: Any) -> Any:
     return k.model.M_rowadr[row] + k.model.M_rownnz[row] - 1
 
 
+@walk
 def each_block(k: Kernel, *, reverse: bool = False) -> Iterator[tuple[Any, bool]]:
     """`for row, three in …:` runs its body for the first row of every block, written out for blocks of three rows
     and for single rows."""

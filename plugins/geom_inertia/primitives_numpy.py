@@ -23,13 +23,14 @@ _SHELL = 1e-6
 """Thickness [m] of the layer by which MuJoCo approximates an ellipsoid's shell."""
 
 
-def _moments(x: float, y: float, z: float) -> Array:
+def moments(x: float, y: float, z: float) -> Array:
+    """Principal moments as an array."""
     return np.array([x, y, z], dtype=np.float64)
 
 
 def plane(size: Array, shell: bool) -> tuple[float, Array]:
     """A plane has no mass."""
-    return 0.0, _moments(0.0, 0.0, 0.0)
+    return 0.0, moments(0.0, 0.0, 0.0)
 
 
 def sphere(size: Array, shell: bool) -> tuple[float, Array]:
@@ -37,7 +38,7 @@ def sphere(size: Array, shell: bool) -> tuple[float, Array]:
     r = float(size[0])
     measure = 4 * math.pi * r * r if shell else 4 * math.pi * r * r * r / 3
     moment = measure * r**2 * (2 / 3 if shell else 2 / 5)
-    return measure, _moments(moment, moment, moment)
+    return measure, moments(moment, moment, moment)
 
 
 def capsule(size: Array, shell: bool) -> tuple[float, Array]:
@@ -52,7 +53,7 @@ def _capsule_solid(r: float, half: float) -> tuple[float, Array]:
     # a hemisphere's centre of mass lies 3/8 r beyond the end of the cylinder
     ball_across = 2 / 5 * ball * r**2 + ball * height * (3 * r + 2 * height) / 8
     across = tube * (3 * r**2 + height**2) / 12 + ball_across
-    return tube + ball, _moments(across, across, tube * r**2 / 2 + 2 / 5 * ball * r**2)
+    return tube + ball, moments(across, across, tube * r**2 / 2 + 2 / 5 * ball * r**2)
 
 
 def _capsule_shell(r: float, half: float) -> tuple[float, Array]:
@@ -61,7 +62,7 @@ def _capsule_shell(r: float, half: float) -> tuple[float, Array]:
     # a hemispherical shell's centre of mass lies r/2 beyond the end of the cylinder
     ball_across = 2 / 3 * ball * r**2 + ball * ((half + r / 2) ** 2 - (r / 2) ** 2)
     across = tube * (6 * r**2 + height**2) / 12 + ball_across
-    return tube + ball, _moments(across, across, tube * r**2 + 2 / 3 * ball * r**2)
+    return tube + ball, moments(across, across, tube * r**2 + 2 / 3 * ball * r**2)
 
 
 def cylinder(size: Array, shell: bool) -> tuple[float, Array]:
@@ -71,10 +72,10 @@ def cylinder(size: Array, shell: bool) -> tuple[float, Array]:
     if not shell:
         volume = math.pi * r**2 * height
         across = volume * (3 * r**2 + height**2) / 12
-        return volume, _moments(across, across, volume * r**2 / 2)
+        return volume, moments(across, across, volume * r**2 / 2)
     side, lid = 2 * math.pi * r * height, math.pi * r**2
     across = side * (6 * r**2 + height**2) / 12 + 2 * lid * (r**2 / 4 + half**2)
-    return side + 2 * lid, _moments(across, across, side * r**2 + lid * r**2)
+    return side + 2 * lid, moments(across, across, side * r**2 + lid * r**2)
 
 
 def ellipsoid(size: Array, shell: bool) -> tuple[float, Array]:
@@ -92,7 +93,7 @@ def ellipsoid(size: Array, shell: bool) -> tuple[float, Array]:
 def _ellipsoid_solid(size: Array) -> tuple[float, Array]:
     a, b, c = (float(s) for s in size[:3])
     volume = 4 * math.pi * a * b * c / 3
-    return volume, volume / 5 * _moments(b**2 + c**2, a**2 + c**2, a**2 + b**2)
+    return volume, volume / 5 * moments(b**2 + c**2, a**2 + c**2, a**2 + b**2)
 
 
 def box(size: Array, shell: bool) -> tuple[float, Array]:
@@ -100,7 +101,7 @@ def box(size: Array, shell: bool) -> tuple[float, Array]:
     x, y, z = (2 * float(s) for s in size[:3])
     if not shell:
         volume = x * y * z
-        return volume, volume / 12 * _moments(y**2 + z**2, x**2 + z**2, x**2 + y**2)
+        return volume, volume / 12 * moments(y**2 + z**2, x**2 + z**2, x**2 + y**2)
     area = 2 * (x * y + y * z + z * x)
     return area, _plates(x, y, z) + _plates(y, z, x)[[2, 0, 1]] + _plates(z, x, y)[[1, 2, 0]]
 
@@ -109,7 +110,7 @@ def _plates(a: float, b: float, gap: float) -> Array:
     """Two parallel a×b plates across the third axis, `gap` apart: moments along a, b and the third axis."""
     one = a * b
     away = (gap / 2) ** 2
-    return 2 * one * _moments(b**2 / 12 + away, a**2 / 12 + away, (a**2 + b**2) / 12)
+    return 2 * one * moments(b**2 / 12 + away, a**2 / 12 + away, (a**2 + b**2) / 12)
 
 
 ROWS: dict[str, Row] = {

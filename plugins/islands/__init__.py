@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -23,9 +22,9 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.islands.components_taichi:islands",
             default=True,
-            chain=LANE_CHAIN,
-            reads="",
-            writes="",
+            reads="body_rows.D body_rows.dim body_rows.kind dof_rows.D dof_rows.coefficient contact_list.count "
+            "contact_list.dim",
+            writes="row_counts.by_kind",
             summary="No islands: lanes solve all rows of a world together",
         ),
     ]

@@ -10,19 +10,33 @@ _MODES = {
     "convex": "Signed pyramids over the faces of the convex hull",
     "shell": "Mass spread over the surface",
 }
+_SOLID = ("legacy", "exact", "convex")
 
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [
-        Implementation(
-            stage="mesh_inertia",
-            key=mode,
-            name="pyramids" if mode != "shell" else "triangles",
-            backend="numpy",
-            target=f"dovetail.plugins.mesh_inertia.integrals_numpy:{mode}",
-            default=True,
-            summary=summary,
-        )
-        for mode, summary in _MODES.items()
-    ]
+    return [*map(_of_mujoco, _MODES), *map(_exact_in, _SOLID)]
+
+
+def _of_mujoco(mode: str) -> Implementation:
+    return Implementation(
+        stage="mesh_inertia",
+        key=mode,
+        name="pyramids" if mode != "shell" else "triangles",
+        backend="numpy",
+        target=f"dovetail.plugins.mesh_inertia.integrals_numpy:{mode}",
+        default=True,
+        summary=_MODES[mode],
+    )
+
+
+def _exact_in(mode: str) -> Implementation:
+    return Implementation(
+        stage="mesh_inertia",
+        key=mode,
+        name="signed_volume",
+        backend="numpy",
+        target="dovetail.plugins.mesh_inertia.signed_volume_numpy:signed_volume",
+        facts={"faces": "own"},
+        summary="The volume inside the mesh's own faces, exactly, whatever the mode; turned either way",
+    )

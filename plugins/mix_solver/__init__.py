@@ -15,4 +15,9 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             summary="Mean weighted by solmix; the smaller where a solref is direct",
         ),
+        *siblings(
+            "mix_solver",
+            "min_max",
+            summary="The smaller of each solref, the larger of each solimp: one hard surface is enough",
+        ),
     ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import CONTACT_DELIVERY, LANE_CHAIN
+from dovetail.plugin import Implementation, Transfer, hookimpl
+from dovetail.plugins.transfers import CONTACTS
 
 _READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
 
@@ -26,11 +26,9 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.narrowphase.convex_taichi:narrowphase",
             default=True,
-            chain=LANE_CHAIN,
-            reads="geom_xpos geom_xmat",
-            writes="ncon contact.dist contact.pos contact.frame contact.geom contact.geom1 contact.geom2 "
-            "contact.flex contact.elem contact.vert",
-            delivery=CONTACT_DELIVERY,
+            reads="geom_xpos geom_xmat candidate_list.*",
+            writes="contact_list.count contact_list.pair contact_list.slot contact_list.dist "
+            "contact_list.pos contact_list.frame contact_list.ncon",
             supports="flex.none flex.untouchable",
             summary="Every near pair to the lane function of its two types; one list of contacts for the tile",
         ),
@@ -43,3 +41,8 @@ def dovetail_implementations() -> list[Implementation]:
             summary="Meshes collide by their triangles, hollows and all; the rest as `convex`",
         ),
     ]
+
+
+@hookimpl
+def dovetail_transfers() -> list[Transfer]:
+    return [CONTACTS]

@@ -24,7 +24,7 @@ Found = Sequence[LaneContact] | StoredContacts
 def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
     """Fill the list of contacts: pair, slot, distance, point and frame."""
     contacts = Contacts(k)
-    candidates = Candidates(k, contacts.pairs.count)
+    candidates = Candidates(k)
     count = k.local(0)
     with k.loop(0, candidates.count) as n:
         collide(contacts, candidates.pair[n], count, parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN
 
 
 @hookimpl
@@ -23,9 +22,10 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.noslip.gauss_seidel_taichi:noslip",
             default=True,
-            chain=LANE_CHAIN,
-            reads="qacc qacc_smooth qLD qLDiagInv cdof",
-            writes="qacc qfrc_constraint",
+            reads="qacc qacc_smooth qLD qLDiagInv cdof body_rows.dim body_rows.near_wrench body_rows.far_wrench "
+            "body_rows.D body_rows.offset dof_rows.coefficient dof_rows.D dof_rows.loss dof_rows.offset "
+            "contact_list.count contact_list.pair contact_list.dim contact_list.friction dual.known",
+            writes="qacc qfrc_constraint body_rows.force dof_rows.force dual.force",
             summary="Gauss-Seidel over friction forces without regularisation, the worlds of a tile together",
         ),
     ]

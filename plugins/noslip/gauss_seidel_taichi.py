@@ -18,7 +18,7 @@ from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, DofRows, Links
 from dovetail.plugins.noslip.gauss_seidel_numpy import SMALLEST
 from dovetail.plugins.solve_constraints.dual_taichi import SCALAR, Dual, base_force, edges
 from dovetail.plugins.solve_constraints.pgs_numpy import WORSE
-from dovetail.plugins.solve_constraints.pgs_taichi import Visit, exists, forces, guess_forces
+from dovetail.plugins.solve_constraints.pgs_taichi import Visit, each_force, exists, guess_forces
 from dovetail.plugins.solve_constraints.qcqp_taichi import minimise_in_ball
 
 
@@ -39,12 +39,12 @@ def start(dual: Dual) -> Any:
     """Take over the solver's forces; returns what regularisation makes them cost."""
     k, cost = dual.k, dual.k.local(0.0)
     with k.loop(0, dual.counts[0]) as v:
-        for kind in dual.by_kind(v):
+        for kind in dual.each_kind(v):
             with k.when(dual.known[0] == 0):
                 guess_forces(dual, v, kind)
             dual.push(v, kind, base_force(dual, v, kind))
             own = k.local(0.0)
-            for n in forces(dual, v, kind):
+            for n in each_force(dual, v, kind):
                 f = dual.force[v, n]
                 own += 0.5 * dual.R[v, 0 if kind.name == PYRAMID else n] * f * f
             cost += k.select(exists(dual, v), own.value, 0.0)
@@ -75,7 +75,7 @@ def iterate(dual: Dual, has_rows: Any, regular: Any) -> None:
         fallen = k.local(k.select(turn == 0, regular, 0.0 * regular))
         with k.loop(0, dual.counts[1]) as n:
             v = dual.visits[n]
-            for kind in dual.by_kind(v):
+            for kind in dual.each_kind(v):
                 if kind.name in _VISIT:
                     visit = Visit(dual, v, kind, live.value, fallen)
                     _VISIT[kind.name](visit)
@@ -97,10 +97,10 @@ def visit_dry(visit: Visit) -> None:
 
 def visit_pyramid(visit: Visit) -> None:
     """Shift force between opposite edges, the sum of each pair kept."""
-    for r in visit.rows(1):
+    for r in visit.each_row(1):
         (up, _), (down, _) = edges(r)
         rise, fall = shift_edges(visit, r, up, down)
-        for s in visit.rows():
+        for s in visit.each_row():
             visit.z[s] += (rise + fall) * visit.A(s, 0) + (rise - fall) * visit.A(s, r)
         visit.move[0] += rise + fall
         visit.move[r] += rise - fall

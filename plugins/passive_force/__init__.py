@@ -3,8 +3,6 @@ medium, cables."""
 
 from __future__ import annotations
 
-import attrs
-
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
@@ -58,8 +56,7 @@ def _tendons() -> list[Implementation]:
         writes="qfrc_damper qfrc_passive",
         summary="Linear damping of tendons",
     )
-    structure = "dovetail.plugins.tendon.structure:jacobian_structure"
-    return [attrs.evolve(record, structure=structure) for record in (*spring, *damper)]
+    return [*spring, *damper]
 
 
 def _on_bodies() -> list[Implementation]:

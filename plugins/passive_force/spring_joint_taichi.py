@@ -27,10 +27,10 @@ def spring(k: Kernel) -> None:
         d.qfrc_passive[dof] += force
 
     with k.when(~k.disabled(DisableBit.SPRING)):
-        each_spring(k, pull)
+        on_springs(k, pull)
 
 
-def each_spring(k: Kernel, use: Callable[[Any, Any, Any], None]) -> None:
+def on_springs(k: Kernel, use: Callable[[Any, Any, Any], None]) -> None:
     """Call `use(stiffness, dof, displacement)` for each dof of the joints with springs."""
     m = k.model
     with k.loop(0, m.njnt) as joint:

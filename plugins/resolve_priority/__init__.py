@@ -15,4 +15,5 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             summary="The higher priority decides alone; equal ones share",
         ),
+        *siblings("resolve_priority", "ignore", summary="Priorities do not count: every pair shares"),
     ]

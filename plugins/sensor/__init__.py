@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.collide_pair.lane_records import LANE_PAIRS
-from dovetail.plugins.records import LANE_CHAIN
 
 _SITES = "site_xpos site_xmat"
 _POSES = f"xpos xmat xipos ximat geom_xpos geom_xmat {_SITES} cam_xpos cam_xmat"
@@ -108,16 +107,17 @@ _JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
 _LANE_LIMITS = {
     "jointlimitpos": "qpos qvel",
     "jointlimitvel": "qpos qvel",
-    "jointlimitfrc": "",
+    "jointlimitfrc": "dof_rows.D dof_rows.force",
     "tendonlimitpos": f"ten_length ten_velocity {_JACOBIAN}",
     "tendonlimitvel": f"ten_length ten_velocity {_JACOBIAN}",
-    "tendonlimitfrc": "",
+    "tendonlimitfrc": "dof_rows.D dof_rows.force",
 }
-"""In lanes limits are read from positions, because constraint rows are no Data there; their forces from memory of
-the kernel."""
+"""In lanes limits are read from positions, because constraint rows are no Data there; their forces from kernel
+fields."""
 
-_LANE_CONTACTS = {"touch": _SITES, "contact": _SITES}
-"""In lanes contacts and their forces are in memory of the kernel."""
+_LANE_LIST = "contact_list.count contact_list.pair contact_list.pos contact_list.frame body_rows.force"
+_LANE_CONTACTS = {"touch": f"{_SITES} {_LANE_LIST}", "contact": f"{_SITES} {_LANE_LIST} contact_list.dist"}
+"""In lanes contacts and their forces are kernel fields."""
 
 _IN_LANES = {
     "coordinates": tuple(_READS["coordinates"]),
@@ -131,9 +131,6 @@ _IN_LANES = {
     "geometry": tuple(_READS["geometry"]),
 }
 """Rows that Taichi has too."""
-
-_FOLLOWERS = ("jointlimitfrc", "tendonlimitfrc", "touch", "contact")
-"""Rows that read what the solver leaves in the memory of its kernel."""
 
 _MEASURED = [pair for pairs in LANE_PAIRS.values() for pair in pairs if pair != "box-box"]
 _DISTANCES = " ".join(f"distance.{pair}" for pair in (*_MEASURED, "plane-plane", "plane-hfield"))
@@ -157,12 +154,8 @@ def _lane_rows() -> list[Implementation]:
             target=f"dovetail.plugins.sensor.{file}_taichi:{key}",
             default=True,
             reads=f"{read.get(key, _READS[file][key])} sensordata",
-            structure="dovetail.plugins.tendon.structure:jacobian_structure"
-            if key.startswith("tendon")
-            else "",
             writes="sensordata",
             supports=_LANE_SUPPORTS.get(key, ""),
-            follows=LANE_CHAIN if key in _FOLLOWERS else "",
             summary=_SUMMARY[file],
         )
         for file, keys in _IN_LANES.items()

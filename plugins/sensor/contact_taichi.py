@@ -18,6 +18,7 @@ import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.plugins.body_forces.contact_forces_taichi import contact_axes, contact_force, each_contact
 from dovetail.plugins.constraint_lanes import Links
@@ -157,7 +158,8 @@ class Reader:
         """1 in worlds that have the contact, else 0."""
         return self.k.scratch("here", self.links.contacts.capacity)
 
-    def matches(self) -> Iterator[tuple[Any, Any, Any]]:
+    @walk
+    def each_match(self) -> Iterator[tuple[Any, Any, Any]]:
         """`for c, turn, here in …:` the contacts of the list, −1 if turned over, and the mask of worlds."""
         with self.k.loop(0, self.listed[0]) as n:
             yield self.matched[n], self.way[n] * 1.0, self.here[n] > 0.5
@@ -180,7 +182,7 @@ class Reader:
         last_rank, last_index = k.local(-FAR), k.local(-1.0)
         with k.loop(0, self.size // self.width) as slot:
             rank, index = k.local(FAR), k.local(-1.0)
-            for c, turn, here in self.matches():
+            for c, turn, here in self.each_match():
                 own = self.rank(c)
                 behind = (own > last_rank.value) | ((own == last_rank.value) & (c * 1.0 > last_index.value))
                 next_one = here & behind & (own < rank.value)
@@ -223,14 +225,14 @@ class Reader:
         """One slot: total force and torque about the centre of pressure, world axes."""
         k, zero, pos = self.k, [0.0] * 3, self.links.contacts.pos
         weight, moment, force, torque = k.local(0.0), k.local(zero), k.local(zero), k.local(zero)
-        for c, turn, here in self.matches():
+        for c, turn, here in self.each_match():
             push = self.in_world(c, contact_force(self.links, c)[:3], turn, here)
             strength = norm(k, push)
             weight += strength
             force += push
             moment += k.select(here, strength * pos[c], 0.0)
         centre = moment.value / k.max(weight.value, MINVAL)
-        for c, turn, here in self.matches():
+        for c, turn, here in self.each_match():
             wrench = contact_force(self.links, c)
             push, twist = (self.in_world(c, part, turn, here) for part in (wrench[:3], wrench[3:]))
             torque += twist + k.select(here, cross(pos[c] - centre, push), 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN, siblings
+from dovetail.plugins.records import siblings
 
 _ROWS = (
     "nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss "
@@ -21,6 +21,16 @@ _STATISTICS = (
 )
 _DUAL_MATRIX = "efc_AR efc_AR_rownnz efc_AR_rowadr efc_AR_colind nA"
 _BY_ISLAND = "ifrc_smooth iacc_smooth iacc iefc_aref iefc_state iefc_force ifrc_constraint"
+_LANE_DOFS = "dof_rows.coefficient dof_rows.D dof_rows.loss dof_rows.offset"
+_LANE_DUAL = (
+    "body_rows.dim body_rows.near_wrench body_rows.far_wrench body_rows.D body_rows.offset "
+    f"contact_list.count contact_list.pair contact_list.dim contact_list.friction {_LANE_DOFS}"
+)
+_LANE_PRIMAL = (
+    "body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench body_rows.far_wrench "
+    f"body_rows.D body_rows.offset contact_list.count contact_list.dim contact_list.friction {_LANE_DOFS}"
+)
+_LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known"
 
 
 @hookimpl
@@ -51,9 +61,8 @@ def dovetail_implementations() -> list[Implementation]:
             backend="taichi",
             target="dovetail.plugins.solve_constraints.newton_taichi:solve_constraints",
             default=True,
-            chain=LANE_CHAIN,
-            reads="qacc_smooth qfrc_smooth qacc_warmstart M cdof",
-            writes="qacc qfrc_constraint",
+            reads=f"qacc_smooth qfrc_smooth qacc_warmstart M cdof {_LANE_PRIMAL}",
+            writes=_LANE_ANSWER,
             summary="Newton's method with exact line search, the worlds of a tile together",
         ),
         Implementation(
@@ -70,9 +79,8 @@ def dovetail_implementations() -> list[Implementation]:
             name="cg",
             backend="taichi",
             target="dovetail.plugins.solve_constraints.cg_taichi:solve_constraints",
-            chain=LANE_CHAIN,
-            reads="qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof",
-            writes="qacc qfrc_constraint",
+            reads=f"qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof {_LANE_PRIMAL}",
+            writes=_LANE_ANSWER,
             summary="Conjugate gradients with exact line search, the worlds of a tile together",
         ),
         Implementation(
@@ -89,9 +97,8 @@ def dovetail_implementations() -> list[Implementation]:
             name="pgs",
             backend="taichi",
             target="dovetail.plugins.solve_constraints.pgs_taichi:solve_constraints",
-            chain=LANE_CHAIN,
-            reads="qacc_smooth qacc_warmstart qLD qLDiagInv cdof",
-            writes="qacc qfrc_constraint",
+            reads=f"qacc_smooth qacc_warmstart qLD qLDiagInv cdof {_LANE_DUAL}",
+            writes=f"{_LANE_ANSWER} dual.force",
             summary="Projected Gauss-Seidel over forces, the worlds of a tile together",
         ),
         Implementation(

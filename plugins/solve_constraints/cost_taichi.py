@@ -16,6 +16,7 @@ import attrs
 
 from dovetail.backends.lanes.algebra import MINVAL
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
 
 Values = Callable[[Any], Any]
@@ -31,8 +32,9 @@ class Link:
     index: Any
     kind: Kind
 
-    def rows(self, first: int = 0) -> Iterator[Any]:
-        return self.links.base_rows(self.index, self.kind, first)
+    def each_row(self, first: int = 0) -> Iterator[Any]:
+        """`for row in …:` runs its body for the base rows, from `first` on."""
+        return self.links.each_base_row(self.index, self.kind, first)
 
     @property
     def D(self) -> Any:
@@ -60,7 +62,7 @@ def link_cost(link: Link, z: Values) -> Any:
 
 def _equality_cost(link: Link, z: Values) -> Any:
     total = link.k.local(0.0)
-    for row in link.rows():
+    for row in link.each_row():
         total += 0.5 * link.weight_of(row) * z(row) * z(row)
     return total.value
 
@@ -72,7 +74,7 @@ def _frictionless_cost(link: Link, z: Values) -> Any:
 
 def _pyramid_cost(link: Link, z: Values) -> Any:
     k, total = link.k, link.k.local(0.0)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
         total += up * up + down * down
     return 0.5 * link.D * total.value
@@ -100,7 +102,7 @@ def write_force(link: Link, z: Values, force: Vector) -> None:
 
 
 def _equality_force(link: Link, z: Values, force: Vector) -> None:
-    for row in link.rows():
+    for row in link.each_row():
         force[row] = -link.weight_of(row) * z(row)
 
 
@@ -110,7 +112,7 @@ def _frictionless_force(link: Link, z: Values, force: Vector) -> None:
 
 def _pyramid_force(link: Link, z: Values, force: Vector) -> None:
     k, normal = link.k, link.k.local(0.0)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
         force[row] = link.D * (down - up)
         normal -= up + down
@@ -123,7 +125,7 @@ def _elliptic_force(link: Link, z: Values, force: Vector) -> None:
     normal = k.select(cone.bottom, -link.D * z(0), -push)
     tangent = k.select(cone.bottom, -link.D / link.m, push / cone.T)
     force[0] = k.select(cone.top, 0.0, normal)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         force[row] = k.select(cone.top, 0.0, tangent * z(row))
 
 
@@ -151,9 +153,10 @@ def always_zero(link: Link, row: Any, column: Any) -> bool:
     return link.kind.name == EQUALITY or (link.kind.name == PYRAMID and min(row, column) > 0)
 
 
-def _beside(link: Link, row: Any, first: int) -> Iterator[Any]:
+@walk
+def _each_beside(link: Link, row: Any, first: int) -> Iterator[Any]:
     """The rows from `first` on but one."""
-    for column in link.rows(first):
+    for column in link.each_row(first):
         if not isinstance(row, int):
             with link.k.when(column != row):
                 yield column
@@ -162,8 +165,8 @@ def _beside(link: Link, row: Any, first: int) -> Iterator[Any]:
 
 
 def _equality_weight(link: Link, z: Values, W: Matrix) -> None:
-    for row in link.rows():
-        for column in _beside(link, row, 0):
+    for row in link.each_row():
+        for column in _each_beside(link, row, 0):
             W.clear(row, column)
         W[row, row] = link.weight_of(row)
 
@@ -174,9 +177,9 @@ def _frictionless_weight(link: Link, z: Values, W: Matrix) -> None:
 
 def _pyramid_weight(link: Link, z: Values, W: Matrix) -> None:
     k, normal = link.k, link.k.local(0.0)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         up, down = (k.select(edge < 0.0, link.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
-        for column in _beside(link, row, 1):
+        for column in _each_beside(link, row, 1):
             W.clear(row, column)
         W[row, row] = up + down
         W[0, row] = up - down
@@ -191,11 +194,11 @@ def _elliptic_weight(link: Link, z: Values, W: Matrix) -> None:
     flat = k.select(cone.bottom & ~cone.top, link.D, 0.0)
     bend = cone.gap / cone.T
     W[0, 0] = stiffness + flat
-    for row in link.rows(1):
+    for row in link.each_row(1):
         u = z(row) / cone.T
         W[0, row] = -stiffness * u
         W[row, 0] = -stiffness * u
-        for column in _beside(link, row, 1):
+        for column in _each_beside(link, row, 1):
             W[row, column] = stiffness * (1.0 + bend) * u * (z(column) / cone.T)
         W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / link.m
 
@@ -214,7 +217,7 @@ class Cone(NamedTuple):
 
 def cone_of(link: Link, z: Values) -> Cone:
     square = link.k.local(0.0)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         square += z(row) * z(row)
     return _cone(link, z(0), square.value)
 
@@ -235,7 +238,7 @@ def slope_and_curvature(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
 
 def _equality_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
     slope, curvature = link.k.local(0.0), link.k.local(0.0)
-    for row in link.rows():
+    for row in link.each_row():
         pull = link.weight_of(row) * rate(row)
         slope += pull * z(row)
         curvature += pull * rate(row)
@@ -248,7 +251,7 @@ def _frictionless_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
 
 def _pyramid_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
     slope, curvature = link.k.local(0.0), link.k.local(0.0)
-    for row in link.rows(1):
+    for row in link.each_row(1):
         for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
             first, second = _edge_line(link, edge, change)
             slope += first
@@ -264,7 +267,7 @@ def _edge_line(link: Link, z: Any, rate: Any) -> tuple[Any, Any]:
 def _elliptic_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
     k = link.k
     zz, zr, rr = (k.local(0.0) for _ in range(3))
-    for row in link.rows(1):
+    for row in link.each_row(1):
         zz += z(row) * z(row)
         zr += z(row) * rate(row)
         rr += rate(row) * rate(row)

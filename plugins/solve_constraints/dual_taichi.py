@@ -12,7 +12,7 @@ their coefficients. Compare mj_projectConstraint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,7 +20,9 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.algebra import dot
+from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import (
     ELLIPTIC,
     EQUALITY,
@@ -141,11 +143,30 @@ def fixed_order(links: Links, rows: DofRows) -> Array:
     return np.array(places, int)
 
 
-@attrs.define(eq=False)
-class Dual:
-    """One tile's problem; the index v is an item, r one of its base rows."""
+def item_room(k: Kernel) -> int:
+    """Most items."""
+    return DofRows(k).count + Links(k).capacity
 
-    k: Kernel
+
+def most_rows(links: Links) -> int:
+    """Most base rows of an item."""
+    return max([1, *(dim for kind in links.kinds for dim in kind.dims)])
+
+
+def most_forces(k: Kernel) -> int:
+    """Most forces of an item: of its base rows, or of the edges of a pyramid."""
+    links = Links(k)
+    edged = (2 * (max(kind.dims) - 1) for kind in links.kinds if kind.name == PYRAMID)
+    return max([most_rows(links), *edged])
+
+
+@attrs.define(eq=False, slots=False)
+class Dual(FieldGroup):
+    """One tile's problem; the index v is an item, r one of its base rows.
+
+    The kernel fields `dual` hold the forces: stages after the solver list the same items in the same order."""
+
+    group: str = attrs.field(default="dual", init=False)
     links: Links
     rows: DofRows
     guess: str = "qacc_warmstart"
@@ -186,12 +207,12 @@ class Dual:
     @property
     def capacity(self) -> int:
         """Most items."""
-        return self.rows.count + self.links.capacity
+        return self.k.kernel_size("ndual_item")
 
     @cached_property
     def width(self) -> int:
         """Most base rows of an item."""
-        return max([1, *(dim for kind in self.links.kinds for dim in kind.dims)])
+        return most_rows(self.links)
 
     @cached_property
     def most(self) -> int:
@@ -286,28 +307,10 @@ class Dual:
         """A among the base rows of an item; without R."""
         return self.k.scratch("A", self.capacity, self.width, self.width)
 
-    @cached_property
-    def nforce(self) -> int:
-        """Most forces of an item."""
-        return max(
-            [self.width, *(2 * (max(kind.dims) - 1) for kind in self.links.kinds if kind.name == PYRAMID)]
-        )
-
-    @property
-    def force(self) -> Field:
-        """Of base rows; of a pyramid, of the edges: up and down by tangent. Stages after the solver list the same
-        items in the same order."""
-        return self.k.shared("dual/force", self.capacity, self.nforce)
-
-    @property
-    def known(self) -> IntegerField:
-        """At index 0: 1 if the solver has written the forces of items."""
-        return self.k.shared_integers("dual/known", 1)
-
     @property
     def ease(self) -> Field:
         """1 / (A + R) of every force of items that are no elliptic contacts."""
-        return self.k.scratch("ease", self.capacity, self.nforce)
+        return self.k.scratch("ease", self.capacity, self.k.kernel_size("ndual_force"))
 
     @property
     def bounds(self) -> Field:
@@ -316,8 +319,9 @@ class Dual:
 
     # ---- walks
 
-    def by_kind(self, v: Any) -> Iterator[ItemKind]:
-        """`for kind in dual.by_kind(v):` runs its body, at run time, for the kind of item v only."""
+    @walk
+    def each_kind(self, v: Any) -> Iterator[ItemKind]:
+        """`for kind in dual.each_kind(v):` runs its body, at run time, for the kind of item v only."""
         if len(self.kinds) == 1:
             yield self.kinds[0]
             return
@@ -326,21 +330,24 @@ class Dual:
             with self.k.when(here == index):
                 yield kind
 
-    def base_rows(self, v: Any, kind: ItemKind, first: int = 0) -> Iterator[Any]:
-        """`for r in dual.base_rows(v, kind):` runs its body for the base rows of item v, from `first` on."""
+    @walk
+    def each_base_row(self, v: Any, kind: ItemKind, first: int = 0) -> Iterator[Any]:
+        """`for r in dual.each_base_row(v, kind):` runs its body for the base rows of item v, from `first` on."""
         if kind.dim is not None:
             yield from range(first, kind.dim)
             return
         with self.k.loop(first, self.dim[v]) as r:
             yield r
 
-    def span_dofs(self, v: Any) -> Iterator[tuple[Any, Any]]:
+    @walk
+    def each_span_dof(self, v: Any) -> Iterator[tuple[Any, Any]]:
         """`for n, at in …:` runs its body for the dofs of item v's span: their count, and place in `Spans.dofs`."""
         begin, length = self._span("first", v), self._span("length", v)
         with self.k.loop(0, length) as n:
             yield n, begin + n
 
-    def span_chunks(self, v: Any, size: int) -> Iterator[tuple[Any, Any]]:
+    @walk
+    def each_span_chunk(self, v: Any, size: int) -> Iterator[tuple[Any, Any]]:
         """The same for every `size` entries together, a divisor of CHUNK, the filling too."""
         begin, room = self._span("first", v), self._span("room", v)
         with self.k.loop(0, room // size) as n:
@@ -381,7 +388,7 @@ class Dual:
         """Note the items that any world has."""
         k = self.k
         found, used = k.local(0), k.local(0)
-        for place, kind, dim, span, D in self._candidates():
+        for place, kind, dim, span, D in self._each_candidate():
             with k.when(k.any(D > 0.0)):
                 v = found.value
                 self.place[v], self.kind[v], self.dim[v], self.span[v] = place, kind, dim, span
@@ -396,19 +403,21 @@ class Dual:
         self.counts[0] = found.value
         self.counts[1] = found.value
 
-    def _candidates(self) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+    @walk
+    def _each_candidate(self) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
         """`for place, kind, dim, span, D in …:` runs its body for everything that may be an item."""
         k, links, rows = self.k, self.links, self.rows
         order = fixed_order(links, rows)
         if len(order):
             with k.loop(0, len(order)) as n:
                 place = k.table("dual/order", order)[n]
-                for row in self._if_row(place):
+                for row in self._each_row_at(place):
                     yield row, 0, 1, k.table("dual/row_span", self.spans.of_row)[row], rows.D[row]
-                for link in self._if_link(place) if links.nequality else ():
-                    span = k.table("dual/equality_span", self.spans.of_equality)[link]
-                    kind = [kind.name for kind in self.kinds].index(EQUALITY)
-                    yield place, kind, links.dim[link], span, links.D[link, 0]
+                if links.nequality:
+                    for link in self._each_link_at(place):
+                        span = k.table("dual/equality_span", self.spans.of_equality)[link]
+                        kind = [kind.name for kind in self.kinds].index(EQUALITY)
+                        yield place, kind, links.dim[link], span, links.D[link, 0]
         if links.has_contacts:
             with k.loop(0, links.contacts.count) as c:
                 link, pair = links.nequality + c, links.contacts.pair[c]
@@ -416,7 +425,8 @@ class Dual:
                 span = k.table("dual/pair_span", self.spans.of_pair)[pair]
                 yield rows.count + link, kind, links.dim[link], span, links.D[link, 0]
 
-    def _if_row(self, place: Any) -> Iterator[Any]:
+    @walk
+    def _each_row_at(self, place: Any) -> Iterator[Any]:
         """`for row in …:` runs its body if a place is that of a dof row."""
         if self.rows.count and self.links.kinds:
             with self.k.when(place < self.rows.count):
@@ -424,7 +434,8 @@ class Dual:
         elif self.rows.count:
             yield place
 
-    def _if_link(self, place: Any) -> Iterator[Any]:
+    @walk
+    def _each_link_at(self, place: Any) -> Iterator[Any]:
         """`for link in …:` runs its body if a place is that of a link."""
         if self.rows.count and self.links.kinds:
             with self.k.when(place >= self.rows.count):
@@ -449,18 +460,18 @@ class Dual:
         k, d, links, rows, work = self.k, self.k.data, self.links, self.rows, self._work
         guess = getattr(d, self.guess)
         smooth, last = k.local(0.0), k.local(0.0)
-        for row in self._if_row(self.place[v]):
-            for _, at in self.span_dofs(v):
+        for row in self._each_row_at(self.place[v]):
+            for _, at in self.each_span_dof(v):
                 work[self.dof(at)] = 0.0
             with k.loop(0, rows.column("nnz", row)) as n:
                 work[rows.dof(row, n)] = rows.coefficient[row, n]
             smooth.set(rows.offset[row])
-        for link in self._if_link(self.place[v]):
-            for _, at in self.span_dofs(v):
+        for link in self._each_link_at(self.place[v]):
+            for _, at in self.each_span_dof(v):
                 work[self.dof(at)] = self._link_entry(link, r, at)
             smooth.set(links.offset[link, r])
         last.set(smooth.value)
-        for _, at in self.span_dofs(v):
+        for _, at in self.each_span_dof(v):
             dof = self.dof(at)
             smooth += work[dof] * d.qacc_smooth[dof]
             last += work[dof] * guess[dof]
@@ -485,7 +496,7 @@ class Dual:
     def _project(self, v: Any, r: Any) -> None:
         """Y of one row from `work`; the ancestors of a dof come after it."""
         k, m, d, work = self.k, self.k.model, self.k.data, self._work
-        for n, place in self.span_dofs(v):
+        for n, place in self.each_span_dof(v):
             dof = self.dof(place)
             value, start = work[dof], m.M_rowadr[dof]
             with k.loop(start, start + m.M_rownnz[dof] - 1) as at:
@@ -502,7 +513,7 @@ class Dual:
         k, Y, size = self.k, self.Y, self.dim[v]
         with k.loop(0, size) as r, k.loop(0, r + 1) as s:
             total = k.local(0.0)
-            for n, _ in self.span_dofs(v):
+            for n, _ in self.each_span_dof(v):
                 at = self.first[v] + n * size
                 total += Y[at + r] * Y[at + s]
             self.A[v, r, s] = total.value
@@ -511,15 +522,15 @@ class Dual:
     def _write_softness(self, v: Any) -> None:
         """R of all base rows, and the bounds of scalar items."""
         k, links, rows, R = self.k, self.links, self.rows, self.R
-        for row in self._if_row(self.place[v]):
+        for row in self._each_row_at(self.place[v]):
             R[v, 0] = inverse(k, rows.D[row])
             self._write_row_bounds(v, row)
-        for link in self._if_link(self.place[v]):
-            for kind in self.by_kind(v):
+        for link in self._each_link_at(self.place[v]):
+            for kind in self.each_kind(v):
                 R[v, 0] = inverse(k, links.D[link, 0])
                 if kind.name == SCALAR:
                     self.bounds[v, 0], self.bounds[v, 1] = 0.0, UNBOUNDED
-                for r in self.base_rows(v, kind, 1):
+                for r in self.each_base_row(v, kind, 1):
                     if kind.name == EQUALITY:
                         R[v, r] = inverse(k, self.cost_link(link, kind).weight_of(r))
                     elif kind.name == ELLIPTIC:
@@ -527,15 +538,15 @@ class Dual:
 
     def _write_ease(self, v: Any) -> None:
         k, A, R = self.k, self.A, self.R
-        for kind in self.by_kind(v):
-            for r in (
-                () if kind.name == ELLIPTIC else self.base_rows(v, kind, 1 if kind.name == PYRAMID else 0)
-            ):
-                if kind.name != PYRAMID:
+        for kind in self.each_kind(v):
+            if kind.name == PYRAMID:
+                for r in self.each_base_row(v, kind, 1):
+                    for n, sign in edges(r):
+                        own = A[v, 0, 0] + A[v, r, r] + 2.0 * sign * A[v, r, 0] + R[v, 0]
+                        self.ease[v, n] = inverse(k, k.select(R[v, 0] > 0.0, own, 0.0))
+            elif kind.name != ELLIPTIC:
+                for r in self.each_base_row(v, kind):
                     self.ease[v, r] = inverse(k, k.select(R[v, r] > 0.0, A[v, r, r] + R[v, r], 0.0))
-                for n, sign in edges(r) if kind.name == PYRAMID else ():
-                    own = A[v, 0, 0] + A[v, r, r] + 2.0 * sign * A[v, r, 0] + R[v, 0]
-                    self.ease[v, n] = inverse(k, k.select(R[v, 0] > 0.0, own, 0.0))
 
     def cost_link(self, link: Any, kind: ItemKind) -> Link:
         """A link as the functions of `cost_taichi` take it."""
@@ -557,11 +568,11 @@ class Dual:
         """b + Y·y of the base rows of an item."""
         found, size = Few(self.k, "acceleration", kind), self.dim[v] if kind.dim is None else kind.dim
         together = CHUNK
-        for rows in ([r] for r in self.base_rows(v, kind)) if kind.dim is None else [range(kind.dim)]:
+        for rows in self._each_run(v, kind):
             start = np.full((together, len(rows)), 0.0, object)
             start[0] = [self.b[v, r] for r in rows]
             total = self.k.local(start)
-            for n, place in self.span_chunks(v, together):
+            for n, place in self.each_span_chunk(v, together):
                 at, y = self.first[v] + n * size, [self.y[self.dof(place + i)] for i in range(together)]
                 total += np.array(
                     [[self.Y[at + (i * size + r)] * y[i] for r in rows] for i in range(together)],
@@ -571,14 +582,24 @@ class Dual:
                 found[r] = value
         return found
 
+    @walk
+    def _each_run(self, v: Any, kind: ItemKind) -> Iterator[Sequence[Any]]:
+        """`for rows in …:` runs its body for all base rows of item v together if their number is fixed, else for one
+        after the other."""
+        if kind.dim is not None:
+            yield range(kind.dim)
+            return
+        for r in self.each_base_row(v, kind):
+            yield [r]
+
     def push(self, v: Any, kind: ItemKind, move: Few) -> None:
         """y += Y·move for the base rows of an item."""
         size = self.dim[v] if kind.dim is None else kind.dim
         together = 1 if kind.dim is None else CHUNK
-        for n, place in self.span_chunks(v, together):
+        for n, place in self.each_span_chunk(v, together):
             at, dofs = self.first[v] + n * size, [self.dof(place + i) for i in range(together)]
             total = self.k.local(np.array([self.y[dof] for dof in dofs], dtype=object))
-            for r in self.base_rows(v, kind):
+            for r in self.each_base_row(v, kind):
                 total += np.array(
                     [self.Y[at + (i * size + r)] * move[r] for i in range(together)], dtype=object
                 )
@@ -612,19 +633,19 @@ class Dual:
             with k.loop(0, links.count) as link:
                 links.force[link] = 0.0
         with k.loop(0, self.counts[0]) as v:
-            for row in self._if_row(self.place[v]):
+            for row in self._each_row_at(self.place[v]):
                 rows.force[row] = self.force[v, 0]
-            for link in self._if_link(self.place[v]):
-                for kind in self.by_kind(v):
+            for link in self._each_link_at(self.place[v]):
+                for kind in self.each_kind(v):
                     self._write_link_force(v, kind, link)
 
     def _write_link_force(self, v: Any, kind: ItemKind, link: Any) -> None:
         """Of a contact, tangents in units of force instead of the cone's."""
         target, pushed = self.links.force, base_force(self, v, kind)
-        for r in self.base_rows(v, kind):
+        for r in self.each_base_row(v, kind):
             target[link, r] = pushed[r]
         if kind.name in (PYRAMID, ELLIPTIC):
-            for r in self.base_rows(v, kind, 1):
+            for r in self.each_base_row(v, kind, 1):
                 target[link, r] *= self.links.contacts.friction[link - self.links.nequality, r - 1]
 
 
@@ -649,11 +670,11 @@ def base_force(dual: Dual, v: Any, kind: ItemKind) -> Few:
     """Forces of an item's base rows; those of a pyramid from its edges."""
     found, force = Few(dual.k, "base_force", kind), dual.force
     if kind.name != PYRAMID:
-        for r in dual.base_rows(v, kind):
+        for r in dual.each_base_row(v, kind):
             found[r] = force[v, r]
         return found
     found[0] = 0.0
-    for r in dual.base_rows(v, kind, 1):
+    for r in dual.each_base_row(v, kind, 1):
         up, down = force[v, 2 * r - 2], force[v, 2 * r - 1]
         found[0] += up + down
         found[r] = up - down

@@ -22,6 +22,7 @@ import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, dot
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
 from dovetail.plugins.solve_constraints.cost_taichi import Link, Values, always_zero
 from dovetail.plugins.spatial import Array
@@ -186,6 +187,7 @@ class Hessian:
     def _descendants(self) -> Lists:
         return descendants_of(self._ancestors)
 
+    @walk
     def _each_listed(self, name: str, lists: Lists, block: Any) -> Iterator[tuple[Any, Any]]:
         """`for other, n in …:` runs its body, at run time, for the blocks of a constant list and their indices."""
         k, start = self.k, self.k.table(f"H/{name}_start", lists.start)
@@ -231,6 +233,7 @@ class Hessian:
         start = self.k.table("H/ancestors_start", self._ancestors.start)
         return start[block] + start[other + 1] - start[other] + self.nblock
 
+    @walk
     def each_beside(self, block: Any) -> Iterator[tuple[Any, Any]]:
         """`for other, place in …:` runs its body for the columns before the diagonal in which a row has entries, and
         where those are; ascending, so that a world's sums do not depend on what others in the tile connect."""
@@ -241,6 +244,7 @@ class Hessian:
             for other, n in self._each_listed("ancestors", self._ancestors, block):
                 yield other, n + self.nblock
 
+    @walk
     def each_below(self, block: Any) -> Iterator[Any]:
         """`for lower in …:` runs its body for the rows that have entries in a block's column, ascending."""
         if self.fills:
@@ -398,9 +402,9 @@ class Hessian:
         with k.when(self.changed_body[body] > 0):
             self.loaded[body] = 1
             total = k.local(self.own[body])
-            for row in link.rows():
+            for row in link.each_row():
                 weighted = k.local(np.full(6, 0.0, object))
-                for column in link.rows():
+                for column in link.each_row():
                     if not always_zero(link, row, column):
                         weighted += W[link.index, row, column] * wrench[link.index, column]
                 w, u = wrench[link.index, row], weighted.value
@@ -504,7 +508,7 @@ class Hessian:
             with k.loop(a, count) as b:
                 cell = B * B * self.place(block, blocks[b]) + (first + places[b])
                 total = k.local(H[cell])
-                for row in link.rows():
+                for row in link.each_row():
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
@@ -518,7 +522,7 @@ class Hessian:
             nonlocal count
             n = count.value
             blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
-            for row in link.rows():
+            for row in link.each_row():
                 J[n, row] = dot(wrench[link.index, row], d.cdof[dof])
             count += 1
 
@@ -534,9 +538,9 @@ class Hessian:
         """W times a column of J; kept in registers if the rows are written out."""
         k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
         found: dict[int, Any] = {}
-        for row in link.rows():
+        for row in link.each_row():
             total = k.local(0.0)
-            for column in link.rows():
+            for column in link.each_row():
                 if not always_zero(link, row, column):
                     total += W[link.index, row, column] * J(column)
             if isinstance(row, int):

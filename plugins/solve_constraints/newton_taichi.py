@@ -16,6 +16,7 @@ import attrs
 
 from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.constraint_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
@@ -145,6 +146,7 @@ class Newton:
             self.find_pattern()
             self.start(has_rows)
             self.iterate(has_rows)
+        self.k.group("dual").known[0] = 0  # there are no forces by item
         self.write_link_forces()
         self.write_row_forces()
 
@@ -204,31 +206,36 @@ class Newton:
                     kept += 1
             self.listed[place] = kept.value
 
+    @walk
     def each_link(self) -> Iterator[Any]:
         """`for link in …:` runs its body for every listed link, at run time."""
         if self.links.kinds:
             with self.k.loop(0, self.listed[0]) as n:
                 yield self.link_list[n]
 
+    @walk
     def each_link_by_kind(self) -> Iterator[Link]:
         """The same, with the body written out for every kind of link."""
         for link in self.each_link():
-            for kind in self.links.by_kind(link):
+            for kind in self.links.each_kind(link):
                 yield Link(self.k, self.links, link, kind)
 
+    @walk
     def each_row(self) -> Iterator[Any]:
         """`for row in …:` runs its body for every listed dof row."""
         if self.rows.count:
             with self.k.loop(0, self.listed[1]) as n:
                 yield self.row_list[n]
 
+    @walk
     def each_row_by_kind(self) -> Iterator[tuple[Any, Callable[[Any], DofCost]]]:
         """The same with the function that gives a row's cost, for every kind of dof row."""
         for row in self.each_row():
-            for cost in self._row_costs(row):
+            for cost in self._each_row_cost(row):
                 yield row, cost
 
-    def _row_costs(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
+    @walk
+    def _each_row_cost(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
         """`for cost in …:` runs its body, at run time, with the function that gives the cost of this row."""
         rows = self.rows
         bounds = (0, rows.first("rubbing_dofs"), rows.first("scalar_limits"), rows.count)
@@ -262,18 +269,18 @@ class Newton:
                 known[found.value] = tie
             found.set(found.value + 1)
 
-        for link in self._coupled_links():
+        for link in self._each_coupled_link():
             note(links.near[link] * k.model.nbody + links.far[link])
-        for row in self._filling_rows():
+        for row in self._each_filling_row():
             note(-row)
         state = self.pattern_state
         with k.when((same.value == 0) | (state[0] != found.value + 1)):
             state[0] = found.value + 1
             state[1] = 0
             H.start_pattern()
-            for link in self._coupled_links():
+            for link in self._each_coupled_link():
                 self._connect_link(links.near[link], links.far[link])
-            for row in self._filling_rows():
+            for row in self._each_filling_row():
                 state[1] = 1
                 with k.loop(1, rows.column("nnz", row)) as place:
                     H.connect(rows.dof(row, 0), rows.dof(row, place))
@@ -287,13 +294,15 @@ class Newton:
         """One more than the ties of the present pattern (0: there is none yet), and whether it has fill."""
         return self.k.integers("pattern_state", 2)
 
-    def _coupled_links(self) -> Iterator[Any]:
+    @walk
+    def _each_coupled_link(self) -> Iterator[Any]:
         if self.couples:
             for link in self.each_link():
                 with self.k.when(self.links.far[link] > 0):
                     yield link
 
-    def _filling_rows(self) -> Iterator[Any]:
+    @walk
+    def _each_filling_row(self) -> Iterator[Any]:
         if self.rows.fills:
             for row in self.each_row():
                 with self.k.when(self.rows.column("fills", row) > 0):
@@ -366,7 +375,7 @@ class Newton:
         if links.kinds:
             self.move_bodies(x)
         for link in self.each_link():
-            for row in links.base_rows(link):
+            for row in links.each_base_row(link):
                 start = links.offset[link, row] if offset else 0.0
                 self.link_z[into, link, row] = start + self.link_product(link, row)
         for row in self.each_row():
@@ -394,7 +403,7 @@ class Newton:
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
             d.qfrc_constraint[dof] = 0.0
         for link in self.each_link():
-            for row in self.links.base_rows(link):
+            for row in self.links.each_base_row(link):
                 now, other = self.link_z[NOW, link, row], self.link_z[LAST, link, row]
                 self.link_z[NOW, link, row] = k.select(warm, other, now)
         for item in self.each_row():
@@ -465,7 +474,7 @@ class Newton:
         """Add a link's wrench on one of its bodies."""
         body = end[link.index]
         total = self.k.local(self.body_force[body])
-        for row in link.rows():
+        for row in link.each_row():
             total += force[row] * wrench[link.index, row]
         self.body_force[body] = total.value
 
@@ -479,11 +488,11 @@ class Newton:
         with k.loop(0, links.count) as link:
             links.force[link] = 0.0
             with k.when(k.any(links.D[link, 0] > 0.0)):
-                for kind in links.by_kind(link):
+                for kind in links.each_kind(link):
                     own = Link(k, links, link, kind)
                     write_force(own, self.values(link, NOW), _Row(links.force, link))
                     if kind.name in (PYRAMID, ELLIPTIC):
-                        for row in own.rows(1):
+                        for row in own.each_row(1):
                             links.force[link, row] *= links.contacts.friction[link - links.nequality, row - 1]
 
     def write_row_forces(self) -> None:
@@ -492,7 +501,7 @@ class Newton:
         with k.loop(0, rows.count) as row:
             rows.force[row] = 0.0
             with k.when(k.any(rows.D[row] > 0.0)):
-                for cost in self._row_costs(row):
+                for cost in self._each_row_cost(row):
                     rows.force[row] = cost(self.row_z[NOW, row]).force
 
     # ---- direction
@@ -617,7 +626,7 @@ class Newton:
             d.qacc[dof] += distance * self.direction[dof]
             self.Ma[dof] += distance * self.Mv[dof]
         for link in self.each_link():
-            for row in self.links.base_rows(link):
+            for row in self.links.each_base_row(link):
                 self.link_z[NOW, link, row] += distance * self.link_z[RATE, link, row]
         for item in self.each_row():
             self.row_z[NOW, item] += distance * self.row_z[RATE, item]

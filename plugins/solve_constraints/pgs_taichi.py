@@ -9,7 +9,7 @@ problem is in `dual_taichi`. Compare mj_solPGS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
@@ -17,6 +17,7 @@ import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, dot
 from dovetail.backends.lanes.kernel import Field, Kernel, Variable
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
 from dovetail.plugins.solve_constraints.cost_taichi import write_force
@@ -66,7 +67,7 @@ def start(dual: Dual) -> None:
     k = dual.k
     cost = k.local(0.0)
     with k.loop(0, dual.counts[0]) as v:
-        for kind in dual.by_kind(v):
+        for kind in dual.each_kind(v):
             guess_forces(dual, v, kind)
             cost += linear_cost(dual, v, kind)
             dual.push(v, kind, base_force(dual, v, kind))
@@ -74,16 +75,17 @@ def start(dual: Dual) -> None:
         cost += 0.5 * dual.y[dof] * dual.y[dof]
     warm = k.select(k.disabled(DisableBit.WARMSTART), 1.0, cost.value) <= 0.0
     with k.loop(0, dual.counts[0]) as v:
-        for kind in dual.by_kind(v):
-            for n in forces(dual, v, kind):
+        for kind in dual.each_kind(v):
+            for n in each_force(dual, v, kind):
                 dual.force[v, n] = k.select(warm, dual.force[v, n], 0.0)
     with k.loop(0, k.model.nv) as dof:
         dual.y[dof] = k.select(warm, dual.y[dof], 0.0)
 
 
-def forces(dual: Dual, v: Any, kind: ItemKind) -> Any:
+@walk
+def each_force(dual: Dual, v: Any, kind: ItemKind) -> Iterator[Any]:
     """`for n in …:` runs its body for each of an item's forces."""
-    for r in dual.base_rows(v, kind, 1 if kind.name == PYRAMID else 0):
+    for r in dual.each_base_row(v, kind, 1 if kind.name == PYRAMID else 0):
         if kind.name == PYRAMID:
             yield 2 * r - 2
             yield 2 * r - 1
@@ -95,9 +97,9 @@ def linear_cost(dual: Dual, v: Any, kind: ItemKind) -> Any:
     """f·b + ½·f·R·f of an item."""
     k, total = dual.k, dual.k.local(0.0)
     pushed = base_force(dual, v, kind)
-    for r in dual.base_rows(v, kind):
+    for r in dual.each_base_row(v, kind):
         total += pushed[r] * dual.b[v, r]
-    for n in forces(dual, v, kind):
+    for n in each_force(dual, v, kind):
         f = dual.force[v, n]
         total += 0.5 * dual.R[v, 0 if kind.name == PYRAMID else n] * f * f
     return k.select(exists(dual, v), total.value, 0.0)
@@ -126,12 +128,12 @@ def _start_scalar(dual: Dual, v: Any, kind: ItemKind) -> None:
 
 
 def _start_equality(dual: Dual, v: Any, kind: ItemKind) -> None:
-    for r in dual.base_rows(v, kind):
+    for r in dual.each_base_row(v, kind):
         dual.force[v, r] = pushed_by(dual, v, dual.last[v, r], r)
 
 
 def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
-    for r in dual.base_rows(v, kind, 1):
+    for r in dual.each_base_row(v, kind, 1):
         for n, sign in edges(r):
             z = dual.last[v, 0] + sign * dual.last[v, r]
             dual.force[v, n] = dual.k.max(pushed_by(dual, v, z), 0.0)
@@ -140,7 +142,7 @@ def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
 def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
     link = dual.cost_link(dual.place[v] - dual.rows.count, kind)
     write_force(link, lambda r: dual.last[v, r], _Row(dual.force, v))
-    for r in dual.base_rows(v, kind):
+    for r in dual.each_base_row(v, kind):
         dual.force[v, r] = dual.k.select(exists(dual, v), dual.force[v, r], 0.0)
 
 
@@ -160,7 +162,7 @@ def sweep(dual: Dual, live: Any) -> Any:
     k, fallen = dual.k, dual.k.local(0.0)
     with k.loop(0, dual.counts[1]) as n:
         v = dual.visits[n]
-        for kind in dual.by_kind(v):
+        for kind in dual.each_kind(v):
             visit = Visit(dual, v, kind, live, fallen)
             _VISIT[kind.name](visit)
             visit.end()
@@ -188,12 +190,13 @@ class Visit:
     @move.default
     def _nothing(self) -> Few:
         move = Few(self.dual.k, "move", self.kind)
-        for r in self.rows():
+        for r in self.each_row():
             move[r] = 0.0
         return move
 
-    def rows(self, first: int = 0) -> Any:
-        return self.dual.base_rows(self.v, self.kind, first)
+    def each_row(self, first: int = 0) -> Iterator[Any]:
+        """`for r in …:` runs its body for the base rows, from `first` on."""
+        return self.dual.each_base_row(self.v, self.kind, first)
 
     @property
     def moves(self) -> Any:
@@ -222,7 +225,7 @@ class Visit:
     def end(self) -> None:
         """Let the others feel the move."""
         k, largest = self.dual.k, self.dual.k.local(0.0)
-        for r in self.rows():
+        for r in self.each_row():
             largest.set(k.max(largest.value, k.abs(self.move[r])))
         with k.when(k.any(~(largest.value == 0.0))):
             self.dual.push(self.v, self.kind, self.move)
@@ -235,7 +238,7 @@ def _visit_scalar(visit: Visit) -> None:
 
 def _visit_equality(visit: Visit) -> None:
     k = visit.dual.k
-    for r in visit.rows():
+    for r in visit.each_row():
         old = visit.force(r)
         curvature = visit.A(r, r) + visit.R(r)
         residual = visit.z[r] + visit.R(r) * old
@@ -243,17 +246,17 @@ def _visit_equality(visit: Visit) -> None:
         visit.dual.force[visit.v, r] = old + step
         visit.fallen -= k.select(visit.moves, step * (residual + 0.5 * curvature * step), 0.0)
         visit.move[r] = step
-        for s in visit.rows():
+        for s in visit.each_row():
             visit.z[s] += visit.A(s, r) * step
 
 
 def _visit_pyramid(visit: Visit) -> None:
-    for r in visit.rows(1):
+    for r in visit.each_row(1):
         for n, sign in edges(r):
             z = visit.z[0] + sign * visit.z[r]
             A = visit.A(0, 0) + visit.A(r, r) + 2.0 * sign * visit.A(r, 0)
             step = visit.row_move(n, z, visit.R(), A, 0.0, UNBOUNDED)
-            for s in visit.rows():
+            for s in visit.each_row():
                 visit.z[s] += (visit.A(s, 0) + sign * visit.A(s, r)) * step
             visit.move[0] += step
             visit.move[r] += sign * step

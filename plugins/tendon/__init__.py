@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugin import Implementation, Transfer, hookimpl
+from dovetail.plugins.transfers import TENDONS
 
 
 @hookimpl
@@ -25,7 +26,11 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads="qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
             writes="ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
-            structure="dovetail.plugins.tendon.structure:jacobian_structure",
             summary="Lengths and Jacobians of fixed and spatial tendons, without the paths' points",
         ),
     ]
+
+
+@hookimpl
+def dovetail_transfers() -> list[Transfer]:
+    return [TENDONS]

@@ -97,7 +97,7 @@ def push(k: Kernel, body: Any, point: Vector, force: Vector) -> Vector:
     return vector(cross(lever, force), force)
 
 
-def each_piece(
+def on_pieces(
     k: Kernel, chains: Chains, name: str, some: Sequence[Piece], use: Callable[[Any, Table, Any], None]
 ) -> None:
     """Call `use(piece, ranges, divisor)` in a loop: a piece's ids, the ranges of its bodies, its pulley's divisor."""
@@ -127,7 +127,7 @@ def straight(k: Kernel, chains: Chains, some: Sequence[Piece]) -> None:
             chains.add(k, ranges[0], push(k, bodies[0], start, -pull))
             chains.add(k, ranges[1], push(k, bodies[1], end, pull))
 
-    each_piece(k, chains, "straight", some, add)
+    on_pieces(k, chains, "straight", some, add)
 
 
 def wrapped(k: Kernel, chains: Chains, name: str, some: Sequence[Piece]) -> None:
@@ -164,4 +164,4 @@ def wrapped(k: Kernel, chains: Chains, name: str, some: Sequence[Piece]) -> None
             held = push(k, bodies[2], detour.reach, first) - push(k, bodies[2], detour.leave, last)
             chains.add(k, ranges[2], k.select(detour.exists, held, 0.0))
 
-    each_piece(k, chains, name, some, add)
+    on_pieces(k, chains, name, some, add)

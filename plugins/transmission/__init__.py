@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import attrs
 
-from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import LANE_CHAIN, siblings
+from dovetail.plugin import Implementation, Transfer, hookimpl
+from dovetail.plugins.records import siblings
+from dovetail.plugins.transfers import MOMENTS
 
 
 @hookimpl
@@ -22,10 +23,16 @@ def dovetail_implementations() -> list[Implementation]:
             taichi,
             reads="qpos xquat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
             "subtree_com cdof",
-            structure="dovetail.plugins.transmission.structure:row_structure",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",
-            follows=LANE_CHAIN,
-            follows_with="trn.body",
+            reads_with={
+                "trn.body": "contact_list.count contact_list.pair contact_list.dist contact_list.pos "
+                "contact_list.frame"
+            },
             summary="All transmissions: joints, tendons, sites, slider-cranks and adhesion",
         ),
     ]
+
+
+@hookimpl
+def dovetail_transfers() -> list[Transfer]:
+    return [MOMENTS]

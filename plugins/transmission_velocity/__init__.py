@@ -25,7 +25,6 @@ def dovetail_implementations() -> list[Implementation]:
             taichi,
             reads=f"{_MOMENT} {_JACOBIAN}",
             writes="actuator_velocity ten_velocity",
-            structure="dovetail.plugins.transmission.structure:row_structure",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",
             summary="Jacobians and moment arms times velocities, except those of adhesion",
         ),

@@ -9,8 +9,9 @@ import pytest
 from dovetail import pipeline
 from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.errors import UnknownStageError
-from dovetail.features import NEEDS
+from dovetail.needs import ruled_slots
 from dovetail.pipeline import FORWARD, STAGES, STEP, Stage
+from dovetail.registry import build_registry
 
 TABLES = (
     *(
@@ -29,6 +30,7 @@ TABLES = (
 SINGLE = (
     *(
         "finalize_model",
+        "length_range",
         "kinematics",
         "com_position",
         "camera_light",
@@ -144,7 +146,9 @@ def test_the_sequences_hold_stages_that_run_each_once() -> None:
 
 
 def test_needs_are_told_for_known_stages_only() -> None:
-    assert {slot.partition(":")[0] for slot in NEEDS} <= set(STAGES)
+    slots = list(ruled_slots(build_registry(third_party=False)))
+    assert {slot.partition(":")[0] for slot in slots} <= set(STAGES)
+    assert "sensor:touch" in slots
 
 
 def test_an_unknown_stage_names_the_nearest() -> None:

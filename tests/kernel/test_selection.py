@@ -21,6 +21,7 @@ from dovetail.errors import (
 )
 from dovetail.plan import Plan
 from dovetail.planner import compile_plan
+from dovetail.needs import ModelFacts
 from dovetail.registry import Registry
 from dovetail.selection import Choice, Selector
 
@@ -65,7 +66,7 @@ def test_call_beats_file_beats_environment_beats_model_beats_default(
     ]
     for n, (_, name, origin) in enumerate(sources):
         config = Config.merge([source for source, _, _ in sources[n:]])
-        choice = Selector(registry, config, pendulum).choose("integrate")
+        choice = Selector(registry, config, ModelFacts(pendulum, registry)).choose("integrate")
         assert (choice.record.name, choice.origin) == (name, origin)
 
 
@@ -89,7 +90,10 @@ def test_name_and_backend_may_be_wished_for_in_different_places(
     config = Config.merge(
         [Config.of_call({"bias_force": "@toy"}), Config.of_environment({"DOVETAIL_STAGE_BIAS_FORCE": "mine"})]
     )
-    assert Selector(registry, config, pendulum).choose("bias_force").record.label == "mine@toy"
+    assert (
+        Selector(registry, config, ModelFacts(pendulum, registry)).choose("bias_force").record.label
+        == "mine@toy"
+    )
 
 
 # ---- fallback

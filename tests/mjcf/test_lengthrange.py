@@ -104,3 +104,19 @@ def test_fluid_coefficients(shape: str) -> None:
         f'{geom} fluidshape="ellipsoid" fluidcoef="1 2 3 4 5"/>{geom} fluidshape="ellipsoid"/>{geom}/>'
         "</worldbody></mujoco>"
     )
+
+
+def test_the_range_is_found_by_a_stage_that_can_be_replaced() -> None:
+    def fixed(model, actuator, settings):
+        return settings["accel"], settings["accel"] + 1
+
+    model = dovetail.loads(world(MUSCLE), stages={"length_range": fixed})
+    assert model.actuator_lengthrange.tolist() == [[20, 21]]
+
+
+def test_a_stage_that_finds_none_is_told_with_the_actuators_place() -> None:
+    def none(model, actuator, settings):
+        raise ValueError("too short")
+
+    with pytest.raises(MJCFError, match="its lengthrange cannot be computed: too short; write lengthrange"):
+        dovetail.loads(world(MUSCLE), stages={"length_range": none})

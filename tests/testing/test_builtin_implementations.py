@@ -36,16 +36,17 @@ PULLED = """
 """A model with tendons, which the kit's samples lack."""
 
 
-CHAINED = {r.stage for r in REGISTRY.implementations if r.chain}
+def shares_kernel_fields(record: Implementation) -> bool:
+    return not REGISTRY.kernel_fields.keys().isdisjoint((*(record.reads or ()), *(record.writes or ())))
+
+
+SHARING = {r.stage for r in REGISTRY.implementations if shares_kernel_fields(r)}
 
 
 def in_large_kernels(record: Implementation) -> bool:
     """Whether it is checked in kernels with the solver, or in one of the many small ones of sensors."""
     part_of = pipeline.stage(record.stage).part_of
-    constrained = (
-        record.stage in CHAINED or part_of in CHAINED or (record.follows and not record.follows_with)
-    )
-    return record.backend == "taichi" and (bool(constrained) or record.stage == "sensor")
+    return record.backend == "taichi" and (record.stage in SHARING or part_of in SHARING or record.stage == "sensor")
 
 
 QUICK = [r for r in REGISTRY.implementations if not in_large_kernels(r)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,64 +36,22 @@ MODEL = """
 """
 
 
-def pip_install(package: str, target: Path, scratch: Path) -> None:
-    """Install without network from a copy, because a build writes into its source folder."""
-    source = scratch / package
-    shutil.copytree(
-        HERE / package, source, ignore=shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
-    )
-    flags = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", *flags, "--target", str(target), str(source)],
-        check=True,
-        env={**os.environ, "PIP_ROOT_USER_ACTION": "ignore"},
-    )
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder per package, as site-packages would be."""
-    if importlib.util.find_spec("setuptools") is None:
-        pytest.skip("setuptools, which builds the packages, is not installed")
-    folders = {}
-    for package in ("dovetail_windmill", "dovetail_rusty"):
-        scratch = tmp_path_factory.mktemp(package)
-        folders[package] = scratch / "site"
-        pip_install(package, folders[package], scratch)
-    return folders
-
-
 @pytest.fixture
-def run(installed: dict[str, Path], tmp_path: Path) -> Run:
+def run(start: Run, tmp_path: Path) -> Run:
     """Run Python where the named packages are installed, in an empty folder with the model in it."""
     (tmp_path / "mill.xml").write_text(MODEL)
-
-    def start(*arguments: str, packages: tuple[str, ...] = ("dovetail_windmill",), **variables: str) -> Any:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("DOVETAIL_")}
-        path = os.pathsep.join(str(installed[package]) for package in packages)
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            env={**clean, "PYTHONPATH": path, **variables},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-
-    return start
+    return partial(start, packages=("dovetail_windmill",))
 
 
 @pytest.fixture
-def answers(run: Run) -> Callable[..., Any]:
-    """Run a script that sets `answer`, and give it back."""
+def answers(run: Run, ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a script that sets `answer` from `model`, and give it back."""
 
-    def ask(script: str, **options: Any) -> Any:
-        head = "import json, dovetail, numpy as np\nmodel = dovetail.load('mill.xml')\n"
-        done = run("-c", head + textwrap.dedent(script) + "\nprint('\\n' + json.dumps(answer))", **options)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+    def asked(script: str, **options: Any) -> Any:
+        text = "model = dovetail.load('mill.xml')\n" + textwrap.dedent(script)
+        return ask(text, **{"packages": ("dovetail_windmill",), **options})
 
-    return ask
+    return asked
 
 
 def listed(run: Run, **options: Any) -> dict[str, Any]:
@@ -143,10 +100,29 @@ def test_its_stage_gives_the_references_motion(answers: Callable[..., Any]) -> N
     assert max(largest) < 1e-10
 
 
+def test_its_force_waits_until_it_is_asked_for(answers: Callable[..., Any]) -> None:
+    """Installing a package alone changes no motion; a call, a row's name or a variable asks for it."""
+    script = """
+        sims = [
+            dovetail.Simulation(model),
+            dovetail.Simulation(model, plugins="windmill"),
+            dovetail.Simulation(model, plugins=["dovetail-windmill"]),
+            dovetail.Simulation(model, stages={"passive_force:wind": "quadratic"}),
+        ]
+        for sim in sims:
+            sim.forward()
+        answer = [bool(sim.data.qfrc_passive[0]) for sim in sims], sims[0].plan.explain()
+        """
+    acts, explained = answers(script)
+    assert acts == [False, True, True, True]
+    assert "installed, not asked for: passive_force:wind quadratic@numpy of dovetail-windmill" in explained
+    assert answers(script, DOVETAIL_PLUGINS="windmill")[0] == [True] * 4
+
+
 def test_its_force_acts_by_the_drag_law(answers: Callable[..., Any]) -> None:
     answer = answers(
         """
-        sim = dovetail.Simulation(model)
+        sim = dovetail.Simulation(model, plugins="windmill")
         sim.forward()
         still = sim.data.qfrc_passive[:3].tolist()
         force = sim.data.extra['windmill:force'][model.body('balloon').id].tolist()
@@ -166,7 +142,7 @@ def test_its_taichi_sibling_joins_the_fused_kernel_and_agrees(answers: Callable[
         pytest.skip("no Taichi runtime is installed")
     segments, label, error = answers(
         """
-        plan = dovetail.Simulation(model, nworld=5, backend='taichi').plan
+        plan = dovetail.Simulation(model, nworld=5, backend='taichi', plugins="windmill").plan
         sims = [
             dovetail.Simulation(model, nworld=5, stages={'passive_force:wind': '@' + backend}, keep='all')
             for backend in ('numpy', 'taichi')
@@ -199,7 +175,7 @@ def test_it_disappears_when_disabled(run: Run, answers: Callable[..., Any]) -> N
 
 
 def test_a_state_saved_under_it_warns_when_resumed_without(answers: Callable[..., Any]) -> None:
-    answers("sim = dovetail.Simulation(model); sim.step(3); sim.save('run.npz'); answer = 0")
+    answers("sim = dovetail.Simulation(model, plugins='windmill'); sim.step(3); sim.save('run.npz'); answer = 0")
     warned = answers(
         """
         import warnings
@@ -212,7 +188,8 @@ def test_a_state_saved_under_it_warns_when_resumed_without(answers: Callable[...
         DOVETAIL_DISABLED_PLUGINS="windmill",
     )
     assert len(warned) == 1
-    assert "passive_force:wind ran as quadratic@numpy/1 and continues as nothing" in warned[0]
+    ran = "passive_force:wind ran as quadratic@numpy/1 of dovetail-windmill"
+    assert f"{ran} and continues as nothing" in warned[0]
 
 
 def test_it_passes_the_house_rules(run: Run, tmp_path: Path) -> None:
@@ -229,7 +206,8 @@ def test_it_passes_the_house_rules(run: Run, tmp_path: Path) -> None:
 
 def test_a_broken_package_warns_with_its_name_and_stops_nobody(run: Run) -> None:
     both = ("dovetail_rusty", "dovetail_windmill")
-    script = "import dovetail; sim = dovetail.Simulation('mill.xml'); sim.step(); print(sim.plan.explain())"
+    made = "dovetail.Simulation('mill.xml', plugins='windmill')"
+    script = f"import dovetail; sim = {made}; sim.step(); print(sim.plan.explain())"
     done = run("-c", script, packages=both)
     assert done.returncode == 0, done.stderr
     warning = "plugin 'rusty' of dovetail-rusty is broken and left out: ModuleNotFoundError: No module named"

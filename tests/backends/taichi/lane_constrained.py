@@ -9,10 +9,12 @@ import attrs
 import mujoco
 import numpy as np
 from lane_harness import EULER, FORWARD, PARTS
+from lane_program import compile_lanes, group, with_kernel_fields
 
+from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.backend import _features, _initial, _model_places
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
+from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
@@ -51,6 +53,7 @@ def given_contacts(k: Kernel) -> None:
             getattr(contacts, name)[here] = given[name][slot]
         found += 1
     contacts.count = found.value
+    k.set_table_field("contact_list.dim", pairs.dim)
 
 
 def slots_of(pairs: Pairs, data: Any) -> Iterable[tuple[int, int]]:
@@ -76,7 +79,7 @@ def contact_fields(pairs: Pairs, datas: list[Any]) -> dict[str, np.ndarray]:
 
 
 def _stage(stage: str, builder: Any, reads: str, writes: str, key: str | None = None) -> LaneStage:
-    return LaneStage(
+    own = LaneStage(
         stage=stage,
         name="test",
         key=key,
@@ -84,10 +87,12 @@ def _stage(stage: str, builder: Any, reads: str, writes: str, key: str | None = 
         reads=frozenset(reads.split()),
         writes=frozenset(writes.split()),
     )
+    return with_kernel_fields(own)
 
 
 TENDONS = "ten_length ten_J"
 TENDON = _stage("tendon", paths_taichi.tendon, "qpos site_xpos geom_xpos geom_xmat subtree_com cdof", TENDONS)
+LISTS = " ".join(group("contact_list"))
 GIVEN = " ".join(f"test:{name}" for name in WIDTHS)
 ROWS = [
     _stage(
@@ -113,7 +118,7 @@ NEWTON = _stage(
 def constrained_stages(solver: LaneStage = NEWTON, *, step: bool = False) -> list[LaneStage]:
     """The forward evaluation with given contacts, and the step to the next state if asked for."""
     before = [s for s in FORWARD if s.stage not in ("solve_constraints", "energy")]
-    stages = [*before, TENDON, _stage("narrowphase", given_contacts, GIVEN, ""), *ROWS, solver]
+    stages = [*before, TENDON, _stage("narrowphase", given_contacts, GIVEN, LISTS), *ROWS, solver]
     return [*stages, EULER] if step else stages
 
 
@@ -185,7 +190,7 @@ def make_worlds(
     for name in kept:
         places[name] = FieldPlace(row, shapes[name])
         row += places[name].count
-    program = compile_program(
+    program = compile_lanes(
         stages=stages,
         model_places=_model_places(model),
         data_places=places,

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
+from lane_program import compile_lanes, group, with_kernel_fields
 
 import dovetail
+from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
 from dovetail.backends.taichi.backend import _model_places
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
+from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugin import Implementation
 from dovetail.plugins.contact_lanes import ABSENT, Contacts, Pairs, pairs_of
@@ -126,17 +128,22 @@ def compile_collision(
 
     def stage(name: str, algorithm: str, **given: Any) -> LaneStage:
         builder = implementation(name, algorithm)
-        return LaneStage(
-            stage=name, name=algorithm, builder=builder, reads=poses, writes=frozenset(), **given
-        )
+        own = LaneStage(stage=name, name=algorithm, builder=builder, reads=poses, writes=frozenset(), **given)
+        return with_kernel_fields(own)
 
     results = frozenset(shapes) - poses
-    program = compile_program(
+    program = compile_lanes(
         stages=[
             stage("broadphase", "sweep"),
             stage("narrowphase", "convex", parts=parts),
             stage("contact_params", "mujoco", parts=parts),
-            LaneStage(stage="export", name="test", builder=export, reads=results, writes=results),
+            LaneStage(
+                stage="export",
+                name="test",
+                builder=export,
+                reads=results | group("contact_list"),
+                writes=results,
+            ),
         ],
         model_places=_model_places(model),
         data_places=places,

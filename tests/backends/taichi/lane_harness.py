@@ -8,9 +8,11 @@ from typing import Any
 import attrs
 import mujoco
 import numpy as np
+from lane_program import compile_lanes
 
+from dovetail.backends.lanes.fuse import LaneStage, clear_stage
 from dovetail.backends.lanes.kernel import FieldPlace
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, clear_stage, compile_program
+from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType
 from dovetail.plugins.actuation import standard_taichi as actuation
@@ -298,7 +300,7 @@ def make_batch(
         row += places[name].count
     modelled, packed = model_places(m)
     extra = {f"rk4:{n}": (getattr(m, size) if size else 1,) for n, size in RK4_FIELDS.items()}
-    program = compile_program(
+    program = compile_lanes(
         stages=stages,
         model_places=modelled,
         data_places=places,

@@ -12,11 +12,13 @@ from typing import Any
 import mujoco
 import numpy as np
 from lane_constrained import WIDTHS, Worlds, contact_fields, given_contacts
+from lane_program import compile_lanes, group
 
 from dovetail import pipeline
-from dovetail.backends.lanes.kernel import FieldPlace, Kernel
+from dovetail.backends.lanes.fuse import LaneStage, clear_stage
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel, Layout
 from dovetail.backends.taichi.backend import _features, _initial, _model_places
-from dovetail.backends.taichi.program import FLOAT, LaneStage, clear_stage, compile_program
+from dovetail.backends.taichi.program import FLOAT
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
@@ -188,8 +190,8 @@ GIVEN_FORCES = ("test:active", "test:equality", "test:force", "test:row_active",
 
 def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dict[str, np.ndarray]:
     """The numbers of GIVEN_FORCES in every world."""
-    kernel = Structure(model)
-    links, rows = Links(kernel), DofRows(kernel)  # type: ignore[arg-type]
+    kernel = Kernel(Layout({}, {}, structure=model))
+    links, rows = Links(kernel), DofRows(kernel)
     sizes = (links.nequality, links.nequality, slots.capacity, rows.count, rows.count)
     widths = ((), (6,), (6,), (), ())
     out = {
@@ -201,13 +203,6 @@ def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dic
         _contact_forces(mj_model, slots, data, out["test:force"][world])
         _limit_forces(rows, data, out, world)
     return out
-
-
-class Structure:
-    """As much of a kernel as tables need."""
-
-    def __init__(self, model: Any) -> None:
-        self.structure, self.tables = model, {}
 
 
 def _equality_forces(links: Links, data: Any, out: dict[str, np.ndarray], world: int) -> None:
@@ -258,14 +253,18 @@ def lane_stage(implementation: Implementation) -> LaneStage:
         name=implementation.name,
         key=implementation.key,
         builder=implementation.load(),
-        reads=frozenset(implementation.reads or ()),
+        reads=frozenset(implementation.reads or ()).union(*implementation.reads_with.values()),
         writes=frozenset(implementation.writes or pipeline.stage(implementation.stage).writes),
     )
 
 
-def _given(builder: Any, reads: tuple[str, ...]) -> LaneStage:
+def _given(builder: Any, reads: tuple[str, ...], *groups: str) -> LaneStage:
     return LaneStage(
-        stage="given", name=builder.__name__, builder=builder, reads=frozenset(reads), writes=frozenset()
+        stage="given",
+        name=builder.__name__,
+        builder=builder,
+        reads=frozenset(reads) | group("contact_list"),
+        writes=group(*groups),
     )
 
 
@@ -285,10 +284,10 @@ def run_lanes(
     for name, shape in shapes.items():
         places[name] = FieldPlace(row, shape)
         row += places[name].count
-    program = compile_program(
+    program = compile_lanes(
         stages=[
-            _given(given_contacts, tuple(f"test:{n}" for n in WIDTHS)),
-            _given(given_forces, GIVEN_FORCES),
+            _given(given_contacts, tuple(f"test:{n}" for n in WIDTHS), "contact_list"),
+            _given(given_forces, GIVEN_FORCES, "body_rows", "dof_rows"),
             *([clear_stage("sensordata")] if "sensordata" in outputs else []),
             *stages,
         ],
@@ -315,7 +314,7 @@ def run_lanes(
 
 
 def is_real(name: str) -> bool:
-    return DATA_SPECS[name].dtype == "real"
+    return name in DATA_SPECS and DATA_SPECS[name].dtype == "real"
 
 
 def run_reference(

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from lane_program import compile_lanes
 
+from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
-from dovetail.backends.taichi.program import FLOAT, LaneStage, Program, compile_program
+from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 
 N = 4
@@ -48,7 +50,7 @@ def stage(
 
 def compile_small(*stages: LaneStage, store: tuple[str, ...] = ("y", "z", "time"), **more: Any) -> Program:
     settings = {"lanes": 8, "precision": "f64"} | more
-    return compile_program(
+    return compile_lanes(
         stages=list(stages),
         model_places=MODEL,
         data_places=PLACES,

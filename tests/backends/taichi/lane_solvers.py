@@ -21,7 +21,7 @@ from lane_constrained import (
 )
 from lane_zoo import real, zoo
 
-from dovetail.backends.taichi.program import LaneStage
+from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.plugins.noslip import gauss_seidel_taichi
 from dovetail.plugins.solve_constraints import cg_taichi, pgs_taichi
 

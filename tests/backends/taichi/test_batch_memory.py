@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.backends.lanes.kernel import FieldPlace
-from dovetail.backends.taichi.program import _scratch
+from dovetail.backends.lanes.fuse import Sources, Target, clear_stage, fuse
+from dovetail.backends.lanes.kernel import FieldPlace, Layout
+from dovetail.backends.taichi.program import scratch_memory
 
 LIMIT = 40_000
 """Bytes per humanoid world that keeps its state."""
@@ -25,9 +26,17 @@ def test_a_humanoid_world_is_small(nworld: int) -> None:
 def test_scratch_that_is_not_used_costs_nothing() -> None:
     """A list with very much room (half a gigabyte here) takes addresses, but no memory before it is written to."""
     rows = 1 << 23
-    places = {"qpos": FieldPlace(0, (3,)), "shared/list": FieldPlace(3, (rows - 3,))}
+    sources = Sources(
+        stages=[clear_stage("qpos"), clear_stage("list")],
+        layout=Layout({}, {"qpos": (3,), "list": (rows - 3,)}),
+        data_places={"qpos": FieldPlace(0, (3,)), "list": FieldPlace(3, (rows - 3,))},
+        initial={"qpos": np.array([1.0, 0.0, 2.0])},
+        load=["qpos"],
+        store=["qpos", "list"],
+    )
+    fused = fuse(sources, Target())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    scratch = _scratch(places, rows, {"qpos": np.array([1.0, 0.0, 2.0])}, lanes=8, precision="f64", threads=2)
+    scratch = scratch_memory(fused, threads=2)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # kilobytes
     assert scratch.nbytes == 2 * rows * 8 * 8
     for thread in range(2):

@@ -1,37 +1,58 @@
-"""Memory of stages that a kernel hands out: as it is after the last step of each tile, lists in their length."""
+"""Kernel fields that a kernel hands out: as it is after the last step of each tile, lists in their length."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from lane_small import BUFFERS, PLACES, ROWS, N, compile_small, stage
 
+from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.kernel import Kernel, LaneError
-from dovetail.backends.taichi.exports import Export, Outbox
 from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
+from dovetail.contracts.kernel_fields import KernelField, Kind, kernel_field
 
 ROOM = 30
 """Rows of the list in the kernel: more than there is room for outside at first."""
 
+
+def field(name: str, *shape: str | int, kind: Kind = "numbers") -> KernelField:
+    return kernel_field(name, *shape, kind=kind, doc="Of this test.", writer="test")
+
+
+FIELDS = {
+    f.name: f
+    for f in (
+        field("list.row", ROOM, kind="integers"),
+        field("list.pair", ROOM, 2),
+        field("list.count", 1, kind="integers"),
+        field("total.sum", 1),
+        *(field(f"{name}.numbers", "n") for name in ("a", "b")),
+        *(field(f"{name}.count", 1, kind="integers") for name in ("a", "b")),
+    )
+}
+WRITTEN = " ".join(name for name in FIELDS if name.startswith(("list", "total")))
+
 TILES = 3
-LISTED = (Export("list/row", integers=True, count="list/count"), Export("list/pair", count="list/count"))
-SUM = Export("sum")
+LISTED = (Export("list.row", integers=True, count="list.count"), Export("list.pair", count="list.count"))
+SUM = Export("total.sum")
 
 
 def fill(k: Kernel) -> None:
     """A list of ⌊x₀ of any world⌋ rows, up to ROOM, with two numbers each; and the sum of x."""
     count = k.local(k.model.n - N)  # an Int
     with k.loop(0, ROOM) as i, k.when(k.any(k.data.x[0] > i * 1.0)):
-        k.shared_integers("list/row", ROOM)[count.value] = 7 * i
-        k.shared("list/pair", ROOM, 2)[count.value, 0] = k.data.x[1] + i * 1.0
-        k.shared("list/pair", ROOM, 2)[count.value, 1] = k.data.x[2] * (i * 1.0)
+        k.group("list").row[count.value] = 7 * i
+        k.group("list").pair[count.value, 0] = k.data.x[1] + i * 1.0
+        k.group("list").pair[count.value, 1] = k.data.x[2] * (i * 1.0)
         count += 1
-    k.shared_integers("list/count", 1)[0] = count.value
+    k.group("list").count[0] = count.value
     total = k.local(0.0)
     with k.loop(0, N) as i:
         total += k.data.x[i]
-    k.shared("sum", 1)[0] = total.value
+    k.group("total").sum[0] = total.value
     k.data.time = k.data.time + 1.0
 
 
@@ -44,9 +65,14 @@ def launch(program: Program, x: np.ndarray, nstep: int = 1) -> tuple[Outbox, np.
     return outbox, np.array(buffer[:, PLACES["time"].offset])
 
 
+def compile_filled(exports: tuple[Export, ...], **more: Any) -> Program:
+    filled = stage(fill, reads="x time", writes=f"y z time {WRITTEN}")
+    return compile_small(filled, exports=exports, store=("time",), kernel_fields=FIELDS, **more)
+
+
 @pytest.fixture(scope="module")
 def program() -> Program:
-    return compile_small(stage(fill, reads="x time"), exports=(*LISTED, SUM), store=("time",))
+    return compile_filled((*LISTED, SUM))
 
 
 @pytest.fixture
@@ -62,12 +88,12 @@ def numbers(program: Program) -> np.ndarray:
 def test_lists_and_numbers_come_out(program: Program, numbers: np.ndarray) -> None:
     outbox, _ = launch(program, numbers)
     assert outbox.lengths.tolist() == [2, 0, 25]
-    np.testing.assert_allclose(outbox["sum"][:, 0], numbers.sum(axis=1), atol=1e-14)
+    np.testing.assert_allclose(outbox["total.sum"][:, 0], numbers.sum(axis=1), atol=1e-14)
     for tile, length in enumerate(outbox.lengths):
-        assert outbox["list/row"][tile, :length, 0].tolist() == [7 * i for i in range(length)]
+        assert outbox["list.row"][tile, :length, 0].tolist() == [7 * i for i in range(length)]
         for i in range(length):
             expected = [numbers[tile, 1] + i, numbers[tile, 2] * i]
-            assert np.array_equal(outbox["list/pair"][tile, i], expected)
+            assert np.array_equal(outbox["list.pair"][tile, i], expected)
 
 
 def test_a_tile_that_had_no_room_outside_takes_its_steps_once(program: Program, numbers: np.ndarray) -> None:
@@ -77,22 +103,20 @@ def test_a_tile_that_had_no_room_outside_takes_its_steps_once(program: Program, 
 
 
 def test_what_no_stage_has_is_left_out() -> None:
-    program = compile_small(
-        stage(fill, reads="x time"), exports=(SUM, Export("nothing")), store=("time",), lanes=4
-    )
+    program = compile_filled((SUM, Export("list.nothing")), lanes=4)
     outbox, _ = launch(program, np.ones((TILES, N, 4)))
-    assert "sum" in outbox
-    assert "nothing" not in outbox
-    assert np.array_equal(outbox["sum"], np.full((TILES, 1, 4), float(N)))
-    assert "list" not in program.source  # and what nobody takes is not computed
+    assert "total.sum" in outbox
+    assert "list.nothing" not in outbox
+    assert np.array_equal(outbox["total.sum"], np.full((TILES, 1, 4), float(N)))
+    assert not any("list." in name for name in program.fused.places)  # and what nobody takes is not computed
 
 
 def test_lists_of_different_lengths_are_refused() -> None:
     def two(k: Kernel) -> None:
         for name in ("a", "b"):
-            k.shared(name, N)[0] = k.data.x[0]
-            k.shared_integers(f"{name}/count", 1)[0] = k.model.integer[0]
+            k.group(name).numbers[0] = k.data.x[0]
+            k.group(name).count[0] = k.model.integer[0]
 
-    exports = [Export(name, count=f"{name}/count") for name in ("a", "b")]
+    exports = [Export(f"{name}.numbers", count=f"{name}.count") for name in ("a", "b")]
     with pytest.raises(LaneError, match="exported lists must have one length"):
-        compile_small(stage(two, writes=""), exports=exports, store=())
+        compile_small(stage(two, writes=" ".join(FIELDS)), exports=exports, store=(), kernel_fields=FIELDS)

@@ -10,10 +10,11 @@ import mujoco
 import numpy as np
 import pytest
 from lane_constrained import Worlds, constrained_stages, make_worlds, set_from, slots_of, states_in_contact
+from lane_program import group
 from lane_zoo import zoo
 
+from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.backends.taichi.program import LaneStage
 from dovetail.plugins.constraint_lanes import SOURCES, DofRows, Links, RowTable, link_table
 from dovetail.plugins.contact_lanes import pairs_of
 
@@ -30,6 +31,9 @@ KINDS = {
     "ball_limits": mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT,
     "tendon_limits": mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON,
 }
+
+
+READ = group("contact_list", "body_rows", "dof_rows")
 
 
 def read_forces(k: Kernel) -> None:
@@ -70,9 +74,7 @@ def worlds(cone: str) -> Worlds:
         "test:equality_force": (len(link_table(model(cone)).ids), 6),
         "test:row_force": (sum(len(table.ids) for table in row_tables(cone).values()),),
     }
-    reader = LaneStage(
-        stage="sensor", name="test", builder=read_forces, reads=frozenset(), writes=frozenset(added)
-    )
+    reader = LaneStage(stage="sensor", name="test", builder=read_forces, reads=READ, writes=frozenset(added))
     found = make_worlds(model(cone), NWORLD, stages=[*constrained_stages(), reader], keep=added, added=added)
     set_from(found, states(cone))
     found.run()

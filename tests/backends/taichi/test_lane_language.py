@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, stage
 
+from dovetail.backends.lanes import scopes
+from dovetail.backends.lanes.fuse import clear_stage
 from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
-from dovetail.backends.taichi.program import clear_stage
+from dovetail.backends.lanes.scopes import walk
 
 X = np.random.default_rng(1).normal(size=(19, N))
+LEFT = r"left a run-time loop or branch by break, return or an exception; use k\.leave_when\(condition\)"
 
 
 @pytest.fixture
@@ -67,6 +73,129 @@ def test_a_value_cannot_leave_the_loop_that_computed_it(k: Kernel) -> None:
         inside = k.data.x[i] + 1.0
     with pytest.raises(LaneError, match=r"has ended.*k\.local"):
         k.data.y[0] = inside
+
+
+def test_a_caught_exception_spoils_the_stage(k: Kernel) -> None:
+    with pytest.raises(ZeroDivisionError), k.loop(0, N):
+        raise ZeroDivisionError
+    with pytest.raises(LaneError, match=LEFT):
+        k.data.y[0] = 0.0
+    with pytest.raises(LaneError, match=LEFT):
+        k.finish()
+
+
+def test_an_exception_that_is_not_caught_is_not_hidden() -> None:
+    def broken(k: Kernel) -> None:
+        with k.loop(0, N), k.when(k.model.integer[0] > 0):
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        compile_small(stage(broken))
+
+
+def leaves_by_return(k: Kernel) -> None:
+    with k.loop(0, N) as i:
+        k.data.y[i] = 1.0
+        return
+
+
+def leaves_by_break(k: Kernel) -> None:
+    for _ in range(2):
+        with k.when(k.model.integer[0] > 0):
+            k.data.y[0] = 1.0
+            break
+
+
+def leaves_by_continue(k: Kernel) -> None:
+    for n in range(2):
+        with k.worlds(k.data.x[n] > 0.0):
+            if n:
+                continue
+            k.data.y[0] = 1.0
+
+
+@walk
+def each_place(k: Kernel, unrolled: bool) -> Iterator[Any]:
+    if unrolled:
+        yield from range(N)
+        return
+    with k.loop(0, N) as i:
+        yield i
+
+
+def breaks_a_walk(k: Kernel) -> None:
+    for i in each_place(k, False):
+        k.data.y[i] = 1.0
+        break
+    k.data.y[0] = 2.0
+
+
+def breaks_an_unrolled_walk(k: Kernel) -> None:
+    for i in each_place(k, True):
+        k.data.y[i] = 1.0
+        break
+    k.data.y[0] = 2.0
+
+
+def returns_from_a_walk(k: Kernel) -> None:
+    for i in each_place(k, False):
+        k.data.y[i] = 1.0
+        return
+
+
+def keeps_a_walk_unfinished(k: Kernel) -> None:
+    places = each_place(k, False)
+    k.data.y[next(places)] = 1.0
+    k.layout.memo["places"] = places
+
+
+EARLY_EXITS = [
+    leaves_by_return,
+    leaves_by_break,
+    leaves_by_continue,
+    breaks_a_walk,
+    breaks_an_unrolled_walk,
+    returns_from_a_walk,
+]
+
+
+@pytest.mark.parametrize("builder", EARLY_EXITS)
+def test_a_block_is_left_at_its_end_only(builder: Any) -> None:
+    with pytest.raises(LaneError, match=LEFT):
+        compile_small(stage(builder))
+
+
+@pytest.mark.parametrize("builder", [breaks_a_walk, breaks_an_unrolled_walk, returns_from_a_walk])
+def test_a_walk_notices_who_leaves_it_without_looking_at_the_source(
+    builder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scopes, "check_source", lambda code, stage: None)
+    with pytest.raises(LaneError, match=LEFT):
+        compile_small(stage(builder))
+
+
+def test_a_walk_that_is_not_finished_is_noticed_at_the_end() -> None:
+    with pytest.raises(LaneError, match="has not ended"):
+        compile_small(stage(keeps_a_walk_unfinished))
+
+
+def test_python_loops_inside_a_block_may_be_left() -> None:
+    def build(k: Kernel) -> None:
+        with k.loop(0, N) as i:
+            for n in range(3):
+                if n == 1:
+                    break
+                k.data.y[i] = k.data.x[i]
+
+    np.testing.assert_array_equal(apply(build, X)["y"], X)
+
+
+def test_the_name_of_a_walk_says_what_it_is() -> None:
+    def places(k: Kernel) -> Iterator[Any]:
+        yield k
+
+    with pytest.raises(LaneError, match="begins with 'each_'"):
+        walk(places)
 
 
 def test_otherwise_needs_a_branch_before_it(k: Kernel) -> None:
@@ -193,3 +322,12 @@ def test_a_wrong_buffer_is_refused() -> None:
     program = compile_small(clear_stage("y"))
     with pytest.raises(ValueError, match="8 lanes of float64"):
         program.run(np.zeros((1, 21, 4)), BUFFERS, 1)
+
+
+def test_a_kernel_explains_itself() -> None:
+    program = compile_small(clear_stage("y"), precision="f32", lanes=4)
+    header = [line for line in program.source.splitlines() if line.startswith("#")]
+    assert "4 lanes of f32" in header[0]
+    assert "# s00_clear_y_zero: clear y zero" in header
+    assert "# S: scratch: numbers per world of each slot" in header
+    assert not any(line.startswith("# E:") for line in header)  # it exports nothing

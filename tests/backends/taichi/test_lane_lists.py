@@ -1,4 +1,4 @@
-"""Lists in lane kernels: constant tables, uniform integers, memory that stages share, leaving a loop."""
+"""Lists in lane kernels: constant tables, uniform integers, kernel fields, leaving a loop."""
 
 from __future__ import annotations
 
@@ -6,9 +6,28 @@ import numpy as np
 import pytest
 from lane_small import MODEL, SHAPES, N, compile_small, run, stage
 
+from dovetail.backends.lanes.fuse import Sources, Target, fuse
+from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
+from dovetail.contracts.kernel_fields import KernelField, Kind, kernel_field
 
 X = np.random.default_rng(3).normal(size=(19, N))
+
+
+def declared(name: str, *shape: str | int, kind: Kind = "numbers") -> KernelField:
+    return kernel_field(name, *shape, kind=kind, doc="Of this test.", writer="find")
+
+
+FIELDS = {
+    f.name: f
+    for f in (
+        declared("list.rows", "n", kind="integers"),
+        declared("list.count", 1, kind="integers"),
+        declared("list.order", "n", kind="table"),
+        declared("own:twice", "n"),
+        declared("own:wrong", "nn"),
+    )
+}
 
 
 @pytest.fixture
@@ -34,34 +53,38 @@ def test_a_list_of_what_is_active_in_any_world() -> None:
 
     def find(k: Kernel) -> None:
         count = k.local(k.model.n - N)  # an Int
-        rows = k.shared_integers("rows", N)
+        rows = k.kernel_field("list.rows")
         with k.loop(0, N) as i, k.when(k.any(k.data.x[i] > 1.0)):
             rows[count.value] = i
             count += 1
-        k.shared_integers("count", 1)[0] = count.value
+        k.kernel_field("list.count")[0] = count.value
 
     def use(k: Kernel) -> None:
-        rows = k.shared_integers("rows", N)
+        listed = k.group("list")
         with k.loop(0, N) as i:
             k.data.y[i] = 0.0
-        with k.loop(0, k.shared_integers("count", 1)[0]) as at:
-            row = rows[at]
+        with k.loop(0, listed.count[0]) as at:
+            row = listed.rows[at]
             k.data.y[row] = k.select(k.data.x[row] > 1.0, k.data.x[row], 0.0)
 
-    program = compile_small(stage(find, writes=""), stage(use))
+    listed = "list.rows list.count"
+    program = compile_small(stage(find, writes=listed), stage(use, reads=f"x {listed}"), kernel_fields=FIELDS)
     assert np.array_equal(run(program, X)["y"], np.where(X > 1.0, X, 0.0))
 
 
-def test_shared_memory_passes_numbers_between_stages() -> None:
+def test_kernel_fields_pass_numbers_between_stages() -> None:
     def first(k: Kernel) -> None:
         with k.loop(0, N) as i:
-            k.shared("twice", N)[i] = 2.0 * k.data.x[i]
+            k.kernel_field("own:twice")[i] = 2.0 * k.data.x[i]
 
     def second(k: Kernel) -> None:
         with k.loop(0, N) as i:
-            k.data.y[i] = k.shared("twice", N)[i]
+            k.data.y[i] = k.kernel_field("own:twice")[i]
 
-    assert np.array_equal(run(compile_small(stage(first, writes=""), stage(second)), X)["y"], 2.0 * X)
+    program = compile_small(
+        stage(first, writes="own:twice"), stage(second, reads="own:twice"), kernel_fields=FIELDS
+    )
+    assert np.array_equal(run(program, X)["y"], 2.0 * X)
 
 
 def test_memory_of_one_stage_is_its_own() -> None:
@@ -108,10 +131,104 @@ def test_integers_hold_integers(k: Kernel) -> None:
         k.integers("list", N)[0] = k.data.x[0]
 
 
-def test_shared_memory_has_one_shape(k: Kernel) -> None:
-    k.shared("a", 3)
+def test_scratch_memory_has_one_shape(k: Kernel) -> None:
+    k.scratch("a", 3)
     with pytest.raises(LaneError, match="before with"):
-        k.shared("a", 4)
+        k.scratch("a", 4)
+
+
+# ---- kernel fields
+
+
+def test_undeclared_kernel_fields_are_named_with_near_ones(k: Kernel) -> None:
+    with pytest.raises(
+        LaneError, match=r"test: there is no kernel field 'contact_list\.dits'; near: .*list\.dist"
+    ):
+        k.kernel_field("contact_list.dits")
+    with pytest.raises(LaneError, match=r"'body_rows\.near_wrenh'; near: body_rows\.near_wrench"):
+        _ = k.group("body_rows").near_wrenh
+
+
+def test_the_shape_of_a_kernel_field_is_that_of_its_declaration(k: Kernel) -> None:
+    assert k.kernel_field("row_counts.by_kind").shape == (4,)
+    own = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    assert own.kernel_field("own:twice").shape == (N,)
+    with pytest.raises(LaneError, match="there is no size 'nn'; near: n"):
+        own.kernel_field("own:wrong")
+
+
+def test_a_length_of_zero_becomes_one() -> None:
+    k = Kernel(Layout(MODEL, SHAPES, {"n": 0}, kernel_fields=FIELDS), "test")
+    assert k.kernel_field("own:twice").shape == (1,)
+
+
+def test_accesses_of_kernel_fields_must_be_declared() -> None:
+    def touch(k: Kernel) -> None:
+        k.kernel_field("list.rows")[0] = k.kernel_field("list.count")[0]
+
+    with pytest.raises(LaneError, match=r"writes list\.rows and reads list\.count without declaring it"):
+        compile_small(stage(touch), kernel_fields=FIELDS)
+
+
+def read_twice(k: Kernel) -> None:
+    k.data.y[0] = k.kernel_field("own:twice")[0]
+
+
+def write_twice(k: Kernel) -> None:
+    k.kernel_field("own:twice")[0] = k.data.x[0]
+
+
+def test_a_kernel_field_is_read_after_its_writer() -> None:
+    writer, reader = stage(write_twice, writes="own:twice"), stage(read_twice, reads="own:twice")
+    with pytest.raises(LaneError, match=r"test \(small@taichi\) reads own:twice, which no earlier stage"):
+        compile_small(reader, writer, kernel_fields=FIELDS)
+
+
+def test_an_empty_or_imported_kernel_field_needs_no_writer() -> None:
+    reader, fields = (
+        stage(read_twice, reads="own:twice"),
+        {"layout": Layout({}, SHAPES, {"n": N}, kernel_fields=FIELDS)},
+    )
+    given = {"data_places": {}, "initial": {}, "load": (), "store": (), **fields}
+    for there in ({"empty": {"own:twice"}}, {"imported": {"own:twice"}}):
+        fuse(Sources(stages=[reader], **given, **there), Target())
+    with pytest.raises(LaneError, match=r"test \(small@lanes\) reads own:twice, which no earlier stage"):
+        fuse(Sources(stages=[reader], **given), Target())
+
+
+def test_a_table_field_is_worked_out_before_it_is_read() -> None:
+    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    with pytest.raises(LaneError, match=r"test: reads list\.order, which no earlier stage.*\(find would\)"):
+        k.table_field("list.order")
+    with pytest.raises(LaneError, match="shape"):
+        k.set_table_field("list.order", [1])
+    k.set_table_field("list.order", [3, 1, 2, 0])
+    assert k.table_field("list.order").tolist() == [3, 1, 2, 0]
+    assert (k.writes, k.reads, k.read_first) == ({"list.order"}, {"list.order"}, set())
+
+
+def test_a_table_field_may_be_given() -> None:
+    given = {"list.order": np.arange(N)}
+    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS, given_tables=given), "test")
+    assert k.table_field("list.order").tolist() == list(range(N))
+
+
+def test_tables_and_memory_are_asked_for_by_their_kind() -> None:
+    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    with pytest.raises(LaneError, match=r"use k\.table_field"):
+        k.kernel_field("list.order")
+    with pytest.raises(LaneError, match=r"use k\.kernel_field"):
+        k.table_field("list.rows")
+
+
+def test_an_error_in_a_property_of_a_group_is_not_taken_for_a_field() -> None:
+    class Group(FieldGroup):
+        @property
+        def broken(self) -> int:
+            return self.k.model.nowhere
+
+    with pytest.raises(AttributeError, match="nowhere"):
+        _ = Group(Kernel(Layout(MODEL, SHAPES), "test"), "list").broken
 
 
 def test_a_table_has_one_content(k: Kernel) -> None:

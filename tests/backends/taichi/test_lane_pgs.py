@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from lane_constrained import _stage, constrained_stages, make_worlds, set_from
+from lane_program import group
 from lane_solvers import (
     FIELDS,
     NWORLD,
@@ -23,7 +24,7 @@ from lane_solvers import (
 )
 
 import dovetail
-from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planner import compile_plan
@@ -44,6 +45,9 @@ OTHERS = [
     "ant elliptic",
     "humanoid pyramidal",
 ]
+
+LEFT = " ".join(group("contact_list", "body_rows"))
+"""What the solver has left for a later stage."""
 
 
 def test_the_states_have_every_kind_of_row() -> None:
@@ -136,9 +140,9 @@ def test_forces_are_left_for_later_stages(name: str) -> None:
         with k.loop(0, links.contacts.count) as c:
             target[c] = links.force[links.nequality + c]
 
-    capacity = Links(_StructureOnly(m)).contacts.capacity
+    capacity = Links(kernel_of(m)).contacts.capacity
     shapes = {"test:force": (capacity, 6)}
-    stages = [*constrained_stages(STAGES["pgs"]), _stage("show", show, "test:force", "test:force")]
+    stages = [*constrained_stages(STAGES["pgs"]), _stage("show", show, f"test:force {LEFT}", "test:force")]
     found = make_worlds(m, 1, stages=stages, keep=["test:force"], added=shapes, lanes=1)
     for data in states(name, "pgs")[:4]:
         set_from(found, [data])
@@ -167,28 +171,14 @@ def test_plans_run_in_lanes_as_a_whole(option: str) -> None:
     assert not [line.fallback for line in plan.lines() if line.fallback]
 
 
-class _Memo:
-    """What `Contacts` remembers things in."""
-
-    def __init__(self) -> None:
-        self.memo: dict[str, Any] = {}
-
-
-class _StructureOnly:
-    """As much of a Kernel as tables worked out at plan time need."""
-
-    def __init__(self, mj_model: Any) -> None:
-        self.structure = model_from_mujoco(mj_model)
-        self.tables: dict[str, np.ndarray] = {}
-        self.layout = _Memo()
-
-    def room(self, most: int, usual: int) -> int:
-        return min(most, usual)
+def kernel_of(mj_model: Any) -> Kernel:
+    """A kernel for what is worked out at plan time: it has no fields but the structure."""
+    return Kernel(Layout({}, {}, structure=model_from_mujoco(mj_model)))
 
 
 def test_items_stand_in_the_order_of_mujocos_rows() -> None:
     m = model("zoo pyramidal", "pgs")
-    k: Any = _StructureOnly(m)
+    k = kernel_of(m)
     links, rows = Links(k), DofRows(k)
     owners = np.concatenate([table.ids for table in rows.tables.values()])
     found = [
@@ -210,7 +200,7 @@ def test_items_stand_in_the_order_of_mujocos_rows() -> None:
 def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
     m = copy.deepcopy(model("zoo pyramidal", "pgs"))
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    k: Any = _StructureOnly(m)
+    k = kernel_of(m)
     links, rows = Links(k), DofRows(k)
     spans, pairs = spans_of(links, rows), links.contacts.pairs
     assert (spans.first % CHUNK == 0).all()

@@ -1,9 +1,9 @@
-"""Scratch memory of a lane kernel that is wanted outside: copied from every tile after its last step.
+"""Kernel fields that are wanted outside: copied from every tile after its last step.
 
-What stages of a chain hand each other is no Data field and lies in scratch memory, which the next tile overwrites. An
-export names such memory; the kernel then copies it to a buffer of its own when a tile is done. Memory that is a list
-has a uniform integer that says how many of its rows are filled: only these are copied. A list has room for so many
-rows; if a tile has more, nothing of it is copied, its length tells, and the launch is repeated with more room.
+What stages of a kernel hand each other is no Data field and lies in scratch memory, which the next tile overwrites.
+An export names such a field; the kernel then copies it to a buffer of its own when a tile is done. A field that is a
+list has a uniform integer that says how many of its rows are filled: only these are copied. A list has room for so
+many rows; if a tile has more, nothing of it is copied, its length tells, and the launch is repeated with more room.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.backends.lanes.kernel import INTEGERS, PRIVATE, SHARED, FieldPlace, LaneError
+from dovetail.backends.lanes.kernel import INTEGERS, PRIVATE, FieldPlace, LaneError
+from dovetail.backends.lanes.memory import KERNEL
 from dovetail.contracts.arena import aligned_zeros
 
 FIRST_ROOM = 16
@@ -24,35 +25,36 @@ FIRST_ROOM = 16
 
 @attrs.frozen
 class Export:
-    """Memory that stages share (`k.shared`, `k.shared_integers`), by the name they use for it."""
+    """A kernel field by its declared name, or memory of the program itself."""
 
     name: str
     integers: bool = False
     """Whether it is uniform integers."""
     count: str = ""
-    """Name of the shared integer that says how many rows are filled; empty: the memory is no list."""
+    """The kernel field that says how many rows are filled; empty: it is no list."""
+    owner: str = KERNEL
 
     @property
     def memory(self) -> str:
-        return memory_name(self.name, self.integers)
+        return memory_name(self.name, self.integers, self.owner)
 
     @property
     def count_memory(self) -> str:
         return memory_name(self.count, integers=True)
 
 
-def memory_name(name: str, integers: bool) -> str:
-    """The full name of shared scratch memory."""
-    return f"{SHARED}{PRIVATE}{name}{INTEGERS if integers else ''}"
+def memory_name(name: str, integers: bool, owner: str = KERNEL) -> str:
+    """Where a kernel field lies, or memory of the program."""
+    return f"{owner}{PRIVATE}{name}{INTEGERS if integers else ''}"
 
 
 def wanted_memories(exports: Iterable[Export]) -> list[str]:
-    """Scratch memory that must be computed."""
+    """Memory that must be computed."""
     return [m for e in exports for m in (e.memory, *((e.count_memory,) if e.count else ()))]
 
 
 @attrs.frozen
-class _Part:
+class Part:
     """An export with its place: rows before it, of the fixed part or per row of room."""
 
     export: Export
@@ -64,11 +66,11 @@ class _Part:
 
 
 @attrs.frozen
-class _Buffer:
+class Buffer:
     """The exports of numbers, or of integers: first what has a fixed size, then the lists."""
 
-    fixed: tuple[_Part, ...]
-    lists: tuple[_Part, ...]
+    fixed: tuple[Part, ...]
+    lists: tuple[Part, ...]
 
     @property
     def fixed_rows(self) -> int:
@@ -87,8 +89,8 @@ class _Buffer:
 class Exports:
     """What a program exports, and where."""
 
-    numbers: _Buffer
-    integers: _Buffer
+    numbers: Buffer
+    integers: Buffer
     count: int | None
     """Scratch row of the lists' length, None without lists."""
 
@@ -111,37 +113,10 @@ class Exports:
         integers = _buffer([e for e in present if e.integers], places)
         return cls(numbers, integers, places[counts.pop()].offset if counts else None)
 
-    def source(self, pad: str) -> list[str]:
-        """Statements of the kernel that copy a finished tile."""
-        lines = []
-        if self.count is not None:
-            lines += [f"{pad}listed = SI[c + {self.count}]", f"{pad}EL[tile] = listed"]
-        for buffer, out, scratch, base in (
-            (self.numbers, "E", "S", "b"),
-            (self.integers, "EI", "SI", "c"),
-        ):
-            if buffer.fixed or buffer.lists:
-                rows = (
-                    f"({buffer.fixed_rows} + room * {buffer.list_width})"
-                    if buffer.lists
-                    else buffer.fixed_rows
-                )
-                lines += [
-                    f"{pad}{out}_at = tile * {rows}",
-                    *_copies(buffer, out, scratch, base, pad),
-                ]
-        return lines
-
-    @property
-    def arguments(self) -> list[str]:
-        """Of the kernel: buffers of numbers and of integers, the lists' lengths and the room for them, as needed."""
-        whole = "ti.types.ndarray(dtype=ti.i32, ndim=1)"
-        kinds = {"E": "ti.types.ndarray(dtype=VT, ndim=1)", "EI": whole, "EL": whole, "room": "ti.i32"}
-        return [f"{name}: {kinds[name]}" for name in self.names]
-
     @property
     def names(self) -> list[str]:
-        """Of the arguments that are needed."""
+        """Arguments of the kernel that are needed: buffers of numbers and of integers, the lists' lengths and the
+        room for them."""
         needed = {
             "E": bool(self.numbers.fixed or self.numbers.lists),
             "EI": bool(self.integers.fixed or self.integers.lists),
@@ -151,33 +126,13 @@ class Exports:
         return [name for name, wanted in needed.items() if wanted]
 
 
-def _buffer(exports: Iterable[Export], places: Mapping[str, FieldPlace]) -> _Buffer:
-    parts: dict[bool, list[_Part]] = {False: [], True: []}
+def _buffer(exports: Iterable[Export], places: Mapping[str, FieldPlace]) -> Buffer:
+    parts: dict[bool, list[Part]] = {False: [], True: []}
     for export in exports:
         place, known = places[export.memory], parts[bool(export.count)]
         width = place.count // place.shape[0] if export.count else place.count
-        known.append(_Part(export, place.offset, width, sum(p.width for p in known)))
-    return _Buffer(tuple(parts[False]), tuple(parts[True]))
-
-
-def _copies(buffer: _Buffer, out: str, scratch: str, base: str, pad: str) -> list[str]:
-    lines = []
-    for n, part in enumerate(buffer.fixed):
-        index = f"{out.lower()}f{n}"
-        lines += [
-            f"{pad}for {index} in range({part.width}):",
-            f"{pad}    {out}[{out}_at + {part.before} + {index}] = {scratch}[{base} + {part.source} + {index}]",
-        ]
-    if buffer.lists:
-        lines.append(f"{pad}if listed <= room:")
-    for n, part in enumerate(buffer.lists):
-        index = f"{out.lower()}l{n}"
-        target = f"{out}[{out}_at + {buffer.fixed_rows} + room * {part.before} + {index}]"
-        lines += [
-            f"{pad}    for {index} in range(listed * {part.width}):",
-            f"{pad}        {target} = {scratch}[{base} + {part.source} + {index}]",
-        ]
-    return lines
+        known.append(Part(export, place.offset, width, sum(p.width for p in known)))
+    return Buffer(tuple(parts[False]), tuple(parts[True]))
 
 
 @attrs.define(eq=False)
@@ -188,7 +143,7 @@ class Outbox:
     lanes: int
     dtype: np.dtype[Any]
     tables: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
-    """Constant integers of the program, by name."""
+    """Kernel fields that are tables, by name."""
     room: int = FIRST_ROOM
     ntile: int = 0
     numbers: NDArray[Any] = attrs.field(init=False)
@@ -204,6 +159,11 @@ class Outbox:
         self.numbers = aligned_zeros((max(1, ntile * rows), self.lanes), self.dtype)
         self.integers = np.zeros(max(1, ntile * self.exports.integers.rows(room)), np.int32)
         self.lengths = np.zeros(max(1, ntile), np.int32)
+
+    def make_room(self, ntile: int, room: int) -> None:
+        """Have buffers for so many tiles, with lists at least so long."""
+        if ntile != self.ntile or room > self.room:
+            self._allocate(ntile, max(room * 3 // 2, self.room))
 
     def prepare(self, ntile: int) -> None:
         """Have buffers for so many tiles."""
@@ -227,7 +187,7 @@ class Outbox:
     def __contains__(self, name: str) -> bool:
         return any(p.export.name == name for _, p in self._parts())
 
-    def _parts(self) -> Iterable[tuple[_Buffer, _Part]]:
+    def _parts(self) -> Iterable[tuple[Buffer, Part]]:
         for buffer in (self.exports.numbers, self.exports.integers):
             for part in (*buffer.fixed, *buffer.lists):
                 yield buffer, part

@@ -18,25 +18,12 @@ import numpy as np
 from dovetail.backend import Slot
 from dovetail.config import Config
 from dovetail.contracts.derive import reset
-from dovetail.contracts.enums import BiasType, DisableBit, GainType, Integrator, LengthRangeMode, TrnType
+from dovetail.contracts.enums import DisableBit, Integrator, TrnType
 from dovetail.planner import compile_plan
+from dovetail.plugins.factor_mass.ldl_numpy import solve
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
-
-DEFAULTS: Mapping[str, Any] = {
-    "mode": int(LengthRangeMode.MUSCLE),
-    "useexisting": True,
-    "uselimit": False,
-    "accel": 20.0,
-    "maxforce": 0.0,
-    "timeconst": 1.0,
-    "timestep": 0.01,
-    "inttotal": 10.0,
-    "interval": 2.0,
-    "tolrange": 0.05,
-}
-"""mj_defaultLROpt of MuJoCo 3.4; seconds, and rad/s² or m/s²."""
 
 _SWITCHED_OFF = (
     DisableBit.FRICTIONLOSS
@@ -57,21 +44,6 @@ _MINVAL = 1e-15
 
 class LengthRangeError(ValueError):
     """A range could not be computed; the message says why."""
-
-
-def needs_range(model: Model, actuator: int, settings: Mapping[str, Any]) -> bool:
-    """Whether the settings ask for this actuator's range."""
-    types = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
-    muscle = types[0] == GainType.MUSCLE or types[1] == BiasType.MUSCLE
-    user = types[0] == GainType.USER or types[1] == BiasType.USER
-    wanted = {
-        LengthRangeMode.NONE: False,
-        LengthRangeMode.MUSCLE: muscle,
-        LengthRangeMode.MUSCLEUSER: muscle or user,
-        LengthRangeMode.ALL: True,
-    }[LengthRangeMode(settings["mode"])]
-    low, high = model.actuator_lengthrange[actuator]
-    return wanted and not (settings["useexisting"] and low < high)
 
 
 def length_range(model: Model, actuator: int, settings: Mapping[str, Any]) -> tuple[float, float]:
@@ -114,8 +86,6 @@ class Pull:
 
     def force(self, data: Data) -> Any:
         """Joint forces along the actuator's moment that accelerate the joints by `accel` in all."""
-        from dovetail.plugins.factor_mass.ldl_numpy import solve
-
         row = slice(
             int(data.moment_rowadr[self.actuator]),
             int(data.moment_rowadr[self.actuator] + data.moment_rownnz[self.actuator]),

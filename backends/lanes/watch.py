@@ -19,16 +19,17 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
-from dovetail.backends.taichi.exports import Export, Outbox
-from dovetail.backends.taichi.program import AGAIN, LaneStage, Role
+from dovetail.backends.lanes.exports import Export, Outbox
+from dovetail.backends.lanes.fuse import AGAIN, LaneStage, Role
+from dovetail.backends.lanes.kernel import PROGRAM, Field, IntegerField, Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.derive import OF_MODEL, reset_fields
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.guard import MAXVAL, Event, Guard, Policy
 
 REPORT = "watch/report"
-EXPORT = Export(REPORT)
+EXPORT = Export(REPORT, owner=PROGRAM)
 
 KIND, INDEX, VALUE, TIME, COUNT = range(5)
 """What is reported of a world: 1 + place in WATCHED of the field (0: nothing happened), the bad number's index and
@@ -55,18 +56,18 @@ class Watch:
     # ---- memory
 
     def report(self, k: Kernel) -> Field:
-        return k.shared(REPORT, 5)
+        return k.program_memory(REPORT, 5)
 
     def again(self, k: Kernel) -> IntegerField:
-        return k.shared_integers(AGAIN, 1)
+        return k.program_integers(AGAIN, 1)
 
     def held(self, k: Kernel) -> Field:
         """1 in worlds that are held back."""
-        return k.shared("watch/held", 1)
+        return k.program_memory("watch/held", 1)
 
     def aside(self, k: Kernel, name: str) -> Field:
         """Where the state of held worlds is put."""
-        return k.shared(f"watch/{name}", *(k.layout.data[name] or (1,)))
+        return k.program_memory(f"watch/{name}", *(k.layout.data[name] or (1,)))
 
     # ---- parts of the kernel
 
@@ -162,6 +163,7 @@ def sound(x: Any) -> Any:
     return (x <= MAXVAL) & (x >= -MAXVAL)
 
 
+@walk
 def each_number(k: Kernel, name: str) -> Iterator[tuple[Field, tuple[Any, ...]]]:
     """`for field, index in …:` runs its body for every number of a Data field, the first axis at run time."""
     shape = k.layout.data[name]

@@ -1,0 +1,304 @@
+"""Choosing implementations of the stages that load a model, before there is a model.
+
+The rules are the Selector's: call argument, then configuration files and environment, then the default. A choice for
+a whole table holds for the rows that have an implementation of that name; the other rows keep theirs. What nobody
+has is an error. A row is chosen when the model first needs it, so that a row with two defaults hurts only those who
+use it, and what was used is what the Model records.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dovetail import pipeline
+from dovetail.config import Config, Request
+from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
+from dovetail.implementation import Implementation
+from dovetail.registry import Registry, default_registry
+from dovetail.selection import BY_CALL, Choice, Selector, loaded_already
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
+
+Stages = Mapping[str, str | Callable[..., Any]]
+"""Choices by slot, as a call gives them: names or functions."""
+
+ALSO_RUNNING = ("sdf_shape",)
+"""Stages of running that loading uses too."""
+CLOSED = ("geom_inertia", "mesh_inertia")
+"""Tables whose rows the compiler asks for by MJCF's own keywords: a function under another key would never run."""
+UNASKED = ("default", "only one installed")
+"""Origins of choices that nobody made."""
+
+
+def loads_models(slot: str) -> bool:
+    """Whether a slot takes part in loading."""
+    stage = pipeline.STAGES.get(slot.partition(":")[0])
+    return _also_runs(slot) or (stage is not None and stage.phase == "compile")
+
+
+def for_loading(stages: Stages | None) -> dict[str, str | Callable[..., Any]]:
+    """The choices that loading looks at."""
+    return {slot: wish for slot, wish in (stages or {}).items() if loads_models(slot)}
+
+
+def for_running(stages: Stages | None, *, loaded: bool = False) -> dict[str, str | Callable[..., Any]]:
+    """The choices that a plan looks at: all that are not of loading alone, unknown ones too. With a model that is
+    `loaded` already, those of loading come too late."""
+    said = stages or {}
+    running = {slot: wish for slot, wish in said.items() if not loads_models(slot) or _also_runs(slot)}
+    too_late = [slot for slot in said if slot not in running]
+    if loaded and too_late:
+        raise loaded_already(too_late[0])
+    return running
+
+
+def _also_runs(slot: str) -> bool:
+    return slot.partition(":")[0] in ALSO_RUNNING
+
+
+@attrs.define
+class CompileSelector(Selector):
+    """The Selector for slots of loading: no model has a say yet."""
+
+    facts: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        self._requests = {slot: list(wishes) for slot, wishes in self.config.requests.items()}
+        self._plugins = self._asked_plugins()
+        for slot, wishes in self._requests.items():
+            self._check_slot(slot, wishes[0].origin)
+            self._check_wish(slot, wishes[0])
+
+    def _unsuitable(self, record: Implementation) -> str:
+        """There is no model yet that anything could be unsuitable for."""
+        return ""
+
+    def _check_wish(self, slot: str, wish: Request) -> None:
+        """The strongest wish for a row or table can be granted somewhere."""
+        stage = pipeline.stage(slot.partition(":")[0])
+        if stage.kind == "all":
+            raise SelectionError(
+                f"{wish.origin}: every implementation of {slot} runs, so none is chosen; "
+                "a function of your own can be added, and plugins can be disabled"
+            )
+        whole = stage.kind == "table" and stage.name == slot
+        records = [r for r in self.registry.implementations if (r.stage if whole else r.slot) == slot]
+        if not any(_grants(record, wish) for record in records):
+            asked = f"{wish.name or ''}{f'@{wish.backend}' if wish.backend else ''}"
+            installed = list({record.label: record for record in records}.values())
+            raise self._unknown(slot, asked, wish.origin, installed)
+
+    def _wishes(self, slot: str) -> list[Request]:
+        """Requests for this row, then those for its whole table that this row can grant."""
+        stage = slot.partition(":")[0]
+        own = self._requests.get(slot, [])
+        if stage == slot:
+            return own
+        records = self.registry.of(slot)
+        return own + [w for w in self._requests.get(stage, []) if any(_grants(r, w) for r in records)]
+
+
+def _grants(record: Implementation, wish: Request) -> bool:
+    return wish.name in (None, record.name) and wish.backend in (None, record.backend)
+
+
+@attrs.define(eq=False)
+class Loading:
+    """The choices of one loading: what fills each slot, asked for when it is first called."""
+
+    registry: Registry
+    selector: CompileSelector
+    _used: dict[str, tuple[Choice, Callable[..., Any]]] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        registry: Registry | None = None,
+        stages: Stages | None = None,
+        config: Config | None = None,
+    ) -> Loading:
+        """From what a call says, with a configuration (else files and environment) behind it."""
+        wanted = {_slot(registry or default_registry(), slot): wish for slot, wish in (stages or {}).items()}
+        extended, names = _with_functions(registry or default_registry(), wanted)
+        said = Config.of_call({**{s: w for s, w in wanted.items() if not callable(w)}, **names})
+        merged = Config.merge([said, Config.discover() if config is None else config])
+        return cls(extended, CompileSelector(extended, _of_loading(merged, extended)))
+
+    def tables(self) -> dict[str, Any]:
+        """The tables that the compiler calls: by stage, a Row for each key."""
+        return {
+            stage.name: {key: Row(self, f"{stage.name}:{key}") for key in self.registry.keys(stage.name)}
+            for stage in pipeline.STAGES.values()
+            if stage.kind == "table" and loads_models(stage.name)
+        }
+
+    def choice(self, slot: str) -> Choice:
+        """What fills a slot."""
+        return self._entry(slot)[0]
+
+    def function(self, slot: str) -> Callable[..., Any]:
+        """The function that fills a slot."""
+        return self._entry(slot)[1]
+
+    def _entry(self, slot: str) -> tuple[Choice, Callable[..., Any]]:
+        if slot not in self._used:
+            choice = self.selector.choose(slot)
+            self._used[slot] = (choice, _bound(choice.record, self.registry))
+        return self._used[slot]
+
+    def record(self, model: Model) -> None:
+        """Let the Model say what it was made with: every slot that was needed, and what filled it."""
+        used = {slot: _described(choice) for slot, (choice, _) in self._used.items()}
+        object.__setattr__(model, "stages", MappingProxyType(used))
+
+
+@attrs.frozen(eq=False)
+class Row:
+    """A row of a table as the compiler calls it."""
+
+    loading: Loading
+    slot: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.loading.function(self.slot)(*arguments)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the compiler must know of the implementation."""
+        return self.loading.choice(self.slot).record.facts
+
+
+def _bound(record: Implementation, registry: Registry) -> Callable[..., Any]:
+    """An implementation as a function of the stage's arguments in their order; others' are checked, and called by
+    name, so that the order in which they list the arguments does not matter."""
+    function = record.load()
+    if record.is_builtin:
+        return function
+    stage = pipeline.stage(record.stage)
+    registry.backend(record.backend).check(record, stage, function)
+    taken = [name for name in stage.arguments if name in inspect.signature(function).parameters]
+
+    def call(*arguments: Any) -> Any:
+        given = dict(zip(stage.arguments, arguments, strict=True))
+        return function(**{name: given[name] for name in taken})
+
+    return call
+
+
+def _described(choice: Choice) -> str:
+    return choice.record.identity + ("" if choice.origin in UNASKED else f" ({choice.origin})")
+
+
+# what was written, as slots
+
+
+def _slot(registry: Registry, slot: str) -> str:
+    """A slot with its row spelt as the registry does: environment variables have neither dots nor capitals, and a
+    suffix may be written without its dot."""
+    stage, colon, key = slot.partition(":")
+    keys = registry.keys(stage)
+    if not colon or not loads_models(stage) or key in keys:
+        return slot
+    alike = [known for known in keys if _plain(known) == _plain(key)]
+    if len(alike) == 1:
+        return f"{stage}:{alike[0]}"
+    return f"{stage}:.{key}" if stage == "load_mesh" and not key.startswith(".") else slot
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"\W+", "_", key).strip("_").lower()
+
+
+def _with_functions(registry: Registry, stages: Stages) -> tuple[Registry, dict[str, str]]:
+    """A registry that also has the functions, and their names by slot; a function for a table is one for each row."""
+    own = {slot: wish for slot, wish in stages.items() if callable(wish)}
+    if not own:
+        return registry, {}
+    names: dict[str, str] = {}
+    for slot, function in own.items():
+        _check_function_slot(registry, slot)
+        stage = pipeline.stage(slot.partition(":")[0])
+        whole = stage.kind == "table" and slot == stage.name
+        rows = [f"{slot}:{key}" for key in registry.keys(slot)] if whole else [slot]
+        registry, chosen = registry.extended(dict.fromkeys(rows, function))
+        if stage.kind != "all":
+            names |= {slot: next(iter(chosen.values()))} if whole else chosen
+    return registry, names
+
+
+def _check_function_slot(registry: Registry, slot: str) -> None:
+    """Refuse a function where nothing would call it."""
+    stage, _, key = slot.partition(":")
+    _refuse_running(slot, BY_CALL)
+    keys = registry.keys(stage)
+    if (stage in CLOSED and key and key not in keys) or (
+        pipeline.stage(stage).kind == "table" and not keys and not key
+    ):
+        raise UnknownStageError(
+            f"{BY_CALL}: stage {stage} has no row {key!r}{nearest(key, keys) or '.'} Rows: {listing(keys)}"
+        )
+
+
+def _of_loading(config: Config, registry: Registry) -> Config:
+    """The requests of a configuration that are for loading; the others are for plans, unless a call makes them."""
+    requests: dict[str, tuple[Request, ...]] = {}
+    for written, wishes in config.requests.items():
+        for wish in wishes:
+            if not loads_models(written):
+                _refuse_running(written, wish.origin)
+        if loads_models(written):
+            slot = _slot(registry, written)
+            requests[slot] = requests.get(slot, ()) + wishes
+    return Config(requests)
+
+
+def _refuse_running(slot: str, origin: str) -> None:
+    """A stage that does not exist, or one of running in a call that loads."""
+    stage = slot.partition(":")[0]
+    if stage not in pipeline.STAGES:
+        raise UnknownStageError(f"{origin}: there is no stage {stage!r}{nearest(stage, pipeline.STAGES)}")
+    if origin == BY_CALL and not loads_models(stage):
+        raise SelectionError(
+            f"{origin}: {slot} runs in simulations and takes no part in loading; give it to Simulation: "
+            f'Simulation(model, stages={{"{slot}": …}})'
+        )
+
+
+# what a Model says about its loading
+
+
+def recorded(registry: Registry, model: Model, slot: str) -> Implementation | None:
+    """The implementation that loading used for a slot; None if the Model does not say."""
+    text = model.stages.get(slot)
+    if text is None:
+        return None
+    name, _, backend = text.partition("/")[0].partition("@")
+    record = registry.find(slot, name, backend)
+    if record is None:
+        raise SelectionError(
+            f"{slot}: this model was made with {text}, which is not installed here; say which to use, as in "
+            f'dovetail.set_constants(model, stages={{"{slot}": …}})'
+        )
+    return record
+
+
+def is_chosen(text: str) -> bool:
+    """Whether a Model's entry for a slot is something else than dovetail's own default."""
+    return " " in text
+
+
+def chosen_stages(model: Model) -> dict[str, str]:
+    """What loading used that was not dovetail's own default."""
+    return {slot: text for slot, text in model.stages.items() if is_chosen(text)}
+
+
+def compile_lines(model: Model) -> list[str]:
+    """One line for each choice of loading that was not dovetail's own default."""
+    return [f"loaded with {slot} {text}" for slot, text in chosen_stages(model).items()]

@@ -1,0 +1,124 @@
+"""Contact rules that are given as Python functions, in lane kernels: as long as they can be traced.
+
+A rule is a plain function of arrays with one row per contact. In a kernel it is run once, on symbols for a single
+contact. One that branches on values, or that depends on something which may change, is no rule for a kernel; the
+stages that call it then run on NumPy.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dovetail.backends.lanes.kernel import Kernel, Layout
+from dovetail.backends.lanes.traced import NotTraceableError, TracedArray, captures
+from dovetail.implementation import Implementation
+
+logger = logging.getLogger(__name__)
+
+Rule = Callable[..., Any]
+
+
+def _one_row(k: Kernel, values: Any) -> TracedArray:
+    """An argument for a single contact."""
+    return TracedArray(k, np.array(values, dtype=object)[None])
+
+
+def _result(found: Any, shape: tuple[int, ...]) -> Any:
+    """What a rule gave for a single contact."""
+    values = found.values if isinstance(found, TracedArray) else np.asarray(found, dtype=object)
+    if values.shape != (1, *shape):
+        raise NotTraceableError(f"it gives shape {values.shape} for one contact, not {(1, *shape)}")
+    return values[0]
+
+
+def friction(rule: Rule) -> Rule:
+    """`combine_friction` in lanes."""
+
+    def combine_friction(k: Kernel, first: Any, second: Any) -> Any:
+        return _result(rule(_one_row(k, first), _one_row(k, second)), (3,))
+
+    return combine_friction
+
+
+def margin(rule: Rule) -> Rule:
+    """`combine_margin` in lanes."""
+
+    def combine_margin(k: Kernel, first: Any, second: Any) -> Any:
+        return _result(rule(_one_row(k, first), _one_row(k, second)), ())
+
+    return combine_margin
+
+
+def solver(rule: Rule) -> Rule:
+    """`mix_solver` in lanes."""
+
+    def mix_solver(k: Kernel, solmix: Any, solref: Any, solimp: Any) -> Any:
+        rows = [
+            _one_row(k, np.stack([np.asarray(x, dtype=object) for x in v])) for v in (solmix, solref, solimp)
+        ]
+        mixed_solref, mixed_solimp = rule(*rows)
+        return _result(mixed_solref, (2,)), _result(mixed_solimp, (5,))
+
+    return mix_solver
+
+
+def priority(rule: Rule) -> Rule:
+    """`resolve_priority` in lanes: priorities are known when the kernel is built, so the rule runs as it is."""
+
+    def resolve_priority(k: Kernel, first: Any, second: Any) -> Any:
+        return np.asarray(rule(np.asarray(first), np.asarray(second)))
+
+    return resolve_priority
+
+
+_RULES: dict[str, tuple[Callable[[Rule], Rule], tuple[Any, ...]]] = {
+    "combine_friction": (friction, ((3,), (3,))),
+    "combine_margin": (margin, ((), ())),
+    "mix_solver": (solver, ((2,), (2, 2), (2, 5))),
+    "resolve_priority": (priority, ()),
+}
+"""By stage: what makes a lane version, and the shapes of its arguments."""
+
+
+def lane_versions(record: Implementation) -> Iterable[Implementation]:
+    """The lane version of a function that is given as a contact rule, if there is one."""
+    if record.function is None or record.stage not in _RULES:
+        return []
+    make, shapes = _RULES[record.stage]
+    try:
+        captured = captures(record.function)
+        target = make(record.function)
+        _try(target, shapes)
+    except Exception as error:  # whatever a stranger's function does with symbols: it then runs on NumPy
+        logger.info("%s runs on NumPy: %s", record.label, error)
+        return []
+    return [
+        Implementation(
+            stage=record.stage,
+            name=record.name,
+            backend="taichi",
+            target=record.target,
+            summary="A function given in the call, traced into lanes",
+            provider=record.provider,
+            function=target,
+            captures=captured,
+        )
+    ]
+
+
+def _try(target: Rule, shapes: tuple[Any, ...]) -> None:
+    """Run a rule on symbols of a kernel that nobody will use."""
+    if shapes:
+        k = Kernel(Layout({}, {"x": (16,)}), "rule")
+        target(k, *(_symbols(k, shape) for shape in shapes))
+
+
+def _symbols(k: Kernel, shape: tuple[int, ...]) -> Any:
+    values = np.empty(shape, dtype=object)
+    for n, at in enumerate(np.ndindex(shape)):
+        values[at] = k.data.x[n]
+    return values if shape else values[()]

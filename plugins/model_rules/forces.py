@@ -1,0 +1,37 @@
+"""Rows of passive forces that only some models need. Springs and dampers of joints are not among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dovetail.plugins.model_rules.counts import flexes, tendons
+from dovetail.plugins.model_rules.words import plural
+
+
+def medium(model: Any) -> str:
+    return "a medium with density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
+
+
+def gravity_compensation(model: Any) -> str:
+    return plural(int(model.ngravcomp), "body with gravcomp")
+
+
+def body_plugins(model: Any) -> str:
+    """Bodies whose forces one of MuJoCo's engine plugins computes."""
+    count = int(np.count_nonzero(model.body_plugin >= 0))
+    bodies = "1 body" if count == 1 else f"{count} bodies"
+    return f"MuJoCo engine plugins of {bodies}" if count else ""
+
+
+PASSIVE_FORCES: Mapping[str, Callable[[Any], str]] = {
+    "tendon_spring": tendons,
+    "tendon_damper": tendons,
+    "gravcomp": gravity_compensation,
+    "fluid": medium,
+    "flex": flexes,
+    "plugin": body_plugins,
+}
+"""Why a model needs each of the rows that not every model does."""

@@ -1,0 +1,1 @@
+"""Crates, springs, tripods, a speedometer, a patient solver and molasses, for dovetail."""
