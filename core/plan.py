@@ -15,9 +15,9 @@ import attrs
 from dovetail import pipeline
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
-from dovetail.contracts.derive import make_data
+from dovetail.contracts.derive import initial_values, make_data
 from dovetail.contracts.fields import FieldSpec
-from dovetail.contracts.types import Data, Model
+from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import MissingStageError, PlanError
 from dovetail.flow import Contracts, Flow
 from dovetail.guard import Guard
@@ -95,7 +95,8 @@ class Plan:
     @property
     def is_current(self) -> bool:
         """Whether the Model still has the values that the plan depends on."""
-        return self.structure.holds()
+        captured = [c.record.captures for c in self.choices.values() if c.record.captures is not None]
+        return self.structure.holds() and all(captures.hold() for captures in captured)
 
     @cached_property
     def keep(self) -> frozenset[str]:
@@ -158,7 +159,7 @@ class Plan:
 
     def forward(self, data: Data) -> None:
         """Compute everything that follows from the state, without moving it."""
-        self._check(data)
+        self._take_on(data)
         for step in self._program("forward"):
             step.run(data, 1, 0)
         if self.replay is not None:
@@ -167,7 +168,7 @@ class Plan:
 
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
-        self._check(data)
+        self._take_on(data)
         if not nstep:
             return
         if self.replay is None:
@@ -264,6 +265,26 @@ class Plan:
                 return f"its {what} is {there}, the plan's {here}"
         absent = sorted(f for f in self.keep if f not in data)
         return f"it lacks {', '.join(absent[:5])}" if absent else ""
+
+    def _take_on(self, data: Data) -> None:
+        """See that a Data fits. What another plan left in fields that this one does not fill is cleared: without
+        contacts there are none."""
+        self._check(data)
+        if data.served_by is not self:
+            for name in self._unfilled:
+                if name in data:
+                    spec = DATA_SPECS[name]
+                    data.field(name)[...] = initial_values(self.model, spec)
+            data.note_plan(self)
+
+    @cached_property
+    def _unfilled(self) -> tuple[str, ...]:
+        """Fields that stages of a step compute, and no slot of this plan."""
+        filled = written(self.slots).union(*self.flow.exports, self.contracts.constant)
+        filled |= set() if self.replay is None else set(self.replay.fields)
+        return tuple(
+            name for name, spec in DATA_SPECS.items() if spec.writer in pipeline.STEP and name not in filled
+        )
 
     def _check(self, data: Data) -> None:
         if self.missing and not self.skip_missing:

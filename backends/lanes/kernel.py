@@ -526,6 +526,11 @@ class ModelFields:
         self._kernel = kernel
         self._prefix = prefix
 
+    @property
+    def extra(self) -> ExtraFields:
+        """Fields that plugins added, by their full names: `m.extra["acme:stiffness"]`."""
+        return ExtraFields(self)
+
     def __getattr__(self, name: str) -> Any:
         layout = self._kernel.layout
         full = self._prefix + name
@@ -579,11 +584,11 @@ class DataFields:
 class ExtraFields:
     """Namespaced fields, which cannot be attributes."""
 
-    def __init__(self, data: DataFields) -> None:
-        self._data = data
+    def __init__(self, owner: ModelFields | DataFields) -> None:
+        self._owner = owner
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(self._data, name)
+        return getattr(self._owner, name)
 
 
 def _near(name: str, known: Iterable[str]) -> str:

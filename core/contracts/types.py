@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -261,7 +262,18 @@ class Data(
         set_(self, "precision", precision)
         set_(self, "extra", Extra(self))
         set_(self, "_worlds", {})
+        set_(self, "_served_by", None)
         _bind_groups(self, DATA_GROUPS)
+
+    @property
+    def served_by(self) -> Any:
+        """The plan that filled it last, if it still exists."""
+        reference = self.__dict__["_served_by"]
+        return None if reference is None else reference()
+
+    def note_plan(self, plan: Any) -> None:
+        """Remember which plan fills it."""
+        object.__setattr__(self, "_served_by", weakref.ref(plan))
 
     @property
     def state(self) -> tuple[str, ...]:

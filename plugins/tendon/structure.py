@@ -16,6 +16,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, SITE, dofs_above, is_sparse
+from dovetail.watched import by_value
 
 NONE = -1
 """No geom, side site or pulley."""
@@ -80,6 +81,7 @@ def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[Piece]:
         goal = place + 1 if kind[place + 1] == SITE else place + 2
         geom, side = NONE, NONE
         if goal > place + 1:
+            by_value(model, "wrap_prm")
             geom, side = int(objid[place + 1]), round(float(model.wrap_prm[place + 1]))
         yield Piece(tendon, int(objid[place]), int(objid[goal]), geom, side, pulley)
         place = goal

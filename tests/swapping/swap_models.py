@@ -1,12 +1,12 @@
 """Models for swapping stages: bodies that touch something within five steps, so that a lost contact shows at once.
 
-They start a tenth of a millimetre deep; velocities differ from world to world and are small, so that rounding does not
-grow within the steps of a comparison.
+They start a tenth of a millimetre deep; velocities differ from world to world and are small, so that rounding
+does not grow within the steps of a comparison.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -42,7 +42,8 @@ BOXES = """
   <worldbody>
     <geom type="plane" size="5 5 1" friction=".9"/>
     <body name="lower" pos="0 0 .0999"><freejoint/><geom type="box" size=".15 .15 .1" mass="2"/></body>
-    <body name="upper" pos=".02 .01 .2797" euler="0 0 20"><freejoint/><geom type="box" size=".1 .1 .08" mass="1"/></body>
+    <body name="upper" pos=".02 .01 .2797" euler="0 0 20"><freejoint/>
+      <geom type="box" size=".1 .1 .08" mass="1"/></body>
   </worldbody>
 </mujoco>
 """
@@ -51,7 +52,8 @@ MULTICCD = """
 <mujoco model="cube mesh">
   <option><flag multiccd="enable"/></option>
   <asset>
-    <mesh name="cube" vertex="-.5 -.5 -.5  .5 -.5 -.5  -.5 .5 -.5  .5 .5 -.5  -.5 -.5 .5  .5 -.5 .5  -.5 .5 .5  .5 .5 .5"/>
+    <mesh name="cube" vertex="-.5 -.5 -.5  .5 -.5 -.5  -.5 .5 -.5  .5 .5 -.5
+                              -.5 -.5 .5  .5 -.5 .5  -.5 .5 .5  .5 .5 .5"/>
   </asset>
   <worldbody>
     <geom type="box" size="2 2 .5" pos="0 0 -.5"/>
@@ -92,7 +94,8 @@ TENDONS = """
       </body>
     </body>
     <body name="puck" pos="-.5 0 .0499"><freejoint/>
-      <geom name="puck" type="box" size=".1 .1 .05" mass=".5"/><site name="skin" type="box" size=".12 .12 .07"/></body>
+      <geom name="puck" type="box" size=".1 .1 .05" mass=".5"/>
+      <site name="skin" type="box" size=".12 .12 .07"/></body>
   </worldbody>
   <tendon>
     <spatial name="cable" limited="true" range="0 .39" stiffness="5" damping=".2">
@@ -133,7 +136,7 @@ SPEED = 0.1
 """Standard deviation of velocities at the start, m/s and rad/s."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def model(name: str) -> Model:
     """A model by name, compiled once; treat it as read-only."""
     return dovetail.load("humanoid") if name == "humanoid" else dovetail.loads(DOCUMENTS[name])

@@ -1,7 +1,7 @@
 """Ways to put another implementation into one slot, and what came of it.
 
-Every way computes the same as the reference; only where and how differs. So the motion must be the reference's, or the
-plan must refuse, by a typed error, when it is made.
+Every way computes the same as the reference; only where and how differs. So the motion must be the reference's, or
+the plan must refuse, by a typed error, when it is made.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import attrs
@@ -41,7 +41,7 @@ Stages = Mapping[str, str | Callable[..., Any]]
 # ---- what is swapped
 
 
-@lru_cache(maxsize=None)
+@cache
 def reference_plan(name: str, nworld: int, extra: str = "") -> Plan:
     """Everything on NumPy, perhaps with a row of `OWN_ROWS`."""
     stages = {extra: OWN_ROWS[extra]} if extra else None
@@ -190,7 +190,7 @@ def motion(plan: Plan, steps: int = STEPS) -> dict[str, Array]:
     return {name: np.array(data.field(name)) for name in ("qpos", "qvel", "act", "qacc_warmstart", *KEEP)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def reference_motion(name: str, nworld: int, extra: str = "") -> Mapping[str, Array]:
     return motion(reference_plan(name, nworld, extra))
 
@@ -221,12 +221,17 @@ def errors(found: Mapping[str, Array], expected: Mapping[str, Array]) -> dict[st
 Way = Callable[[str, str, int], Plan]
 
 
-def refusal(way: Way, name: str, slot: str, nworld: int) -> tuple[Plan | None, str]:
+def planned(make: Callable[[], Plan]) -> tuple[Plan | None, str]:
     """The plan, or why it was refused; anything but a typed error goes on up."""
     try:
-        return way(name, slot, nworld), ""
+        return make(), ""
     except DovetailError as error:
         return None, f"{type(error).__name__}: {error}"
+
+
+def refusal(way: Way, name: str, slot: str, nworld: int) -> tuple[Plan | None, str]:
+    """The plan of a mix, or why it was refused."""
+    return planned(lambda: way(name, slot, nworld))
 
 
 def check(plan: Plan, name: str, nworld: int, extra: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The packages here are installed as strangers would, each into a folder of its own, and run in processes of their own."""
+"""The packages here are installed as a stranger would, each into a folder, and run in processes of their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def site_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     if importlib.util.find_spec("setuptools") is None:
         pytest.skip("setuptools, which builds the packages, is not installed")
 
-    @lru_cache(maxsize=None)
+    @cache
     def folder(package: str) -> Path:
         scratch = tmp_path_factory.mktemp(package)
         pip_install(package, scratch / "site", scratch)

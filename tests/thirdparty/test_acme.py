@@ -1,5 +1,5 @@
-"""A package by someone else that adds one of everything, without a change to dovetail: each is chosen, and its effect is
-in the numbers."""
+"""A package by someone else that adds one of everything, without a change to dovetail: each is chosen, and its effect
+is in the numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 RUNTIME = "quadrants"
-needs_lanes = pytest.mark.skipif(importlib.util.find_spec(RUNTIME) is None, reason=f"{RUNTIME} is not installed")
+needs_lanes = pytest.mark.skipif(
+    importlib.util.find_spec(RUNTIME) is None, reason=f"{RUNTIME} is not installed"
+)
 
 Ask = Callable[..., Any]
 
@@ -274,7 +276,8 @@ MODEL = '''
     <body name="box" pos="0 0 .0999"><freejoint/>
       <geom type="box" size=".1 .1 .1" mass="2"/><site name="skin" type="box" size=".12 .12 .12"/></body>
     <body name="flap" pos="1 0 1">
-      <joint name="flap" axis="0 1 0" range="-5 1" limited="true"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+      <joint name="flap" axis="0 1 0" range="-5 1" limited="true"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
       <site name="end" pos=".3 0 0"/>
     </body>
   </worldbody>
@@ -329,7 +332,8 @@ def test_it_leaves_no_trace_when_disabled(acme: Ask) -> None:
     rows = acme(
         """
         from dovetail.registry import default_registry
-        answer = [r.label for r in default_registry().implementations if "acme" in r.name], list(dovetail.load("arm").extra)
+        labels = [r.label for r in default_registry().implementations if "acme" in r.name]
+        answer = labels, list(dovetail.load("arm").extra)
         """,
         DOVETAIL_DISABLED_PLUGINS="acme",
     )

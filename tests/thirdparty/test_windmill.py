@@ -175,7 +175,9 @@ def test_it_disappears_when_disabled(run: Run, answers: Callable[..., Any]) -> N
 
 
 def test_a_state_saved_under_it_warns_when_resumed_without(answers: Callable[..., Any]) -> None:
-    answers("sim = dovetail.Simulation(model, plugins='windmill'); sim.step(3); sim.save('run.npz'); answer = 0")
+    answers(
+        "sim = dovetail.Simulation(model, plugins='windmill'); sim.step(3); sim.save('run.npz'); answer = 0"
+    )
     warned = answers(
         """
         import warnings

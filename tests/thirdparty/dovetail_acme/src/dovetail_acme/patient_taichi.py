@@ -1,9 +1,9 @@
 """A solver in lanes that takes its time: every force to its own best, one after another, always the same number of
 sweeps, from nothing.
 
-The problem in terms of forces is dovetail's own (`dual_taichi`): which rows there are, how they feel each other, and how
-forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts without friction and
-pyramids; no elliptic cones.
+The problem in terms of forces is dovetail's own (`dual_taichi`): which rows there are, how they feel each other, and
+how forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts without friction
+and pyramids; no elliptic cones.
 """
 
 from __future__ import annotations

@@ -18,7 +18,15 @@ BACKENDS = ("numpy", "taichi")
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    return [crate(), spiral(), molasses_element(), solver(), *siblings(tripod), *siblings(speed), *siblings(drag)]
+    return [
+        crate(),
+        spiral(),
+        molasses_element(),
+        solver(),
+        *siblings(tripod),
+        *siblings(speed),
+        *siblings(drag),
+    ]
 
 
 @hookimpl
