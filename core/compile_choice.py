@@ -125,8 +125,11 @@ class Loading:
         config: Config | None = None,
     ) -> Loading:
         """From what a call says, with a configuration (else files and environment) behind it."""
-        wanted = {_slot(registry or default_registry(), slot): wish for slot, wish in (stages or {}).items()}
-        extended, names = _with_functions(registry or default_registry(), wanted)
+        registry = registry or default_registry()
+        for slot in stages or {}:
+            _refuse_running(slot)
+        wanted = {_slot(registry, slot): wish for slot, wish in (stages or {}).items()}
+        extended, names = _with_functions(registry, wanted)
         said = Config.of_call({**{s: w for s, w in wanted.items() if not callable(w)}, **names})
         merged = Config.merge([said, Config.discover() if config is None else config])
         return cls(extended, CompileSelector(extended, _of_loading(merged, extended)))
@@ -236,7 +239,6 @@ def _with_functions(registry: Registry, stages: Stages) -> tuple[Registry, dict[
 def _check_function_slot(registry: Registry, slot: str) -> None:
     """Refuse a function where nothing would call it."""
     stage, _, key = slot.partition(":")
-    _refuse_running(slot, BY_CALL)
     keys = registry.keys(stage)
     if (stage in CLOSED and key and key not in keys) or (
         pipeline.stage(stage).kind == "table" and not keys and not key
@@ -247,26 +249,35 @@ def _check_function_slot(registry: Registry, slot: str) -> None:
 
 
 def _of_loading(config: Config, registry: Registry) -> Config:
-    """The requests of a configuration that are for loading; the others are for plans, unless a call makes them."""
+    """The requests of a configuration that are for loading; the others are for plans, if there is such a stage."""
     requests: dict[str, tuple[Request, ...]] = {}
     for written, wishes in config.requests.items():
-        for wish in wishes:
-            if not loads_models(written):
-                _refuse_running(written, wish.origin)
+        _check_stage(written, wishes[0].origin)
         if loads_models(written):
             slot = _slot(registry, written)
             requests[slot] = requests.get(slot, ()) + wishes
     return Config(requests)
 
 
-def _refuse_running(slot: str, origin: str) -> None:
-    """A stage that does not exist, or one of running in a call that loads."""
+def without_loading(config: Config, registry: Registry | None = None) -> Config:
+    """A configuration for plans: what it has for loading is not for them, and rows are spelt as the registry does."""
+    known = registry or default_registry()
+    kept = {s: w for s, w in config.requests.items() if not loads_models(s) or _also_runs(s)}
+    return attrs.evolve(config, requests={_slot(known, s): w for s, w in kept.items()})
+
+
+def _check_stage(slot: str, origin: str) -> None:
     stage = slot.partition(":")[0]
     if stage not in pipeline.STAGES:
         raise UnknownStageError(f"{origin}: there is no stage {stage!r}{nearest(stage, pipeline.STAGES)}")
-    if origin == BY_CALL and not loads_models(stage):
+
+
+def _refuse_running(slot: str) -> None:
+    """A call that loads has no use for stages of running."""
+    _check_stage(slot, BY_CALL)
+    if not loads_models(slot):
         raise SelectionError(
-            f"{origin}: {slot} runs in simulations and takes no part in loading; give it to Simulation: "
+            f"{BY_CALL}: {slot} runs in simulations and takes no part in loading; give it to Simulation: "
             f'Simulation(model, stages={{"{slot}": …}})'
         )
 

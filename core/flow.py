@@ -47,7 +47,7 @@ class Contracts:
         """Whether a kernel field holds nothing because the model does without the stage that writes it, or without
         the one that makes its rows."""
         spec = self.fields[field]
-        makers = {KERNEL_SIZES[size].maker for size in spec.shape if size in KERNEL_SIZES}
+        makers = {KERNEL_SIZES[str(size)].maker for size in spec.shape if size in KERNEL_SIZES}
         return not {spec.writer, *makers}.isdisjoint(absent)
 
 
@@ -284,7 +284,7 @@ class _Order:
 
     def _bundles(self) -> list[set[int]]:
         """Slots tied together by kernel fields."""
-        bundles: list[tuple[set[str], set[int]]] = []
+        bundles: list[tuple[Fields, set[int]]] = []
         for number, slot in enumerate(self.slots):
             tied = (slot.reads | slot.writes) & self.tying
             if not tied:

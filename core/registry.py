@@ -240,7 +240,7 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
     ]
     backends = [b for answer in manager.hook.dovetail_backends() for b in answer]
     transfers = [t for answer in manager.hook.dovetail_transfers() for t in answer]
-    versions = [h.function for h in manager.hook.dovetail_function_versions.get_hookimpls()]
+    versions: list[Any] = [h.function for h in manager.hook.dovetail_function_versions.get_hookimpls()]
     groups = [attrs.evolve(g, plugin=name) for answer in manager.hook.dovetail_features() for g in answer]
     trial = registry.copy()
     for group in groups:

@@ -213,7 +213,7 @@ class Selector:
             return choice
         for part in parts:
             wish = next((w for w in self._wishes(part) if w.backend and w.backend != backend), None)
-            record = self.registry.find(slot, choice.record.name, wish.backend) if wish else None
+            record = self.registry.find(slot, choice.record.name, wish.backend or "") if wish else None
             if wish is not None and record is not None and not self._unsuitable(record):
                 return Choice(record, f"the backend of {part}, by {wish.origin}")
         reference = self.registry.find(slot, choice.record.name, REFERENCE)

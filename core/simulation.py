@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.backend import Wrapper
-from dovetail.compile_choice import for_loading, for_running
+from dovetail.compile_choice import for_loading, for_running, without_loading
 from dovetail.config import Config
 from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
@@ -48,7 +48,11 @@ def plan_for(model: Model, data: Data) -> Plan:
     said = Config.of_call(precision=data.precision, lanes=data.arena.lanes)
     # Fields of implementations' own come with the implementations that the plan chooses.
     kept = Config.of_call(keep=tuple(name for name, _ in data.fields() if name not in data.extra))
-    plans.append(compile_plan(model, Config.merge([said, kept, Config.discover()]), nworld=data.nworld))
+    plans.append(
+        compile_plan(
+            model, Config.merge([said, kept, without_loading(Config.discover())]), nworld=data.nworld
+        )
+    )
     return plans[-1]
 
 
@@ -114,7 +118,7 @@ class Simulation:
             on_nan=on_nan,
             plugins=plugins,
         )
-        self._config = Config.merge([said, Config.discover() if config is None else config])
+        self._config = Config.merge([said, without_loading(Config.discover() if config is None else config)])
         self._wrap = tuple(wrap)
         self._missing = missing
         self.nworld = nworld

@@ -99,7 +99,9 @@ class Delivery:
         shape = (outbox.ntile, 1, outbox.lanes)
         ncon = outbox["contact_list.ncon"] if "contact_list.ncon" in outbox else np.zeros(shape)
         rows = outbox[ROW_COUNTS] if ROW_COUNTS in outbox else np.zeros((shape[0], 4, shape[2]))
-        counts = {"ncon": ncon, "ncandidate": ncon} | {name: rows[:, at : at + 1] for name, at in COUNTS.items()}
+        counts = {"ncon": ncon, "ncandidate": ncon} | {
+            name: rows[:, at : at + 1] for name, at in COUNTS.items()
+        }
         for name, numbers in counts.items():
             if name in self.wanted:
                 data.arena.block(data.arena.layout.places[name])[...] = numbers

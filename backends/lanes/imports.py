@@ -1,7 +1,7 @@
 """Kernel fields that come from outside: copied into every tile before its first step.
 
-The counterpart of `exports`. Who makes kernel fields of Data gives them as `TileLists`; they are put into buffers of the
-same form as those of exports, from which the kernel fills its scratch memory when a tile begins.
+The counterpart of `exports`. Who makes kernel fields of Data gives them as `TileLists`; they are put into buffers of
+the same form as those of exports, from which the kernel fills its scratch memory when a tile begins.
 """
 
 from __future__ import annotations

@@ -84,7 +84,9 @@ class TaichiBackend:
         from dovetail.backends.lanes.fuse import fuse
 
         sizes = {**segment.model.sizes, **dict.fromkeys(CAPACITIES, 1)}
-        fuse(sources_of(segment, _any_places(segment, sizes), sizes, (), fetchers(segment)), target_of(segment))
+        fuse(
+            sources_of(segment, _any_places(segment, sizes), sizes, (), fetchers(segment)), target_of(segment)
+        )
 
 
 def _any_places(segment: Segment, sizes: Mapping[str, int]) -> dict[str, Place]:
@@ -316,9 +318,7 @@ def sources_of(
 
         stages, exports = watched(stages, watch), [*exports, EXPORT]
     places = {
-        name: FieldPlace(place.offset, place.shape)
-        for name, place in arena.items()
-        if place.dtype == "real"
+        name: FieldPlace(place.offset, place.shape) for name, place in arena.items() if place.dtype == "real"
     }
     return Sources(
         stages=stages,

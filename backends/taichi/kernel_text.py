@@ -281,7 +281,6 @@ def _import_lines(imports: Exports, pad: str) -> list[str]:
     return lines
 
 
-
 def _end_lines(fused: FusedKernel, lacking: str, pad: str) -> list[str]:
     """Export and store, unless a list was too short for it."""
     lines, exports = [], fused.exports

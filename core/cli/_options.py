@@ -121,9 +121,11 @@ def running(said: Said) -> Said:
 def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
     """The plan for what the user said, with the configuration files and environment behind it. Choices for loading
     are not for plans."""
+    from dovetail.compile_choice import without_loading
     from dovetail.config import Config
     from dovetail.planner import compile_plan
 
     settings = {k: v for k, v in said.items() if k not in ("nworld", "stages")}
-    config = Config.merge([Config.of_call(running(said)["stages"], **settings), Config.discover()])
+    found = without_loading(Config.discover())
+    config = Config.merge([Config.of_call(running(said)["stages"], **settings), found])
     return compile_plan(model, config, nworld=said["nworld"], missing=missing)

@@ -59,12 +59,15 @@ def _features(model: Model) -> list[str]:
 
 def _stages(model: Model) -> list[dict[str, Any]]:
     """Stages that only some models need: why this one does, and whether something implements them."""
+    from dovetail.compile_choice import without_loading
     from dovetail.config import Config
     from dovetail.needs import EVERY_MODEL, ModelFacts
     from dovetail.planner import compile_plan
     from dovetail.registry import default_registry
 
-    missing = {m.slot for m in compile_plan(model, Config.discover(), missing="report").missing}
+    missing = {
+        m.slot for m in compile_plan(model, without_loading(Config.discover()), missing="report").missing
+    }
     wanted = ModelFacts(model, default_registry()).reasons()
     slots = [*(slot for slot, reason in wanted.items() if reason), *sorted(missing - set(wanted))]
     return [

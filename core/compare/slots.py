@@ -97,8 +97,8 @@ def isolate(
     """Compile a plan that is the reference except in one slot, cut before and after that slot.
 
     `stages` are further choices (for the parts of a dispatching slot). An implementation that shares kernel fields
-    with others takes these along; then the cut is before the first and after the last of them. `span` names slots that
-    must be inside of the cut too: those of another implementation that this one is compared with.
+    with others takes these along; then the cut is before the first and after the last of them. `span` names slots
+    that must be inside of the cut too: those of another implementation that this one is compared with.
     """
     registry = registry or default_registry()
     config = Config.of_call(
@@ -111,7 +111,7 @@ def isolate(
     )
     plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry)
     found = [s for s in plan.slots if s.stage.name in pipeline.STEP]
-    along = {s.label for s in found if s.record.backend != REFERENCE} | set(span)
+    along = {s.label for s in found if s.record.backend != REFERENCE} | {slot, *span}
     slots = in_order(found, registry, along)
     labels = [s.label for s in slots]
     if slot not in labels:

@@ -120,7 +120,7 @@ class Model(
     source: str
     """The file it came from, or `<string>`."""
     stages: Mapping[str, str]
-    """What loading used, by slot: `name@backend/version`, `of` whom if not dovetail's, in brackets who asked for it."""
+    """What loading used, by slot: `name@backend/version`, `of` whom if not dovetail's, in brackets who asked."""
     extra: Extra
     """The fields that plugins added."""
 

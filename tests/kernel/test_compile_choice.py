@@ -376,6 +376,28 @@ def test_files_and_variables_may_name_both_kinds_for_either_call(
     assert chosen_stages(model) == {"geom_inertia:box": "tubes@numpy/1 (dovetail.toml:3)"}
 
 
+def test_variables_for_rows_with_dots_serve_loading_and_running(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    case = BY_SLOT["sdf_shape:mujoco.sdf.torus"]
+    (tmp_path / "model.xml").write_text(case.xml)
+    monkeypatch.setenv(case.variable, "torus")
+    sim = dovetail.Simulation(tmp_path / "model.xml")
+    sim.step()
+    dovetail.step(sim.model, dovetail.make_data(sim.model))
+    assert sim.model.stages[case.slot] == f"torus@numpy/1 (environment {case.variable})"
+
+
+def test_a_configuration_may_name_both_kinds(pendulum: Model, tmp_path: Path) -> None:
+    case = BY_SLOT["geom_inertia:box"]
+    both = Config.of_call({"integrate": "rk4", "geom_inertia:box": "tubes"})
+    path = tmp_path / "model.xml"
+    path.write_text(case.xml)
+    for sim in (dovetail.Simulation(path, config=both), dovetail.Simulation(pendulum, config=both)):
+        assert sim.plan.choices["integrate"].record.name == "rk4"
+    assert "geom_inertia:box" in chosen_stages(case.load(config=both))
+
+
 def test_a_stage_of_running_is_not_for_loading() -> None:
     for wish in ("rk4", lambda model, data, evaluation: None):
         with pytest.raises(SelectionError, match=r"integrate runs in simulations.*give it to Simulation"):

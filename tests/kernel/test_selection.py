@@ -19,9 +19,9 @@ from dovetail.errors import (
     UnknownStageError,
     UnsuitableImplementationError,
 )
+from dovetail.needs import ModelFacts
 from dovetail.plan import Plan
 from dovetail.planner import compile_plan
-from dovetail.needs import ModelFacts
 from dovetail.registry import Registry
 from dovetail.selection import Choice, Selector
 

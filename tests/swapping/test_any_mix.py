@@ -21,8 +21,10 @@ from swap_ways import (
     check,
     own_record_in_lanes,
     own_row_in_lanes,
+    planned,
     reference_motion,
     refusal,
+    simulated,
     slots,
 )
 
@@ -104,6 +106,35 @@ def test_a_plugins_own_row_makes_a_difference(slot: str) -> None:
     """Otherwise the test above would see nothing."""
     without, with_row = reference_motion("ball", 2), reference_motion("ball", 2, slot)
     assert np.abs(without["qvel"] - with_row["qvel"]).max() > 1e-5
+
+
+# ---- several at once
+
+_CONTACTS_ON_NUMPY = {"broadphase": "@numpy", "narrowphase": "@numpy", "contact_params": "@numpy"}
+SEVERAL: Mapping[str, Mapping[str, str]] = {
+    "contacts on NumPy, rows in lanes": {**_CONTACTS_ON_NUMPY, "constraint_rows": "@taichi"},
+    "rows on NumPy, solver in lanes": {"constraint_rows": "@numpy", "solve_constraints": "@taichi"},
+    "parameters in lanes between": {
+        "narrowphase": "@numpy",
+        "contact_params": "@taichi",
+        "islands": "@numpy",
+    },
+    "some rows here, some there": {"constraint_rows:limit": "@numpy", "constraint_rows:contact": "@taichi"},
+    "reference on NumPy between": {"constraint_reference": "@numpy", "solve_constraints": "@taichi"},
+    "every other stage": dict.fromkeys([s for s in slots("ball") if not is_part(s)][::2], "@numpy"),
+}
+
+
+@pytest.mark.parametrize("mix", SEVERAL)
+@pytest.mark.parametrize(
+    "name", ["ball", *(pytest.param(n, marks=pytest.mark.slow) for n in ("boxes", "tendons"))]
+)
+def test_several_swaps_together(name: str, mix: str) -> None:
+    plan, why = planned(lambda: simulated(name, 2, SEVERAL[mix]))
+    if plan is None:
+        assert any(slot in why for slot in SEVERAL[mix])
+    else:
+        check(plan, name, 2)
 
 
 # ---- mixes that once lost their contacts

@@ -46,7 +46,9 @@ SHARING = {r.stage for r in REGISTRY.implementations if shares_kernel_fields(r)}
 def in_large_kernels(record: Implementation) -> bool:
     """Whether it is checked in kernels with the solver, or in one of the many small ones of sensors."""
     part_of = pipeline.stage(record.stage).part_of
-    return record.backend == "taichi" and (record.stage in SHARING or part_of in SHARING or record.stage == "sensor")
+    return record.backend == "taichi" and (
+        record.stage in SHARING or part_of in SHARING or record.stage == "sensor"
+    )
 
 
 QUICK = [r for r in REGISTRY.implementations if not in_large_kernels(r)]
