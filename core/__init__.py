@@ -60,6 +60,7 @@ _PUBLIC = {
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
     "step": "dovetail.simulation",
+    "touches": "dovetail.implementation",
     "transition_fd": "dovetail.plugins.queries.finite_difference",
     "validate": "dovetail.contracts.derive",
 }
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from dovetail.errors import DovetailError as DovetailError
     from dovetail.errors import MJCFError as MJCFError
     from dovetail.implementation import Implementation as Implementation
+    from dovetail.implementation import touches as touches
     from dovetail.plan import Plan as Plan
     from dovetail.planner import compile_plan as compile_plan
     from dovetail.plugins.queries.contact_force import contact_force as contact_force

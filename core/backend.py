@@ -35,6 +35,8 @@ class Slot:
     zero: tuple[str, ...] = ()
     """Fields to zero before it runs (what the rows of a table accumulate into)."""
     parts: Parts = attrs.field(factory=dict, repr=False)
+    part_choices: Mapping[str, Any] = attrs.field(factory=dict, repr=False, eq=False)
+    """What fills each part, by its label; the same part of two stages may be filled on two backends."""
     when: When = "always"
 
     @property

@@ -14,6 +14,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
+from dovetail.compile_choice import compile_lines
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import initial_values, make_data
 from dovetail.contracts.fields import FieldSpec
@@ -51,11 +52,6 @@ class Line:
     wrapped_by: tuple[str, ...]
 
 
-def _called_by(stage: pipeline.Stage) -> set[str]:
-    """The stages that run inside a stage: its parts, and theirs."""
-    return set(stage.parts).union(*(_called_by(pipeline.STAGES[part]) for part in stage.parts))
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class Plan:
     """Chosen implementations, in order; segments are compiled on first use."""
@@ -90,6 +86,8 @@ class Plan:
     """Model fields that have values of their own in every world."""
     structure: StructureWatch
     """The Model values that the plan depends on."""
+    partial: bool = False
+    """Whether it is only some stages of another plan, on what the others left."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
 
     @property
@@ -270,7 +268,7 @@ class Plan:
         """See that a Data fits. What another plan left in fields that this one does not fill is cleared: without
         contacts there are none."""
         self._check(data)
-        if data.served_by is not self:
+        if not self.partial and data.served_by is not self:
             for name in self._unfilled:
                 if name in data:
                     spec = DATA_SPECS[name]
@@ -370,13 +368,11 @@ class Plan:
         lines = []
         for slot in self._in_steps():
             lines.append(self._line(slot.label, slot, tuple(w.name for w in self._wrappers_of(slot))))
-            called = _called_by(slot.stage)
-            parts = [c for c, choice in self.choices.items() if choice.record.stage in called]
-            lines += [self._line(label, slot, ()) for label in parts]
+            lines += [self._line(label, slot, ()) for label in slot.part_choices]
         return lines
 
     def _line(self, label: str, slot: Slot, wrapped: tuple[str, ...]) -> Line:
-        choice = self.choices[label]
+        choice: Choice = slot.part_choices.get(label) or self.choices[label]
         return Line(
             slot=label,
             implementation=choice.record.label,
@@ -404,6 +400,7 @@ class Plan:
             text.append(f"   -  not needed by this model: {', '.join(self.skipped)}")
         if self.idle:
             text.append(f"   -  left out, results not kept: {', '.join(self.idle)}")
+        text += [f"   -  {line}" for line in compile_lines(self.model)]
         for record in self.unasked:
             text.append(f"   -  installed, not asked for: {record.slot} {record.label} of {record.provider}")
         text += self._price_of_segments()

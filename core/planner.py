@@ -89,6 +89,8 @@ class _Planner:
     skipped: list[str] = attrs.field(factory=list)
     unasked: list[Implementation] = attrs.field(factory=list)
     missing: list[Missing] = attrs.field(factory=list)
+    part_choices: dict[str, Choice] = attrs.field(factory=dict)
+    """Of the slot that is being filled."""
     facts: ModelFacts = attrs.field(init=False)
     selector: Selector = attrs.field(init=False)
     contracts: Contracts = attrs.field(init=False)
@@ -301,6 +303,7 @@ class _Planner:
 
     def _slot(self, stage: Stage, label: str, record: Implementation) -> Slot:
         target = self._target(stage, record)
+        self.part_choices = {}
         own = frozenset(field.name for field in record.fields)
         with_features = [
             names for feature, names in record.reads_with.items() if feature in self.facts.features
@@ -315,6 +318,7 @@ class _Planner:
             writes=own | frozenset(stage.writes if record.writes is None else record.writes),
             stands_for=self._stands_for(stage, record),
             parts=self._parts(stage, record.backend),
+            part_choices=self.part_choices,
             when=stage.when,
         )
 
@@ -370,7 +374,7 @@ class _Planner:
 
     def _part(self, part: Stage, label: str, caller: Stage, backend: str) -> Callable[..., Any]:
         choice = self.selector.choose_on(label, backend, dispatcher=caller.name)
-        self.choices[label] = choice
+        self.choices[label] = self.part_choices[label] = choice
         target = self._target(part, choice.record)
         if part.parts and "parts" in inspect.signature(target).parameters:
             return partial(target, parts=self._parts(part, backend))

@@ -25,7 +25,7 @@ from dovetail.contracts.types import Data, Model
 from dovetail.errors import DovetailError
 from dovetail.features import FeatureGroup
 from dovetail.hookspecs.markers import hookimpl
-from dovetail.implementation import Implementation, data_field
+from dovetail.implementation import Implementation, data_field, touches
 
 __all__ = [
     "REAL",
@@ -50,4 +50,5 @@ __all__ = [
     "hookimpl",
     "kernel_field",
     "model_field",
+    "touches",
 ]

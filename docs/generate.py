@@ -15,6 +15,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -22,6 +23,7 @@ import click
 from dovetail import pipeline
 from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
 from dovetail.contracts.fields import FieldSpec, specs_of
+from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.sizes import SIZES
 from dovetail.implementation import Implementation
@@ -62,8 +64,43 @@ def fields_page() -> str:
     )
     sections = ["## Data", *_entities(DATA_PARTS, DATA_GROUPS, _data_row, DATA_HEADER)]
     sections += ["## Model", *_entities(MODEL_PARTS, MODEL_GROUPS, _model_row, MODEL_HEADER)]
+    sections += ["## Kernel fields", KERNEL_INTRO, *_kernel_groups()]
     sizes = table(("size", "fixed by", "counts"), ((f"`{s.name}`", s.owner, s.doc) for s in SIZES.values()))
-    return page("Fields", intro, [*sections, "## Sizes", sizes])
+    lengths = table(
+        ("size", "made by", "counts"), ((f"`{s.name}`", s.maker, s.doc) for s in KERNEL_SIZES.values())
+    )
+    return page("Fields", intro, [*sections, "## Sizes", sizes, "### Sizes of kernel fields", lengths])
+
+
+KERNEL_INTRO = (
+    "What lane stages leave for each other inside a kernel, where `k.kernel_field(name)` reaches it "
+    "([why](../adr/0016-kernel-fields.md)). *Numbers* have a value per world of a tile; *integers* are the same for "
+    "all its worlds; a *table* is worked out while the kernel is built. A solver in lanes owes what its row says it writes: "
+    "sensors and `noslip` read it. *Through Data*: whether it can be made of Data when a kernel begins."
+)
+KERNEL_HEADER = ("field", "shape", "kind", "unit", "written by", "through Data", "meaning")
+
+
+def _kernel_groups() -> Iterator[str]:
+    """A table for each group of kernel fields."""
+    into = {name for transfer in build_registry(third_party=False).transfers for name in transfer.into}
+    for group, fields in groupby(BUILTIN_KERNEL_FIELDS.values(), key=lambda f: f.name.partition(".")[0]):
+        yield f"### {group}"
+        yield table(
+            KERNEL_HEADER,
+            (
+                (
+                    f"`{f.name}`",
+                    " × ".join(map(str, f.shape)),
+                    f.kind,
+                    f.unit,
+                    ", ".join((f.writer, *f.changed_by)),
+                    "yes" if f.name in into else "",
+                    f.doc,
+                )
+                for f in fields
+            ),
+        )
 
 
 DATA_HEADER = ("field", "shape", "type", "unit", "written by", "tolerance", "meaning")

@@ -73,7 +73,8 @@ class LaneStage:
 
     def on(self, backend: str) -> str:
         """Its name in messages."""
-        return f"{self.stage} ({self.name}@{backend})"
+        slot = self.stage if self.key is None else f"{self.stage}:{self.key}"
+        return f"{slot} ({self.name}@{backend})"
 
 
 def clear_stage(*fields: str, stage: str = "clear") -> LaneStage:
@@ -237,6 +238,7 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
     layout = attrs.evolve(sources.layout, growth=target.growth, memo=dict(sources.layout.memo))
     traced = trace_stages(sources, layout, target)
     _check_loaded(traced, [*sources.load, *sources.converted], target.backend)
+    _reach(traced, sources)
     exports = [e for e in sources.exports if any(e.memory in t.kernel.private for t in traced)]
     imports = imports_of(sources.imported, layout.kernel_fields)
     kept = [*sources.store, *_kept(traced, exports), *_lengths(traced, imports)]
@@ -295,13 +297,22 @@ def trace_stages(sources: Sources, layout: Layout, target: Target) -> list[Fused
             tables=tables,
             table_fields=table_fields,
         )
-        with _per_world_errors(stage, kernel, target.backend):
+        with _named_errors(stage, target.backend), _per_world_errors(stage, kernel, target.backend):
             _build(stage, kernel)
         _check_declared(stage, kernel, target.backend)
         _check_filled(stage, kernel, filled, sources, target.backend)
         filled |= stage.writes
         traced.append(FusedStage(stage, function, kernel))
     return traced
+
+
+@contextmanager
+def _named_errors(stage: LaneStage, backend: str) -> Iterator[None]:
+    """Say which implementation a builder's mistake is in."""
+    try:
+        yield
+    except LaneError as error:
+        raise LaneError(f"{stage.on(backend)}: {error}") from error
 
 
 @contextmanager
@@ -394,6 +405,14 @@ def _kept(traced: Sequence[FusedStage], exports: Sequence[Export]) -> list[str]:
     watched = any(t.stage.role != "stage" for t in traced)
     again = [memory_name(AGAIN, integers=True, owner=PROGRAM)] if watched else []
     return [*lacking, *wanted_memories(exports), *again]
+
+
+def _reach(traced: Sequence[FusedStage], sources: Sources) -> None:
+    """Give imported fields that only pass through the kernel, to be exported again, a place there."""
+    for export in sources.exports:
+        for name in (export.name, export.count):
+            if name in sources.imported:
+                traced[-1].kernel.kernel_field(name)
 
 
 def _lengths(traced: Sequence[FusedStage], imports: Sequence[Export]) -> set[str]:

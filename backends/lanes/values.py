@@ -17,6 +17,8 @@ from numbers import Integral
 from numbers import Real as RealNumber
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from dovetail.errors import PlanError
+
 if TYPE_CHECKING:
     from dovetail.backends.lanes.blocks import Block
 
@@ -27,7 +29,7 @@ INT, REAL, NUM, COND, MASK = "Int", "Real", "Num", "Cond", "Mask"
 _RANK = {INT: 0, REAL: 1, NUM: 2}
 
 
-class LaneError(TypeError):
+class LaneError(PlanError, TypeError):
     """A stage builder asked for something a lane kernel cannot do."""
 
 

@@ -61,9 +61,16 @@ _SELECTION = (
     click.option(
         "--keep", multiple=True, metavar="FIELD", help="Keep a field in Data (or: all). Repeatable."
     ),
+    click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="NAME",
+        help="Let an installed package's own forces, constraints and callbacks take part. Repeatable.",
+    ),
     click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
 )
-_SAID = ("nworld", "backend", "precision", "threads", "stages", "keep", "runtime")
+_SAID = ("nworld", "backend", "precision", "threads", "stages", "keep", "plugins", "runtime")
 
 
 def selection_options(function: F) -> F:
@@ -74,6 +81,7 @@ def selection_options(function: F) -> F:
         said = {name: arguments.pop(name) for name in _SAID}
         said["stages"] = said["stages"] or None
         said["keep"] = said["keep"] or None
+        said["plugins"] = said["plugins"] or None
         return function(said=said, **arguments)
 
     for option in reversed(_SELECTION):

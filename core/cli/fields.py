@@ -13,12 +13,12 @@ from dovetail.cli._output import emit, say, table
 
 @cli_command(example="dovetail fields 'qfrc_*'\ndovetail fields mass --owner model")
 @click.argument("pattern", default="*", metavar="[PATTERN]")
-@click.option("--owner", type=click.Choice(["model", "data"]), help="Only the fields of one.")
+@click.option("--owner", type=click.Choice(["model", "data", "kernel"]), help="Only the fields of one.")
 @click.option("--writer", help="Only the fields that a stage writes.")
 def fields(pattern: str, owner: str | None, writer: str | None, as_json: bool) -> None:
     """List the declared fields of Model and Data.
 
-    PATTERN is part of a name, or a pattern with * and ?.
+    Fields of owner kernel exist only while a kernel runs: what lane stages leave for each other. PATTERN is part of a name, or a pattern with * and ?.
     """
     found = [
         field
@@ -36,7 +36,7 @@ def fields(pattern: str, owner: str | None, writer: str | None, as_json: bool) -
 
 
 def all_fields() -> list[dict[str, Any]]:
-    """Every field, the Model's first, then Data's, each with those that installed implementations add."""
+    """Every field, the Model's, Data's, those of kernels, each with those that installed implementations add."""
     from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS
     from dovetail.registry import default_registry
 
@@ -45,7 +45,22 @@ def all_fields() -> list[dict[str, Any]]:
         *(("model", MODEL_SPECS), ("model", registry.model_fields())),
         *(("data", DATA_SPECS), ("data", registry.data_fields())),
     )
-    return [_entry(owner, spec) for owner, specs in owners for spec in specs.values()]
+    declared = [_entry(owner, spec) for owner, specs in owners for spec in specs.values()]
+    return declared + [_kernel_entry(field) for field in registry.kernel_fields.values()]
+
+
+def _kernel_entry(field: Any) -> dict[str, Any]:
+    return {
+        "owner": "kernel",
+        "name": field.name,
+        "shape": field.shape,
+        "dtype": {"numbers": "real"}.get(field.kind, "int32"),
+        "unit": field.unit,
+        "writer": field.writer,
+        "state": False,
+        "tolerance": 0.0,
+        "doc": field.doc,
+    }
 
 
 def _entry(owner: str, spec: Any) -> dict[str, Any]:

@@ -42,6 +42,9 @@ def describe(plan: Plan) -> dict[str, Any]:
         "slots": plan.lines(),
         "fallbacks": {line.slot: line.fallback for line in plan.lines() if line.fallback},
         "skipped": plan.skipped,
+        "idle": plan.idle,
+        "not_asked_for": [f"{r.slot} {r.label} of {r.provider}" for r in plan.unasked],
+        "loaded_with": dict(plan.model.stages),
         "missing": plan.missing,
         "memory": memory(plan),
         "notes": notes(plan),
@@ -86,6 +89,11 @@ def notes(plan: Plan) -> list[str]:
     if plan.replay is not None:
         fields = ", ".join(plan.replay.fields)
         found.append(f"after each call the reference repeats its last step, world by world, for {fields}")
+    taken = sorted({f.partition(".")[0] for fields in plan.flow.imports for f in fields})
+    if taken:
+        found.append(
+            f"{', '.join(taken)} comes from another backend: in every step it is sorted into tiles before the launch"
+        )
     if batching and segments > 1:
         found.append(
             f"{segments} segments: numbers pass through memory between them, and each step is launched one by "
@@ -96,6 +104,8 @@ def notes(plan: Plan) -> list[str]:
 
 def show(report: dict[str, Any]) -> None:
     """The plan as tables."""
+    from dovetail.compile_choice import is_chosen
+
     say(report["headline"])
     table(
         ("segment", "slot", "implementation", "chosen by", "notes"),
@@ -104,6 +114,13 @@ def show(report: dict[str, Any]) -> None:
     )
     if report["skipped"]:
         say(f"not needed by this model: {', '.join(report['skipped'])}")
+    if report["idle"]:
+        say(f"left out, results not kept: {', '.join(report['idle'])}")
+    for slot, text in report["loaded_with"].items():
+        if is_chosen(text):
+            say(f"loaded with {slot} {text}")
+    for line in report["not_asked_for"]:
+        say(f"installed, not asked for (--plugin): {line}")
     amount = report["memory"]
     say(
         f"memory: {size(amount['world_bytes'])} per world, {size(amount['total_bytes'])} in all "

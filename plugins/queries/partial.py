@@ -42,7 +42,7 @@ def stages_of(plan: Plan, names: Iterable[str]) -> Plan:
     parts = _parts.setdefault(plan, {})
     if chosen not in parts:
         slots = tuple(slot for slot in plan.slots if slot.stage.name in chosen)
-        parts[chosen] = attrs.evolve(plan, slots=slots)
+        parts[chosen] = attrs.evolve(plan, slots=slots, partial=True)
     return parts[chosen]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from swap_models import DOCUMENTS, NAMES, model
 from swap_ways import (
+    KEEP,
     LANES,
     OWN_ROWS,
     WAYS,
@@ -155,7 +156,10 @@ def settled(
     document: str, stages: Mapping[str, str | Callable[..., Any]], **settings: Any
 ) -> tuple[float, Plan]:
     """The height of a lone body after a hundred steps."""
-    sim = dovetail.Simulation(dovetail.loads(document), nworld=2, stages=stages, **{**LANES, **settings})
+    # The same fields are kept as in the other tests, so that they share kernels.
+    sim = dovetail.Simulation(
+        dovetail.loads(document), nworld=2, stages=stages, keep=KEEP, **{**LANES, **settings}
+    )
     sim.step(100)
     heights = np.asarray(sim.data.qpos)[:, 2]
     assert heights[0] == heights[1]
@@ -196,5 +200,5 @@ def test_boxes_stay_on_each_other(slot: str, way: str) -> None:
 @pytest.mark.parametrize("nworld", [2, 64])
 @pytest.mark.parametrize("name", NAMES)
 def test_lanes_alone_move_as_the_reference(name: str, nworld: int) -> None:
-    sim = dovetail.Simulation(model(name), nworld=nworld, keep=("sensordata", "energy"), **LANES)  # type: ignore[arg-type]
+    sim = dovetail.Simulation(model(name), nworld=nworld, keep=KEEP, **LANES)  # type: ignore[arg-type]
     check(sim.plan, name, nworld)
