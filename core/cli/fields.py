@@ -18,7 +18,8 @@ from dovetail.cli._output import emit, say, table
 def fields(pattern: str, owner: str | None, writer: str | None, as_json: bool) -> None:
     """List the declared fields of Model and Data.
 
-    Fields of owner kernel exist only while a kernel runs: what lane stages leave for each other. PATTERN is part of a name, or a pattern with * and ?.
+    Fields of owner kernel exist only while a kernel runs: what lane stages leave for each other. PATTERN is part
+    of a name, or a pattern with * and ?.
     """
     found = [
         field
