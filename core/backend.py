@@ -32,12 +32,19 @@ class Slot:
     writes: frozenset[str]
     stands_for: frozenset[str] = frozenset()
     """Data fields that the reference would fill in its place; of these it may keep some to its kernel."""
+    delivers: frozenset[str] = frozenset()
+    """Of these, what can be made of its kernel fields where somebody wants it."""
     zero: tuple[str, ...] = ()
     """Fields to zero before it runs (what the rows of a table accumulate into)."""
     parts: Parts = attrs.field(factory=dict, repr=False)
     part_choices: Mapping[str, Any] = attrs.field(factory=dict, repr=False, eq=False)
     """What fills each part, by its label; the same part of two stages may be filled on two backends."""
     when: When = "always"
+
+    @property
+    def in_data(self) -> frozenset[str]:
+        """Data fields that have new values after it ran, as far as a Data has them."""
+        return self.leaves | self.delivers
 
     @property
     def integrates(self) -> bool:

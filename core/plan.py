@@ -277,11 +277,13 @@ class Plan:
 
     @cached_property
     def _unfilled(self) -> tuple[str, ...]:
-        """Fields that stages of a step compute, and no slot of this plan."""
+        """Fields that stages of a step compute, and no slot of this plan. What only looks leaves its last reading, as
+        in MuJoCo."""
         filled = written(self.slots).union(*self.flow.exports, self.contracts.constant)
         filled |= set() if self.replay is None else set(self.replay.fields)
+        computing = {name for name in pipeline.STEP if pipeline.STAGES[name].phase != "observe"}
         return tuple(
-            name for name, spec in DATA_SPECS.items() if spec.writer in pipeline.STEP and name not in filled
+            name for name, spec in DATA_SPECS.items() if spec.writer in computing and name not in filled
         )
 
     def _check(self, data: Data) -> None:

@@ -305,6 +305,7 @@ class _Planner:
         target = self._target(stage, record)
         self.part_choices = {}
         own = frozenset(field.name for field in record.fields)
+        stands_for = self._stands_for(stage, record)
         with_features = [
             names for feature, names in record.reads_with.items() if feature in self.facts.features
         ]
@@ -316,7 +317,8 @@ class _Planner:
             reads=own
             | frozenset(stage.reads if record.reads is None else record.reads).union(*with_features),
             writes=own | frozenset(stage.writes if record.writes is None else record.writes),
-            stands_for=self._stands_for(stage, record),
+            stands_for=stands_for,
+            delivers=stands_for & self.contracts.out.keys(),
             parts=self._parts(stage, record.backend),
             part_choices=self.part_choices,
             when=stage.when,

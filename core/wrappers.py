@@ -75,7 +75,7 @@ class NanGuard(_Chosen):
     name = "nan_guard"
 
     def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
-        fields = sorted(slot.leaves)
+        fields = sorted(slot.in_data)
 
         def guarded(data: Data) -> None:
             call(data)

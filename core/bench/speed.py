@@ -230,8 +230,8 @@ def _mixture(plan: Plan) -> str:
     fallen = {line.fallback: line.slot for line in lines if line.fallback}
     if not fallen and len(segments) == 1:
         return ""
-    if fallen:  # those that only follow others of their chain come last
-        reason, slot = min(fallen.items(), key=lambda item: "chain" in item[0])
+    if fallen:  # those that only give way to others come last
+        reason, slot = min(fallen.items(), key=lambda item: "gives way" in item[0])
         why = f"{slot} fell back ({reason})"
     else:
         others = [s for group in segments for s in group if s.record.backend != segments[0][0].record.backend]

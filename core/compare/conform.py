@@ -316,12 +316,12 @@ class Recorder:
 
     def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
         self.slots[slot.label] = slot
-        fields = sorted(slot.leaves)
+        fields = sorted(slot.in_data)
 
         def recorded(data: Data) -> None:
             call(data)
             if slot.label not in self.written:
-                self.written[slot.label] = {f: np.array(data.field(f)) for f in fields}
+                self.written[slot.label] = {f: np.array(data.field(f)) for f in fields if f in data}
 
         return recorded
 
@@ -342,7 +342,7 @@ class _Bench:
         return {
             field: slot.label
             for slot in self.plan.slots
-            for field in sorted(slot.leaves)
+            for field in sorted(slot.in_data)
             if field in DATA_SPECS
         }
 

@@ -135,12 +135,18 @@ class _Companion:
                 f"{slot.label}: {slot.record.label} needs {slot.record.evaluations} evaluation(s) per step, its "
                 f"shadow {record.label} {record.evaluations}; they cannot run side by side"
             )
-        needed = isolated.slot.reads | isolated.slot.leaves
+        if len(isolated.span) > 1:
+            others = ", ".join(s.label for s in isolated.span if s.label != slot.label)
+            raise SelectionError(
+                f"{slot.label}: its shadow {record.label} shares kernel fields with {others}, so it cannot run "
+                "beside this slot alone; use dovetail.compare.ab.compare, which runs them together"
+            )
+        needed = isolated.touches
         inputs = tuple(sorted(f for f in needed if f in DATA_SPECS and f in data))
         skipped = set(isolated.plan.skipped)
         absent = sorted(
             f
-            for f in isolated.slot.needs
+            for f in isolated.touches - isolated.leaves
             if f in DATA_SPECS and f not in data and DATA_SPECS[f].writer not in skipped
         )
         if absent:

@@ -59,6 +59,13 @@ class Isolated:
         flow = self.plan.flow_of(self.span)
         return self._in_data(written(self.span).union(*flow.exports))
 
+    @property
+    def touches(self) -> frozenset[str]:
+        """All Data fields that must be there for it to run."""
+        flow = self.plan.flow_of(self.span)
+        sources = [self.plan.contracts.into[field] for fields in flow.imports for field in fields]
+        return (self.reads | self.leaves).union(*sources)
+
     def _in_data(self, fields: frozenset[str]) -> frozenset[str]:
         return fields - self.plan.contracts.fields.keys()
 

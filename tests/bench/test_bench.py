@@ -23,7 +23,6 @@ BALL = Case(
 )
 """Falls for a quarter of a second, then lies on the floor."""
 
-HINGE = '<mujoco><worldbody><body><joint/><geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>'
 
 
 def test_without_mujoco_only_our_figures_are_given() -> None:
@@ -124,14 +123,13 @@ def test_the_budget_cuts_steps_first_and_says_so() -> None:
     assert any("to take no longer than 0.05 s" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("case", [BALL, Case("hinge", HINGE)], ids=lambda case: case.name)
-def test_what_breaks_a_kernel_apart_is_told(case: Case) -> None:
-    """A stage on another backend: with contacts, the stages that must share a kernel fall back as well."""
+def test_what_breaks_a_kernel_apart_is_told() -> None:
+    """A stage on another backend cuts the kernel; one that others share kernel fields with takes them along."""
     pytest.importorskip("taichi")
-    text = measuring._mixture(_plan(case, bias_force="rne@numpy"))
-    assert "segments, not one kernel" in text
-    assert ("fell back" if case is BALL else "bias_force runs as rne@numpy") in text
-    assert measuring._mixture(_plan(case)) == ""
+    text = measuring._mixture(_plan(BALL, bias_force="rne@numpy"))
+    assert "segments, not one kernel: bias_force runs as rne@numpy" in text
+    assert "fell back" in measuring._mixture(_plan(BALL, constraint_reference="@numpy"))
+    assert measuring._mixture(_plan(BALL)) == ""
 
 
 def _plan(case: Case, **stages: str) -> Plan:
