@@ -65,13 +65,21 @@ class Conflict:
     @property
     def text(self) -> str:
         """What is wrong, as part of a sentence about the plan."""
-        writers = ", ".join(f"{slot.label} ({slot.record.label})" for slot in self.writers) or "nothing"
+        writers = _named(self.writers)
         if self.reader is None:
             return f"{self.field} is to be kept, which {writers} keeps to its kernel"
         what = f"{self.reader.label} ({self.reader.record.label}) reads {self.field}"
         if self.kind == "kernel":
             return f"{what}, a field of one kernel, which {writers} does not leave in that kernel"
         return f"{what}, which {writers} keeps to its kernel"
+
+
+def _named(slots: Sequence[Slot]) -> str:
+    """Slots in a sentence: the last of them, since it is the nearest, and how many others."""
+    if not slots:
+        return "nothing"
+    others = f" and {len(slots) - 1} more of {slots[-1].stage.name}" if len(slots) > 1 else ""
+    return f"{slots[-1].label} ({slots[-1].record.label}){others}"
 
 
 @attrs.define(kw_only=True)

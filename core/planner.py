@@ -89,6 +89,8 @@ class _Planner:
     skipped: list[str] = attrs.field(factory=list)
     unasked: list[Implementation] = attrs.field(factory=list)
     missing: list[Missing] = attrs.field(factory=list)
+    causes: dict[str, str] = attrs.field(factory=dict)
+    """Whom slots gave way to."""
     part_choices: dict[str, Choice] = attrs.field(factory=dict)
     """Of the slot that is being filled."""
     facts: ModelFacts = attrs.field(init=False)
@@ -186,11 +188,11 @@ class _Planner:
         backend gives way, first the one in the kernel, which then runs as the reference."""
         inside = conflict.reader if conflict.kind == "kernel" else conflict.writers[0]
         assert inside is not None  # a kernel field always has a reader
+        others, backend = self._outside(conflict, inside, slots), inside.record.backend
         if self.selector.can_move(inside.label, inside.record, REFERENCE):
-            self.selector.move(inside.label, REFERENCE, f"{inside.record.backend} gives way: {conflict.text}")
+            cause = self._cause(inside, others)
+            self.selector.move(inside.label, REFERENCE, f"{backend} gives way{cause}: {conflict.text}")
             return
-        others = self._outside(conflict, inside, slots)
-        backend = inside.record.backend
         movable = [s for s in others if self.selector.can_move(s.label, s.record, backend)]
         if not movable:
             raise SelectionError(
@@ -201,6 +203,15 @@ class _Planner:
             )
         for slot in movable:
             self.selector.move(slot.label, backend, f"with {inside.label}: {conflict.text}")
+
+    def _cause(self, moved: Slot, others: Sequence[Slot]) -> str:
+        """Whose choice it is in the end that a slot gives way to: that of the first outside, or what that one gave
+        way to itself."""
+        if not others:
+            return ""
+        first = others[0]
+        self.causes[moved.label] = self.causes.get(first.label, f" to {first.label} ({first.record.label})")
+        return self.causes[moved.label]
 
     def _outside(self, conflict: Conflict, inside: Slot, slots: Sequence[Slot]) -> list[Slot]:
         """Slots on other backends that keep a field from passing."""
