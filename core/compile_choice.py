@@ -142,6 +142,11 @@ class Loading:
             if stage.kind == "table" and loads_models(stage.name)
         }
 
+    def checks(self) -> list[Callable[..., Any]]:
+        """What looks at a finished model: dovetail's, the call's, and of other packages those that are asked for."""
+        records = self.registry.of("check_model")
+        return [r.load() for r in records if self.selector.asks_for(f"check_model#{r.name}", r)]
+
     def choice(self, slot: str) -> Choice:
         """What fills a slot."""
         return self._entry(slot)[0]

@@ -66,7 +66,7 @@ def loads(
 
 
 def _finish(compiled: Any, loading: Loading) -> Model:
-    """Build the Model, then add what needs dynamics, then ask every plugin whether it is well."""
+    """Build the Model, then add what needs dynamics, then ask the plugins whether it is well."""
     model = build_model(
         compiled.sizes,
         compiled.values,
@@ -80,7 +80,7 @@ def _finish(compiled: Any, loading: Loading) -> Model:
     for complete in compiled.afterwards:
         complete(model, loading.function)
     loading.record(model)
-    problems = [p for r in loading.registry.of("check_model") for p in r.load()(model)]
+    problems = [p for check in loading.checks() for p in check(model)]
     if problems:
         raise ValidationError(f"model {model.modelname or model.source}", problems)
     return model

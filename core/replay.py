@@ -1,6 +1,6 @@
-"""Fields that a chain keeps to itself, computed by repeating the last step with the reference.
+"""Fields that a kernel keeps to itself, computed by repeating the last step with the reference.
 
-The stages of a chain hand each other memory of their own; Data fields such as `efc_J` are never made. Who keeps one
+The stages of a kernel hand each other kernel fields; Data fields such as `efc_J` are never made there. Who keeps one
 has it all the same: before the last step of a call the state of every world is remembered, and after it the reference
 takes the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied.
 That is as slow as one step of the reference for all worlds, once per call, and does not change the state.

@@ -133,3 +133,17 @@ def test_a_second_default_names_both_packages(humanoid: Model, registry: Registr
     assert "mass_matrix: 'crb' of dovetail and 'quick' of acme-maths both claim to be the default" in text
     assert 'stages={"mass_matrix": "crb"}' in text
     assert plan(humanoid, registry, {"mass_matrix": "quick"}).choices["mass_matrix"].record.name == "quick"
+
+
+def test_a_package_s_check_of_models_is_asked_for_too(
+    registry: Registry, record: Any, tmp_path: Path
+) -> None:
+    """Else a package could keep other people's models from loading."""
+    made = record("check_model", lambda model: ["too heavy"], name="scales")
+    registry.implementations[-1] = attrs.evolve(made, provider="acme-winds")
+    registry.plugins.append(PluginInfo("winds", "acme-winds", "1", "active"))
+    text = "<mujoco><worldbody/></mujoco>"
+    assert dovetail.loads(text, registry=registry).nbody == 1
+    (tmp_path / "dovetail.toml").write_text('plugins = ["winds"]\n')
+    with pytest.raises(dovetail.DovetailError, match="too heavy"):
+        dovetail.loads(text, registry=registry)
