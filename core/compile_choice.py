@@ -261,7 +261,8 @@ def _of_loading(config: Config, registry: Registry) -> Config:
         if loads_models(written):
             slot = _slot(registry, written)
             requests[slot] = requests.get(slot, ()) + wishes
-    return Config(requests)
+    plugins = {name: setting for name, setting in config.settings.items() if name == "plugins"}
+    return Config(requests, plugins)
 
 
 def without_loading(config: Config, registry: Registry | None = None) -> Config:
