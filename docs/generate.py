@@ -75,8 +75,8 @@ def fields_page() -> str:
 KERNEL_INTRO = (
     "What lane stages leave for each other inside a kernel, where `k.kernel_field(name)` reaches it "
     "([why](../adr/0016-kernel-fields.md)). *Numbers* have a value per world of a tile; *integers* are the same for "
-    "all its worlds; a *table* is worked out while the kernel is built. A solver in lanes owes what its row says it writes: "
-    "sensors and `noslip` read it. *Through Data*: whether it can be made of Data when a kernel begins."
+    "all its worlds; a *table* is worked out while the kernel is built. A solver in lanes owes what its row says it "
+    "writes: sensors and `noslip` read it. *Through Data*: whether it can be made of Data when a kernel begins."
 )
 KERNEL_HEADER = ("field", "shape", "kind", "unit", "written by", "through Data", "meaning")
 

@@ -5,8 +5,8 @@ them are near is found at run time. Contacts are a compact list for the whole ti
 in any of the tile's worlds, and in the worlds without it its distance is ABSENT. Pairs and contacts come in
 MuJoCo's order. World frame. Compare mj_collision.
 
-The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to and
-from Data by `contact_export` and `contact_import`.
+The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to
+and from Data by `contact_export` and `contact_import`.
 """
 
 from __future__ import annotations

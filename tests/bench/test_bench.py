@@ -24,7 +24,6 @@ BALL = Case(
 """Falls for a quarter of a second, then lies on the floor."""
 
 
-
 def test_without_mujoco_only_our_figures_are_given() -> None:
     result = bench("pendulum", **SMALL, with_mujoco=False)
     [row] = result.rows
