@@ -189,11 +189,11 @@ class _Planner:
         inside = conflict.reader if conflict.kind == "kernel" else conflict.writers[0]
         assert inside is not None  # a kernel field always has a reader
         others, backend = self._outside(conflict, inside, slots), inside.record.backend
-        if self.selector.can_move(inside.label, inside.record, REFERENCE):
+        if self._can_move(inside, REFERENCE):
             cause = self._cause(inside, others)
             self.selector.move(inside.label, REFERENCE, f"{backend} gives way{cause}: {conflict.text}")
             return
-        movable = [s for s in others if self.selector.can_move(s.label, s.record, backend)]
+        movable = [s for s in others if self._can_move(s, backend)]
         if not movable:
             raise SelectionError(
                 f"{inside.label}: {inside.record.label}, asked for by {self.choices[inside.label].origin}, cannot "
@@ -203,6 +203,9 @@ class _Planner:
             )
         for slot in movable:
             self.selector.move(slot.label, backend, f"with {inside.label}: {conflict.text}")
+
+    def _can_move(self, slot: Slot, backend: str) -> bool:
+        return self.selector.can_move(slot.label, slot.record, backend, self._part_labels(slot.stage))
 
     def _cause(self, moved: Slot, others: Sequence[Slot]) -> str:
         """Whose choice it is in the end that a slot gives way to: that of the first outside, or what that one gave

@@ -178,11 +178,14 @@ class Selector:
 
     # ---- on another backend, for the sake of others
 
-    def can_move(self, slot: str, record: Implementation, backend: str) -> bool:
-        """Whether a slot may run elsewhere: nobody asked for its backend, and the same algorithm is there."""
+    def can_move(self, slot: str, record: Implementation, backend: str, parts: Iterable[str] = ()) -> bool:
+        """Whether a slot may run elsewhere: nobody asked for its backend, and the same algorithm is there, with the
+        parts that it calls."""
         asked = any(wish.backend for wish in self._wishes(slot)) or self._asked_of_parts(record)
         other = self.registry.find(slot, record.name, backend)
-        return not asked and slot not in self.moved and other is not None and not self._unsuitable(other)
+        if asked or slot in self.moved or other is None or self._unsuitable(other):
+            return False
+        return not any(self._lacks(part, backend) for part in parts)
 
     def _asked_of_parts(self, record: Implementation) -> bool:
         """Whether a backend is asked for in one of the parts that a stage calls."""
@@ -211,10 +214,13 @@ class Selector:
         backend = choice.record.backend
         if any(w.backend for w in self._wishes(slot)) or slot in self.moved:
             return choice
+        parts = list(parts)
         for part in parts:
             wish = next((w for w in self._wishes(part) if w.backend and w.backend != backend), None)
             record = self.registry.find(slot, choice.record.name, wish.backend or "") if wish else None
-            if wish is not None and record is not None and not self._unsuitable(record):
+            if wish is None or record is None or self._unsuitable(record):
+                continue
+            if not any(self._lacks(other, record.backend) for other in parts):
                 return Choice(record, f"the backend of {part}, by {wish.origin}")
         reference = self.registry.find(slot, choice.record.name, REFERENCE)
         if backend == REFERENCE or reference is None:
