@@ -268,7 +268,7 @@ class Selector:
             )
         choice = Choice(self._exact(slot, name, backend, origin, records), origin)
         self._check_installed(choice)
-        self._check_suitable(choice)
+        self._check_suitable(choice, f" inside {dispatcher}, which is on {backend!r}")
         return choice
 
     def _wishes(self, slot: str) -> list[Request]:
@@ -357,13 +357,13 @@ class Selector:
         left_out = self.facts.unsupported(record.supports)
         return f"{record.label} does not handle {', '.join(left_out)}" if left_out else ""
 
-    def _check_suitable(self, choice: Choice) -> None:
+    def _check_suitable(self, choice: Choice, where: str = "") -> None:
         why = self._unsuitable(choice.record)
         if why:
             others = [r.label for r in self.registry.of(choice.record.slot) if not self._unsuitable(r)]
             slot = choice.record.slot
             error = UnsuitableImplementationError(
-                f"{slot}: {why}, which this model uses (asked for by {choice.origin}). "
+                f"{slot}: {why}, which this model uses (asked for by {choice.origin}{where}). "
                 f"Suitable: {listing(others)}"
             )
             error.asked_by_model = not others and self.config.requests.keys().isdisjoint(
