@@ -258,7 +258,7 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
         rows=rows,
         tables=offsets,
         table=np.concatenate([table, np.ones(len(repeats), np.int32)]),
-        table_fields=dict(traced[0].kernel.table_fields) if traced else {},
+        table_fields={**layout.given_tables, **(traced[0].kernel.table_fields if traced else {})},
         load=copy_runs(sources.load, places, sources.data_places),
         store=copy_runs(sources.store, places, sources.data_places),
         converted=copy_runs(sources.converted, places, converted_places),

@@ -65,7 +65,7 @@ EXAMPLES = {
     ("sdf", "contact_params", "lanes_in_numpy"),
     ("multiccd", "constraint_reference", "function_in_lanes"),
 }
-"""Mixes of other models that went wrong once: a sparse field between two kernels, contacts only passing through one."""
+"""Mixes of other models that went wrong once: a sparse field between two kernels, contacts that only pass through."""
 
 
 def cheap(name: str, way: str, slot: str, nworld: int) -> bool:

@@ -236,3 +236,41 @@ def test_a_bad_number_is_left_to_the_guard() -> None:
     data.world(0).contact.dist[0] = np.nan
     _, tiles = lists(model, data)
     assert np.isnan(tiles.numbers["contact_list.dist"]).sum() == 1
+
+
+KEPT = ("ncon", "nefc", "contact.dist", "contact.dim", "contact.mu", "contact.exclude", "contact.efc_address")
+
+
+@pytest.mark.parametrize(
+    ("stage", "integrator"),
+    [
+        ("contact_params", "Euler"),
+        *(
+            pytest.param(s, i, marks=pytest.mark.slow)
+            for s in ("narrowphase", "contact_params")
+            for i in ("RK4", "implicitfast")
+        ),
+    ],
+)
+def test_what_a_mixed_plan_keeps_is_the_reference_s(stage: str, integrator: str) -> None:
+    results = []
+    for backend in ("numpy", "taichi"):
+        sim = dovetail.Simulation(
+            scene(f'integrator="{integrator}"'),
+            nworld=9,
+            backend=backend,
+            stages={stage: "@numpy"},
+            keep=KEPT,
+            runtime="quadrants",
+        )
+        sim.data.qvel = 0.5 * np.random.default_rng(5).normal(size=(9, 18))
+        sim.step(8)
+        results.append(sim.data)
+    reference, lanes = results
+    assert np.asarray(lanes.qpos) == pytest.approx(np.asarray(reference.qpos), abs=1e-9)
+    assert np.array_equal(np.asarray(lanes.ncon), np.asarray(reference.ncon))
+    assert np.array_equal(np.asarray(lanes.nefc), np.asarray(reference.nefc))
+    for ours, theirs in zip(lanes.worlds(), reference.worlds(), strict=True):
+        n = int(ours.ncon)
+        for name in (field for field in KEPT if field.startswith("contact.")):
+            assert ours.field(name)[:n] == pytest.approx(theirs.field(name)[:n], abs=1e-9), name
