@@ -126,8 +126,8 @@ def test_edits_are_seen_as_mujoco_sees_them(pile: Model) -> None:
 
 
 def test_in_a_batch_of_lanes(pile: Model) -> None:
-    pytest.importorskip("taichi")
-    sim = running(pile, nworld=2, backend="taichi", keep=("ncon", "nefc"))
+    pytest.importorskip("quadrants")
+    sim = running(pile, nworld=2, backend="taichi", runtime="quadrants", keep=("ncon", "nefc"))
     data = sim.data
     assert np.asarray(data.ncon).tolist() == [5, 5]
     pile.opt.disableflags |= DisableBit.CONTACT
