@@ -107,8 +107,6 @@ class Segment:
     """How kernel fields become Data, and Data kernel fields."""
     imports: frozenset[str] = frozenset()
     """Kernel fields that are made of Data when the segment begins."""
-    sources: frozenset[str] = frozenset()
-    """Data fields that these are made of."""
     exports: frozenset[str] = frozenset()
     """Data fields that are made of kernel fields when it ends."""
     empty: frozenset[str] = frozenset()

@@ -86,7 +86,6 @@ def _named(slots: Sequence[Slot]) -> str:
 class Flow:
     """Slots in an order, cut into segments, and what passes between these."""
 
-    contracts: Contracts
     groups: list[list[Slot]]
     imports: list[set[str]]
     """By segment: kernel fields that are made of Data when it begins."""
@@ -123,7 +122,6 @@ class Flow:
         walk.run()
         walk.keep(wanted, named)
         return cls(
-            contracts=contracts,
             groups=groups,
             imports=walk.imports,
             exports=walk.exports,

@@ -93,8 +93,12 @@ class Plan:
     @property
     def is_current(self) -> bool:
         """Whether the Model still has the values that the plan depends on."""
-        captured = [c.record.captures for c in self.choices.values() if c.record.captures is not None]
-        return self.structure.holds() and all(captures.hold() for captures in captured)
+        return self.structure.holds() and all(captures.hold() for captures in self._captures)
+
+    @cached_property
+    def _captures(self) -> list[Any]:
+        """What functions in its kernels take from around them."""
+        return [c.record.captures for c in self.choices.values() if c.record.captures is not None]
 
     @cached_property
     def keep(self) -> frozenset[str]:
@@ -333,7 +337,6 @@ class Plan:
     def segment(self, flow: Flow, number: int, whole: bool) -> Segment:
         """One segment of a flow, with all that a backend needs to compile it."""
         group = flow.groups[number]
-        sources = {f for field in flow.imports[number] for f in self.contracts.into[field]}
         return Segment(
             model=self.model,
             structure=self.structure.watched,
@@ -352,7 +355,6 @@ class Plan:
             kernel_fields=self.contracts.fields,
             transfers=self.contracts.transfers,
             imports=frozenset(flow.imports[number]),
-            sources=frozenset(sources),
             exports=frozenset(flow.exports[number]),
             empty=frozenset(flow.empty),
         )

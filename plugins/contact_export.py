@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import Cone
+from dovetail.errors import PlanError
 from dovetail.plugins.constraint_rows.counts_taichi import ALL, EQUALITIES, FRICTION, LIMITS
 from dovetail.plugins.constraint_rows.counts_taichi import NAME as ROW_COUNTS
 from dovetail.plugins.contact_lanes import ABSENT, Pairs, pairs_of
@@ -105,6 +106,10 @@ class Delivery:
         for name, numbers in counts.items():
             if name in self.wanted:
                 data.arena.block(data.arena.layout.places[name])[...] = numbers
+        if self.of_contacts and ncon.any() and "contact_list.dist" not in outbox:
+            raise PlanError(
+                f"a kernel has contacts and does not hand them out, for {', '.join(self.of_contacts)}"
+            )
         if self.of_contacts and "contact_list.dist" in outbox:
             data.reserve(ncon_max=int(ncon.max()), ncandidate_max=int(ncon.max()))
             _Contacts(self.model, self.pairs, outbox, rows).write(data, self.of_contacts)

@@ -144,6 +144,8 @@ class TaichiRunner:
 
     def _fetch(self, data: Data) -> None:
         """Make kernel fields of Data; the program is built again if it has no place for what there is."""
+        if not self._fetchers:
+            return
         from dovetail.backends.lanes.imports import fill
 
         for fetcher in self._fetchers:
