@@ -126,7 +126,7 @@ class Backend(Protocol):
 
     name: str
     install: str
-    """What to pip-install to have it, e.g. `dovetail[taichi]`."""
+    """What to pip-install to have it, e.g. `dovetail-physics[taichi]`."""
     in_place: bool
     """Whether it works on the arena directly, so that every field it touches must be there."""
     watches: bool

@@ -11,6 +11,7 @@ import pluggy
 
 from dovetail.backend import Segment, Slot
 from dovetail.contracts.sizes import CAPACITIES
+from dovetail.distribution import requirement
 from dovetail.errors import PluginError
 from dovetail.guard import Guard
 from dovetail.hookspecs.markers import PROJECT, hookimpl
@@ -26,7 +27,7 @@ class NumpyBackend:
     """Runs `stage(model, data)` functions as they are."""
 
     name = "numpy"
-    install = "dovetail"
+    install = requirement()
     in_place = True
     watches = True
 

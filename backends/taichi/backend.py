@@ -20,6 +20,7 @@ from dovetail.contracts.fields import REAL, Array
 from dovetail.contracts.kernel_fields import imported
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, STATE
+from dovetail.distribution import requirement
 from dovetail.errors import PerWorldError, PluginError
 from dovetail.features import features
 from dovetail.per_world import PATTERNS
@@ -46,7 +47,7 @@ class TaichiBackend:
     """Fuses `stage(k)` builders into kernels."""
 
     name = "taichi"
-    install = "dovetail[taichi]"
+    install = requirement("taichi")
     in_place = False
     watches = True
 

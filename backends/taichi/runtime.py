@@ -23,6 +23,7 @@ from typing import Any
 
 from dovetail.backends.taichi import cache
 from dovetail.backends.taichi.cache import cache_directory
+from dovetail.distribution import requirement
 from dovetail.errors import DovetailError
 
 __all__ = [
@@ -82,7 +83,8 @@ def choose_runtime(runtime: str = "auto") -> str:
             return name
     extra = "quadrants" if wanted == "quadrants" else "taichi"
     raise RuntimeUnavailableError(
-        f'the taichi backend needs {" or ".join(candidates)}, which is not installed: pip install "dovetail[{extra}]"'
+        f"the taichi backend needs {' or '.join(candidates)}, which is not installed: "
+        f'pip install "{requirement(extra)}"'
     )
 
 

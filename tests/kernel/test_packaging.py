@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dovetail
+from dovetail.distribution import DISTRIBUTION, requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -63,6 +65,26 @@ def test_every_package_folder_is_listed() -> None:
 
 def test_the_version_is_stated_once() -> None:
     assert PROJECT["project"]["version"] == dovetail.__version__
+
+
+def test_messages_name_the_distribution_that_is_published() -> None:
+    assert PROJECT["project"]["name"] == DISTRIBUTION
+    assert requirement("taichi") == "dovetail-physics[taichi]"
+    assert requirement() == "dovetail-physics"
+
+
+def test_nothing_else_spells_the_distribution() -> None:
+    """Every message that tells what to install takes the name from one place."""
+    spelt = re.compile(r"dovetail-physics|dovetail\[|pip install[^\n]*\bdovetail\b")
+    offenders = [
+        f"{path}:{node.lineno}"
+        for path, tree in parsed()
+        if path != "core/distribution.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and spelt.search(node.value)
+        if path != "core/backend.py"  # the protocol's docstring has an example
+    ]
+    assert offenders == []
 
 
 def test_the_packages_typing_is_announced() -> None:

@@ -32,7 +32,7 @@ def test_a_missing_runtime_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(runtime, "_started", {})
     monkeypatch.delenv("DOVETAIL_TAICHI_RUNTIME", raising=False)
-    with pytest.raises(runtime.RuntimeUnavailableError, match=r'pip install "dovetail\[taichi\]"'):
+    with pytest.raises(runtime.RuntimeUnavailableError, match=r'pip install "dovetail-physics\[taichi\]"'):
         runtime.choose_runtime()
 
 
