@@ -121,6 +121,10 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
+    if module.startswith("dovetail.plugins.queries"):
+        from dovetail.questions import checked
+
+        value = checked(value)
     globals()[name] = value
     return value
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer
+from dovetail.errors import ArgumentError, shown
 from dovetail.hookspecs.markers import When
 
 if TYPE_CHECKING:
@@ -179,3 +180,14 @@ def group_slots(slots: Iterable[Slot], wrappers: Sequence[Wrapper]) -> list[list
             groups.append([slot])
         alone_before = alone
     return groups
+
+
+def checked_wrappers(wrap: object) -> tuple[Wrapper, ...]:
+    """What a call gives to be wrapped around stages."""
+    wrappers = tuple(wrap) if isinstance(wrap, Iterable) and not isinstance(wrap, str) else (wrap,)
+    for one in wrappers:
+        if not callable(getattr(one, "wrap", None)) or not callable(getattr(one, "wants", None)):
+            raise ArgumentError(
+                f"wrap = {shown(one)} is no wrapper: Profiler and NanGuard are, or a class like them"
+            )
+    return wrappers

@@ -21,7 +21,7 @@ from dovetail.config import Config, Request
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
 from dovetail.implementation import Implementation
 from dovetail.registry import Registry, default_registry
-from dovetail.selection import BY_CALL, Choice, Selector, loaded_already
+from dovetail.selection import BY_CALL, UNASKED, Choice, Selector, loaded_already
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
@@ -33,8 +33,6 @@ ALSO_RUNNING = ("sdf_shape",)
 """Stages of running that loading uses too."""
 CLOSED = ("geom_inertia", "mesh_inertia")
 """Tables whose rows the compiler asks for by MJCF's own keywords: a function under another key would never run."""
-UNASKED = ("default", "only one installed")
-"""Origins of choices that nobody made."""
 
 
 def loads_models(slot: str) -> bool:

@@ -1,7 +1,7 @@
-"""What the user wants, and where each wish was written: call, file, environment.
+"""What the user wants, and where each wish was written: call, environment, file.
 
-A configuration file is `dovetail.toml`, or the table `[tool.dovetail]` of `pyproject.toml`, in the working
-directory, or the file that DOVETAIL_CONFIG names:
+A configuration file is `dovetail.toml`, or the table `[tool.dovetail]` of `pyproject.toml`, in the working directory
+or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names:
 
     backend = "taichi"
     precision = "f64"
@@ -16,18 +16,23 @@ directory, or the file that DOVETAIL_CONFIG names:
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from dovetail.errors import ConfigError, listing, nearest
+from dovetail import files, limits
+from dovetail.arguments import texts_by_name
+from dovetail.errors import ConfigError, FileError, listing, nearest
 from dovetail.guard import POLICIES
 
+PREFIX = "DOVETAIL_"
 STAGE_VARIABLE = "DOVETAIL_STAGE_"
 PLUGINS_VARIABLE = "DOVETAIL_PLUGINS"
 """Names, with commas between them."""
@@ -45,7 +50,15 @@ SETTINGS = {
 LISTS = ("keep", "plugins")
 """Settings that are one word or several."""
 
+_ELSEWHERE = "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR TAICHI_RUNTIME TAICHI_ARCH PROGRESS"
+VARIABLES = frozenset(PREFIX + name for name in [*map(str.upper, SETTINGS), *_ELSEWHERE.split()])
+"""Every variable that dovetail reads, but for those of stages."""
+
 _REQUEST = re.compile(r"(?P<name>[a-z][a-z0-9_]*)?(?:@(?P<backend>[a-z][a-z0-9_]*))?$")
+
+
+class ConfigWarning(UserWarning):
+    """Something in the environment looks as if it were for dovetail, but nothing reads it."""
 
 
 @attrs.frozen
@@ -99,23 +112,25 @@ class Config:
     @classmethod
     def of_call(cls, stages: Mapping[str, object] | None = None, **settings: Any) -> Config:
         """What a call's arguments say; None means not said."""
-        wishes = {
-            slot: (Request.parse(slot, text, "call argument"),) for slot, text in (stages or {}).items()
-        }
+        said = {} if stages is None else texts_by_name("stages", stages)
+        wishes = {slot: (Request.parse(slot, text, "call argument"),) for slot, text in said.items()}
         return cls(wishes, {k: _checked(k, v, "call argument") for k, v in settings.items() if v is not None})
 
     @classmethod
     def of_environment(cls, environ: Mapping[str, str] | None = None) -> Config:
+        """What the variables say; one that nothing reads gets a warning."""
         environ = os.environ if environ is None else environ
         requests = {}
         for variable, text in environ.items():
             if variable.startswith(STAGE_VARIABLE) and text:
                 slot = variable.removeprefix(STAGE_VARIABLE).lower().replace("__", ":")
                 requests[slot] = (Request.parse(slot, text, f"environment {variable}"),)
+            elif variable.startswith(PREFIX) and text and variable not in VARIABLES:
+                _warn_of_variable(variable)
         settings = {
-            name: _checked(name, environ[f"DOVETAIL_{name.upper()}"], f"environment DOVETAIL_{name.upper()}")
+            name: _checked(name, environ[PREFIX + name.upper()], f"environment {PREFIX}{name.upper()}")
             for name in SETTINGS
-            if environ.get(f"DOVETAIL_{name.upper()}")
+            if environ.get(PREFIX + name.upper())
         }
         if environ.get(PLUGINS_VARIABLE):
             names = [name.strip() for name in environ[PLUGINS_VARIABLE].split(",") if name.strip()]
@@ -124,70 +139,174 @@ class Config:
 
     @classmethod
     def of_file(cls, path: str | Path) -> Config:
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-            table = tomllib.loads(text)
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from error
-        section = ""
-        if path.name == "pyproject.toml":
-            section = "tool.dovetail"
-            table = table.get("tool", {}).get("dovetail", {})
-            if not isinstance(table, dict):
-                raise ConfigError(f"{path}: tool.dovetail = {table!r} should be a table, [tool.dovetail]")
-        return _from_table(table, path, text, section)
+        """What a file says; of a pyproject.toml only the table `[tool.dovetail]`, which need not be there."""
+        path = files.checked_path(path)
+        table, text = _read(path)
+        section = SECTION if path.name == PYPROJECT else ()
+        own = _own_table(table, path) if section else table
+        return _from_table(own or {}, Lines.of(path, text), section)
 
     @classmethod
     def discover(cls, directory: str | Path | None = None) -> Config:
-        """The configuration files of a directory and the environment, merged in that order."""
-        return cls.merge([*map(cls.of_file, _files(Path(directory or "."))), cls.of_environment()])
+        """The environment, then the nearest configuration file, merged in that order."""
+        start = files.checked_path("." if directory is None else directory)
+        return cls.merge([cls.of_environment(), *map(cls.of_file, _files(start))])
+
+
+def _warn_of_variable(variable: str) -> None:
+    name = variable.removeprefix(PREFIX)
+    known = [other.removeprefix(PREFIX) for other in VARIABLES] + [f"STAGE_{name.partition('_')[2] or name}"]
+    hint = nearest(name, known).replace("'", f"'{PREFIX}", 1)
+    warnings.warn(
+        f"environment {variable}: dovetail reads no such variable{hint}",
+        ConfigWarning,
+        stacklevel=4,
+    )
+
+
+# ---- files
+
+
+OWN_FILE, PYPROJECT = "dovetail.toml", "pyproject.toml"
+SECTION = ("tool", "dovetail")
+_BOUNDARIES = (".git", ".hg")
+"""What the topmost directory of a repository has; nothing above it is looked at."""
 
 
 def _files(directory: Path) -> list[Path]:
+    """The file that DOVETAIL_CONFIG names, or those of the nearest directory that has any, the stronger one first."""
     named = os.environ.get("DOVETAIL_CONFIG")
     if named:
         return [Path(named)]
-    return [p for p in (directory / "dovetail.toml", directory / "pyproject.toml") if p.is_file()]
+    return next((found for place in _upwards(directory) if (found := _configured(place))), [])
 
 
-_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+def _upwards(directory: Path) -> Iterator[Path]:
+    """A directory and those above it, up to a repository's topmost, the home directory or the root."""
+    home = os.path.expanduser("~")
+    yield directory
+    for place in _above(directory):
+        yield place
+        if str(place) == home or _is_boundary(place):
+            return
 
 
-def _where(path: Path, text: str, section: str, key: str) -> str:
-    """`file:line` of a key in a section of TOML text (the parser does not tell), or the file alone."""
-    pattern = re.compile(rf'\s*(?:[\w-]+\s*\.\s*)*["\']?{re.escape(key)}["\']?\s*=')
-    current = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        header = _HEADER.match(line)
-        if header:
-            current = header[1]
-        elif current == section and pattern.match(line):
-            return f"{path}:{number}"
-    return str(path)
+def _above(directory: Path) -> Iterator[Path]:
+    """The directories above, if the one to start from is not the last already."""
+    real = Path(os.path.abspath(directory))
+    if not _is_boundary(real) and str(real) != os.path.expanduser("~"):
+        yield from real.parents
 
 
-def _from_table(table: Mapping[str, Any], path: Path, text: str, section: str) -> Config:
+def _is_boundary(place: Path) -> bool:
+    return any(os.path.exists(place / name) for name in _BOUNDARIES)
+
+
+def _configured(place: Path) -> list[Path]:
+    """The configuration files of one directory."""
+    own, project = place / OWN_FILE, place / PYPROJECT
+    found = [own] if os.path.isfile(own) else []
+    return [*found, project] if os.path.isfile(project) and _is_ours(project) else found
+
+
+def _is_ours(project: Path) -> bool:
+    """Whether a pyproject.toml has something for dovetail; one that does not mention it is not even understood."""
+    return b"dovetail" in _content(project) and _own_table(_read(project)[0], project) is not None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return files.read_bytes(path, limits.CONFIG_BYTES)
+    except FileError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.reason}") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], str]:
+    """The table and the text of a file."""
+    try:
+        text = _content(path).decode("utf-8")
+        return _parsed(text), text
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path}: cannot be read: it is not UTF-8 text ({error}); save it as UTF-8"
+        ) from error
+    except RecursionError:
+        raise ConfigError(f"{path}: cannot be read: arrays or tables are nested too deeply") from None
+    except ValueError as error:  # TOML's errors, and integers of thousands of digits
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _parsed(text: str) -> dict[str, Any]:
+    """A file is looked at for every plan, and seldom changes. The parser takes the square of dots in a line."""
+    if any(line.count(".") > limits.CONFIG_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {limits.LIMITS['CONFIG_DOTS']}")
+    return tomllib.loads(text)
+
+
+def _own_table(table: Mapping[str, Any], path: Path) -> dict[str, Any] | None:
+    """`[tool.dovetail]` of a pyproject.toml; None if it has none. What else is in it is not ours to judge."""
+    tools = table.get("tool")
+    own = tools.get("dovetail") if isinstance(tools, dict) else None
+    if own is not None and not isinstance(own, dict):
+        raise ConfigError(f"{path}: tool.dovetail = {own!r} should be a table, [tool.dovetail]")
+    return own
+
+
+@attrs.frozen
+class Lines:
+    """Where keys stand in a TOML file (the parser does not tell): lines by the parts of their names."""
+
+    path: Path
+    numbers: Mapping[tuple[str, ...], int]
+
+    @classmethod
+    def of(cls, path: Path, text: str) -> Lines:
+        section: tuple[str, ...] = ()
+        numbers: dict[tuple[str, ...], int] = {}
+        for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+            if line.startswith("["):
+                section = _parts(line[1:].partition("]")[0])
+            elif "=" in line:
+                numbers.setdefault(section + _parts(line.partition("=")[0]), number)
+        return cls(path, numbers)
+
+    def where(self, *key: str) -> str:
+        """`file:line` of a key, or of the inline table it stands in, or the file alone."""
+        for end in range(len(key), 0, -1):
+            if key[:end] in self.numbers:
+                return f"{self.path}:{self.numbers[key[:end]]}"
+        return str(self.path)
+
+
+_QUOTED = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."']*))\s*(?:\.|$)""")
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of a dotted name, quotes taken off."""
+    found = (match[1] or match[2] or match[3] or "" for match in _QUOTED.finditer(name))
+    return tuple(part.strip() for part in found if part.strip())
+
+
+def _from_table(table: Mapping[str, Any], lines: Lines, section: tuple[str, ...]) -> Config:
     requests, settings = {}, {}
-    inner = f"{section}.stages" if section else "stages"
     for key, value in table.items():
-        origin = _where(path, text, section, key)
         if key != "stages":
-            settings[key] = _checked(key, value, origin)
+            settings[key] = _checked(key, value, lines.where(*section, key))
             continue
         if not isinstance(value, dict):
+            inner = ".".join([*section, key])
+            origin = lines.where(*section, key)
             raise ConfigError(f"{origin}: stages = {value!r} should be a table, as in [{inner}]")
         for slot, wish in value.items():
-            written = [_where(path, text, part, slot) for part in (inner, section)]
-            exact = next((w for w in written if w != str(path)), origin)
-            requests[slot] = (Request.parse(slot, wish, exact),)
+            requests[slot] = (Request.parse(slot, wish, lines.where(*section, key, slot)),)
     return Config(requests, settings)
 
 
 def _checked(name: str, value: Any, origin: str) -> Setting:
     """A setting with the right type, or an error that says where the wrong one stands."""
     if name in LISTS:
-        several = isinstance(value, Iterable) and not isinstance(value, str)
+        several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         words = tuple(value) if several else (value,)
         if not all(isinstance(word, str) for word in words):
             right = (
@@ -203,9 +322,9 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
     kind = SETTINGS[name]
     try:
         converted = kind(value)
-        if kind is int and not isinstance(value, str) and converted != value:
+        if isinstance(value, bool) or (not isinstance(value, str) and converted != value):
             raise ValueError(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ConfigError(f"{origin}: {name} = {value!r} should be {kind.__name__}") from None
     if name == "precision" and converted not in ("f64", "f32"):
         raise ConfigError(f"{origin}: precision = {value!r} should be 'f64' or 'f32'")

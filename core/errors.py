@@ -4,10 +4,54 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import islice
+
+MOST_LISTED = 100
+"""Names or problems in one message."""
+MOST_COMPARED = 2000
+"""Names that are looked at for the one that was meant."""
+LONGEST_WORD, LONGEST_PATH, LONGEST_MESSAGE = 100, 400, 12_000
+"""Characters in a message."""
+LONGEST_NUMBER = 40
+"""Digits."""
 
 
 class DovetailError(Exception):
-    """Base of all of dovetail's own errors."""
+    """Base of all of dovetail's own errors. Texts stay readable whatever was given: long ones lose their middle."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(_cut(a) if isinstance(a, str) else a for a in arguments))
+
+
+class ArgumentError(DovetailError, ValueError, TypeError):
+    """A call was given something that means nothing there: another type, a number out of range, an unknown word."""
+
+
+class UnknownNameError(DovetailError, KeyError):
+    """No object of a model has this name or number."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)
+
+
+class UnknownFieldError(DovetailError, AttributeError):
+    """A Model, Data or object has no field of this name."""
+
+
+class UnknownIndexError(DovetailError, IndexError):
+    """There is no object of this number."""
+
+
+class UnknownWorldError(UnknownIndexError):
+    """A batch has no world of this number."""
+
+
+class FileError(DovetailError, OSError):
+    """A file cannot be opened, read or written; `reason` is the message without the path."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{shown_path(path)}: {reason}")
 
 
 class MJCFError(DovetailError):
@@ -29,7 +73,9 @@ class ValidationError(DovetailError):
     def __init__(self, subject: str, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
-        super().__init__(f"{subject}: {count}\n" + "\n".join(f"  - {p}" for p in problems))
+        lines = [f"  - {p}" for p in problems[:MOST_LISTED]]
+        lines += [f"  - and {len(problems) - MOST_LISTED} more"] if len(problems) > MOST_LISTED else []
+        super().__init__(f"{subject}: {count}\n" + "\n".join(lines))
 
 
 class FileFormatError(DovetailError):
@@ -42,6 +88,10 @@ class NotKeptError(DovetailError, AttributeError):
 
 class CapacityError(DovetailError):
     """Memory asked for is larger than the caller allows."""
+
+
+class TooLargeError(MJCFError, CapacityError):
+    """A model asks for more than a limit allows; see the reference of limits."""
 
 
 class SelectionError(DovetailError):
@@ -103,11 +153,41 @@ class BadStateError(DovetailError):
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """`; did you mean 'x'?` for the closest candidate, or an empty string."""
-    close = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    """`; did you mean 'x'?` for the closest candidate, or an empty string. Only so many are looked at, and none that
+    is no word: comparing takes time."""
+    if len(name) > LONGEST_WORD:
+        return ""
+    words = [c for c in islice(candidates, MOST_COMPARED) if abs(len(c) - len(name)) <= len(name)]
+    close = difflib.get_close_matches(name, words, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def listing(names: Iterable[str]) -> str:
-    """Names for an error message: sorted, comma-separated, or `none`."""
-    return ", ".join(sorted(names)) or "none"
+    """Names for an error message: sorted, comma-separated, or `none`; of very many the first."""
+    known = sorted(names)
+    rest = [f"and {len(known) - MOST_LISTED} more"] if len(known) > MOST_LISTED else []
+    return ", ".join([*(name[:LONGEST_WORD] for name in known[:MOST_LISTED]), *rest]) or "none"
+
+
+def shown(value: object) -> str:
+    """A value that somebody gave, for a message: as Python writes it, cut when it is long, and never in the way."""
+    if isinstance(value, int) and abs(value) >= 10**LONGEST_NUMBER:
+        return f"a number of {value.bit_length()} bits"
+    try:
+        text = repr(value[:LONGEST_WORD]) if isinstance(value, str | bytes) else repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_WORD else text[:LONGEST_WORD] + "…"
+
+
+def shown_path(path: object) -> str:
+    """A path for a message: printable, and cut when it is long."""
+    text = str(path).replace("\0", "\\0")
+    return text if len(text) <= LONGEST_PATH else text[:LONGEST_PATH] + "…"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    head, tail = LONGEST_MESSAGE * 3 // 4, LONGEST_MESSAGE // 4
+    return f"{text[:head]} […] {text[-tail:]}"

@@ -18,7 +18,7 @@ import numpy as np
 from dovetail.contracts.derive import describe_index, reset
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import STATE, Data
+from dovetail.contracts.types import STATE, Data, Model
 from dovetail.errors import BadStateError
 
 MAXVAL = 1e10
@@ -164,6 +164,16 @@ def describe_event(data: Data, event: Event) -> str:
     where = describe_index(data.model, data._specs[event.field], (event.index,))
     world = "" if data.nworld is None else f"world {event.world}: "
     return f"{world}{event.field}{where} is {event.value} at time {event.time:.6g}"
+
+
+def describe_control(model: Model, actuator: int, value: float, time: float, number: int | None) -> str:
+    """What becomes of a broken control (mj_fwdActuation): `ctrl of actuator 'knee' is nan at time 0.1: …`."""
+    name = model.actuator(actuator).name
+    world = "" if number is None else f"world {number}: "
+    which = f"actuator {name!r}" if name else f"actuator {actuator}"
+    return (
+        f"{world}ctrl of {which} is {value} at time {time:g}: every control is taken as 0 in this evaluation"
+    )
 
 
 def reset_world(data: Data) -> None:

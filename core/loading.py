@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from dovetail import files
+from dovetail.arguments import instance, texts_by_name
 from dovetail.compile_choice import Loading, Stages, recorded
 from dovetail.config import Config
 from dovetail.contracts.derive import build_model
+from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
-from dovetail.errors import ValidationError
+from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, shown, shown_path
 from dovetail.registry import Registry, default_registry
 
 MODELS = Path(__file__).parent / "models"
@@ -41,28 +48,83 @@ def load(
     """
     from dovetail import mjcf
 
-    if isinstance(path, str) and path in builtin_models():
-        path = MODELS / f"{path}.xml"
-    loading = Loading.of(registry, stages, config)
-    compiled = mjcf.compile_file(path, asset_root=asset_root, dialect=dialect, **loading.tables())
-    return _finish(compiled, loading)
+    builtin = isinstance(path, str) and path in builtin_models()
+    file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)
+    root = None if builtin else checked_root(asset_root)
+    loading = _loading(registry, stages, config, dialect)
+    with _at_work(str(path)):
+        compiled = mjcf.compile_file(file, asset_root=root, dialect=dialect, **loading.tables())
+        return _finish(compiled, loading)
 
 
 def loads(
     xml: str | bytes,
     *,
     assets: Mapping[str, bytes | str] | None = None,
+    asset_root: str | Path | None = None,
     dialect: str = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
     config: Config | None = None,
 ) -> Model:
-    """A Model from MJCF text; `assets` holds the files it names, all else is as in `load`."""
+    """A Model from MJCF text; `assets` holds the files it names. Those that it does not hold are looked for in
+    `asset_root`, which they may not leave, or else in the working directory; all else is as in `load`."""
     from dovetail import mjcf
 
-    loading = Loading.of(registry, stages, config)
-    compiled = mjcf.compile_text(xml, assets=assets, dialect=dialect, **loading.tables())
-    return _finish(compiled, loading)
+    if not isinstance(xml, str | bytes | bytearray | memoryview):
+        raise ArgumentError(f"loads takes a model as text or bytes, not {shown(xml)}; load takes a file")
+    given = texts_by_name("assets", {} if assets is None else assets)
+    root = checked_root(asset_root)
+    loading = _loading(registry, stages, config, dialect)
+    with _at_work("<string>"):
+        compiled = mjcf.compile_text(xml, assets=given, asset_root=root, dialect=dialect, **loading.tables())
+        return _finish(compiled, loading)
+
+
+def checked_root(asset_root: object) -> Path | None:
+    """The folder that files may come from, which must exist."""
+    if asset_root is None:
+        return None
+    root = files.checked_path(asset_root)
+    with files.reasons(root):
+        if not root.is_dir():
+            raise FileError(root, "asset_root should be a folder that exists")
+        return root.resolve()
+
+
+def _loading(
+    registry: Registry | None, stages: Stages | None, config: Config | None, dialect: object
+) -> Loading:
+    instance("dialect", dialect, str, "the name of a dialect, as 'legacy'")
+    _check_choices(registry, stages, config)
+    return Loading.of(registry, stages, config)
+
+
+def _check_choices(registry: object, stages: object, config: object) -> None:
+    if registry is not None:
+        instance("registry", registry, Registry, "a Registry, or None")
+    if stages is not None:
+        texts_by_name("stages", stages)
+    if config is not None:
+        instance("config", config, Config, "a Config, or None")
+
+
+@contextmanager
+def _at_work(source: str) -> Iterator[None]:
+    """What NumPy or Python could not allocate is a matter of the model's size. Meanwhile nobody looks for garbage:
+    a large model is many objects that all stay, and to go through them again and again takes as long as the rest."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    except MemoryError as problem:
+        raise CapacityError(
+            f"{shown_path(source)}: there is not enough memory to load this model ({problem or 'out of memory'}); "
+            "make it smaller"
+        ) from None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _finish(compiled: Any, loading: Loading) -> Model:
@@ -74,11 +136,13 @@ def _finish(compiled: Any, loading: Loading) -> Model:
         modelname=compiled.modelname,
         source=compiled.source,
         own=loading.registry.model_fields().values(),
+        finite=False,  # as MuJoCo, which accepts nan and inf; the compiler has warned
     )
     compiled.fill(model)
-    _take(model, loading.function("finalize_model")(model), skip=_said(compiled))
-    for complete in compiled.afterwards:
-        complete(model, loading.function)
+    with np.errstate(all="ignore"):
+        _take(model, loading.function("finalize_model")(model), skip=_said(compiled))
+        for complete in compiled.afterwards:
+            complete(model, loading.function)
     loading.record(model)
     problems = [p for check in loading.checks() for p in check(model)]
     if problems:
@@ -124,5 +188,8 @@ def set_constants(
 
     `stages={"finalize_model": …}` computes them otherwise than the model was loaded with.
     """
+    instance("model", model, Model, "a dovetail.Model")
+    _check_choices(registry, stages, config)
+    check_indices(model)
     finalize = finalizer(registry or default_registry(), model, stages=stages, config=config)
     _take(model, finalize(model), skip)

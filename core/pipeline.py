@@ -126,6 +126,7 @@ FORWARD: tuple[str, ...] = (
     "narrowphase",
     "contact_params",
     "constraint_rows",
+    "wake",
     "islands",
     "transmission",
     "transmission_velocity",
@@ -142,6 +143,7 @@ FORWARD: tuple[str, ...] = (
     "sensor",
     "energy",
     "inverse",
+    "rest",
 )
 STEP: tuple[str, ...] = (*FORWARD, "sleep", "integrate")
 

@@ -6,18 +6,24 @@ and what fell back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import pkgutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 import attrs
 
-from dovetail import pipeline
+from dovetail import interrupts, pipeline
+from dovetail.arguments import instance, whole
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
 from dovetail.compile_choice import compile_lines
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import initial_values, make_data
+from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.fields import FieldSpec
+from dovetail.contracts.indices import check_indices, check_rings
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import MissingStageError, PlanError
 from dovetail.flow import Contracts, Flow
@@ -89,6 +95,8 @@ class Plan:
     partial: bool = False
     """Whether it is only some stages of another plan, on what the others left."""
     _programs: dict[str, list[_Step]] = attrs.field(factory=dict, init=False, repr=False)
+    _turn: Any = attrs.field(factory=threading.RLock, init=False, repr=False)
+    """Held while it runs: its kernels' memory is for one thread at a time."""
 
     @property
     def is_current(self) -> bool:
@@ -162,27 +170,49 @@ class Plan:
     def forward(self, data: Data) -> None:
         """Compute everything that follows from the state, without moving it."""
         self._take_on(data)
-        for step in self._program("forward"):
-            step.run(data, 1, 0)
-        if self.replay is not None:
-            self.replay.forward(data)
-        self.structure.settle()
+        with self._turn, self._suspecting_indices():
+            self._look_first(data)
+            for step in self._program("forward"):
+                step.run(data, 1, 0)
+            if self.replay is not None:
+                self.replay.forward(data)
+            self.structure.settle(self._only_kernels)
 
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
+        nstep = whole("nstep", nstep, 0, "STEPS")
         self._take_on(data)
         if not nstep:
             return
+        with self._turn, interrupts.held_back(), self._suspecting_indices():
+            self._step(data, nstep)
+
+    def _step(self, data: Data, nstep: int) -> None:
+        """Advance, and fill what is filled once per call; an interrupt makes it fewer steps."""
+        self._look_first(data)
         if self.replay is None:
             self._advance(data, nstep)
         else:
             self._advance(data, nstep - 1)
             before = self.replay.remember(data)
-            self._advance(data, 1)
-            self.replay.step(data, before)
+            with interrupts.unheeded():
+                self._advance(data, 1)
+                self.replay.step(data, before)
         for look in self._program("late") if self.late else ():
             look.run(data, 1, 0)
-        self.structure.settle()
+        self.structure.settle(self._only_kernels)
+
+    def _look_first(self, data: Data) -> None:
+        """Evaluate once more before anything else, where an implementation asks for it after a reset."""
+        if any(asks(self.model, data) for asks in self._first_looks):
+            for step in self._program("forward"):
+                step.run(data, 1, 0)
+
+    @cached_property
+    def _first_looks(self) -> list[Callable[[Model, Data], bool]]:
+        """Functions of implementations that say whether they have to see an evaluation first."""
+        facts = (choice.record.facts.get("looks_first") for choice in self.choices.values())
+        return [pkgutil.resolve_name(target) for target in facts if target]
 
     def _advance(self, data: Data, nstep: int) -> None:
         """Take steps without a look back."""
@@ -194,6 +224,8 @@ class Plan:
             return
         for _ in range(nstep):
             self._watched(data, lambda: self._one_step(program, data))
+            if interrupts.wanted():
+                return
 
     def _one_step(self, program: list[_Step], data: Data) -> None:
         for evaluation in range(self.evaluations):
@@ -242,6 +274,20 @@ class Plan:
             and slot.leaves.isdisjoint(read)
         )
 
+    @contextmanager
+    def _suspecting_indices(self) -> Iterator[None]:
+        """An index that NumPy finds out of bounds may be one of the Model, in a field too large to be watched."""
+        try:
+            yield
+        except IndexError:
+            check_indices(self.model)
+            raise
+
+    @cached_property
+    def _only_kernels(self) -> bool:
+        """Whether nothing runs on the Model itself."""
+        return not any(self.registry.backend(slot.record.backend).in_place for slot in self.slots)
+
     def prepare(self, sequence: str = "step") -> None:
         """Compile a sequence now instead of at its first run."""
         self._program(sequence)
@@ -256,6 +302,7 @@ class Plan:
 
     def _misfit(self, data: Data) -> str:
         """Why a Data does not fit, or an empty string."""
+        instance("data", data, Data, "a dovetail.Data")
         if data.model is not self.model:
             return f"it belongs to another model, {data.model!r}"
         for what, there, here in (
@@ -269,9 +316,12 @@ class Plan:
         return f"it lacks {', '.join(absent[:5])}" if absent else ""
 
     def _take_on(self, data: Data) -> None:
-        """See that a Data fits. What another plan left in fields that this one does not fill is cleared: without
-        contacts there are none."""
+        """See that indices of the Model are well, and that a Data fits. What another plan left in fields that this
+        one does not fill is cleared: without contacts there are none."""
+        self.structure.check_indices()
         self._check(data)
+        if self.model.opt.enableflags & EnableBit.SLEEP and "tree_asleep" in data:
+            check_rings(data)
         if not self.partial and data.served_by is not self:
             for name in self._unfilled:
                 if name in data:
@@ -300,6 +350,7 @@ class Plan:
 
     def _program(self, sequence: str) -> list[_Step]:
         if sequence not in self._programs:
+            check_indices(self.model)  # also what other sequences do not read
             late = self.late if sequence == "step" else ()
             later = frozenset[str]().union(*(slot.reads for slot in late))
             flow = self.flow_of(self._sequence(sequence), later)

@@ -10,9 +10,11 @@ from typing import Any
 import attrs
 
 from dovetail import pipeline
-from dovetail.backend import Parts, Slot, Wrapper
-from dovetail.config import Config
+from dovetail.arguments import instance, whole, words
+from dovetail.backend import Parts, Slot, Wrapper, checked_wrappers
+from dovetail.config import Config, Setting
 from dovetail.contracts.derive import kept_fields
+from dovetail.contracts.indices import check_indices
 from dovetail.contracts.sizes import CAPACITY_MAKERS
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
 from dovetail.errors import (
@@ -22,6 +24,7 @@ from dovetail.errors import (
     UnknownImplementationError,
     UnsuitableImplementationError,
     listing,
+    shown,
 )
 from dovetail.flow import Conflict, Contracts, Flow, regrouped
 from dovetail.implementation import Implementation
@@ -51,18 +54,34 @@ def compile_plan(
     that nobody implements, `"report"` lists them in a plan that cannot run, `"skip"` leaves them out on the
     caller's responsibility. `per_world` names Model fields that have values of their own in every world.
     """
-    if missing not in ("error", "report", "skip"):
-        raise PlanError(f"missing={missing!r} should be 'error', 'report' or 'skip'")
+    instance("model", model, Model, "a dovetail.Model")
+    if nworld is not None:
+        whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
+    if not isinstance(missing, str) or missing not in ("error", "report", "skip"):
+        raise PlanError(f"missing={shown(missing)} should be 'error', 'report' or 'skip'")
+    if config is not None:
+        instance("config", config, Config, "a Config, or None")
+    if registry is not None:
+        instance("registry", registry, Registry, "a Registry, or None")
+    check_indices(model)
     planner = _Planner(
         model=model,
         config=Config.discover() if config is None else config,
         nworld=nworld,
-        wrappers=tuple(wrappers),
+        wrappers=checked_wrappers(wrappers),
         on_missing=missing,
         registry=registry or default_registry(),
-        per_world=chosen_fields(per_world),
+        per_world=chosen_fields(words("per_world", per_world)),
     )
     return planner.plan()
+
+
+def _checked_lanes(setting: Setting, compiled: bool) -> int:
+    """Worlds per tile; vectors of a processor have a power of two."""
+    lanes = whole("lanes", setting.value, 1, "LANES")
+    if compiled and lanes & (lanes - 1):
+        raise PlanError(f"{setting.origin}: lanes = {lanes} should be a power of two, as 1, 2, 4 or 8")
+    return lanes
 
 
 @attrs.frozen
@@ -111,7 +130,7 @@ class _Planner:
             model=self.model,
             nworld=self.nworld,
             precision=precision,
-            threads=self.config.setting("threads", 1).value,
+            threads=whole("threads", self.config.setting("threads", 1).value, 1, "THREADS"),
             lanes=self._lanes(slots, precision),
             kept=arranged.kept,
             per_world=self.per_world,
@@ -399,10 +418,11 @@ class _Planner:
     # ---- memory
 
     def _lanes(self, slots: Sequence[Slot], precision: str) -> int:
-        wanted = self.config.setting("lanes", None).value
-        if wanted is not None:
-            return int(wanted)
+        setting = self.config.setting("lanes", None)
         backends = {slot.record.backend for slot in slots}
+        if setting.value is not None:
+            compiled = not all(self.registry.backend(b).in_place for b in backends)
+            return _checked_lanes(setting, compiled)
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
     def _kept_wish(self, slots: Sequence[Slot]) -> frozenset[str]:

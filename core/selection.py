@@ -1,6 +1,6 @@
 """Choosing an implementation for each slot, and remembering why.
 
-Order: call argument > configuration file > environment > MJCF option > default. A wish for one slot is more
+Order: call argument > environment > configuration file > MJCF option > default. A wish for one slot is more
 specific than a wish for a backend everywhere. A named choice never falls back; a backend wished for everywhere
 that lacks an implementation falls back to the NumPy reference, and the plan lists it.
 """
@@ -167,7 +167,8 @@ class Selector:
         name, name_origin = self._name(slot, records, wishes)
         backend = next(((w.backend, w.origin) for w in wishes if w.backend), None)
         if backend is not None:
-            choice = Choice(self._exact(slot, name, backend[0], backend[1], records), backend[1])
+            record = self._exact(slot, name, backend[0], backend[1], records)
+            choice = Choice(record, _both(name_origin, backend[1], f"backend by {backend[1]}", backend[1]))
         elif slot in self.moved:
             choice = self._moved(slot, name, name_origin, records)
         else:
@@ -206,7 +207,7 @@ class Selector:
         record = self._exact(slot, name, move.backend, move.reason, records)
         if move.backend == REFERENCE:
             return Choice(record, origin, fallback=move.reason)
-        return Choice(record, move.reason)
+        return Choice(record, _both(origin, move.reason, move.reason))
 
     def settle(self, slot: str, choice: Choice, parts: Iterable[str]) -> Choice:
         """The choice, or one on the backend that its parts need: that which somebody asked for in a part, or the
@@ -300,24 +301,31 @@ class Selector:
     def _exact(
         self, slot: str, name: str, backend: str, origin: str, records: list[Implementation]
     ) -> Implementation:
-        self.registry.backend(backend)
+        self._check_backend(backend, origin)
         for record in records:
             if record.name == name and record.backend == backend:
                 return record
         raise self._unknown(slot, f"{name}@{backend}", origin, records)
 
+    def _check_backend(self, name: str, origin: str) -> None:
+        """A backend that does not exist is an error that says who asked for it."""
+        try:
+            self.registry.backend(name)
+        except UnknownImplementationError as error:
+            raise UnknownImplementationError(f"{origin}: {error}") from None
+
     def _by_default_backend(
         self, slot: str, name: str, name_origin: str, records: list[Implementation]
     ) -> Choice:
         wish = self.config.setting("backend", REFERENCE)
-        self.registry.backend(wish.value)
+        self._check_backend(wish.value, wish.origin)
         by_backend = {r.backend: r for r in records if r.name == name}
         wanted = by_backend.get(wish.value)
         if wanted is not None:
             why = self._unsuitable(wanted)
             if not why:
-                origin = name_origin if wish.origin == "default" else f"backend by {wish.origin}"
-                return Choice(wanted, origin)
+                said = _both(name_origin, wish.origin, f"backend by {wish.origin}")
+                return Choice(wanted, name_origin if wish.origin == "default" else said)
         else:
             why = f"{name} has no {wish.value} implementation"
         reference = by_backend.get(REFERENCE)
@@ -370,6 +378,17 @@ class Selector:
                 {slot, slot.partition(":")[0]}
             )
             raise error
+
+
+UNASKED = frozenset({"default", "only one installed"})
+"""Origins of a name that nobody chose."""
+
+
+def _both(name_origin: str, backend_origin: str, by: str, alone: str | None = None) -> str:
+    """Who asked for a name and for a backend, if these were two."""
+    if name_origin in UNASKED:
+        return alone or by
+    return name_origin if name_origin == backend_origin else f"{name_origin}, {by}"
 
 
 def _two_defaults(slot: str, records: list[Implementation]) -> SelectionError:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backend import Wrapper
+from dovetail.arguments import choice, instance, texts_by_name, whole, words
+from dovetail.backend import Wrapper, checked_wrappers
 from dovetail.compile_choice import for_loading, for_running, without_loading
 from dovetail.config import Config
 from dovetail.contracts import store
@@ -21,6 +22,7 @@ from dovetail.loading import MODELS, builtin_models, finalizer, load, loads, set
 from dovetail.per_world import PerWorld, WorldModel, set_world_constants
 from dovetail.plan import Plan
 from dovetail.planner import compile_plan
+from dovetail.questions import checked
 from dovetail.registry import default_registry
 
 __all__ = [
@@ -40,6 +42,8 @@ __all__ = [
 
 def plan_for(model: Model, data: Data) -> Plan:
     """The plan that configuration files and environment give for a Data of one's own making, remembered."""
+    instance("model", model, Model, "a dovetail.Model")
+    instance("data", data, Data, "a dovetail.Data")
     known: dict[object, list[Plan]] = model.__dict__.setdefault("_plans", {})
     plans = known.setdefault((data.nworld, data.precision, data.arena.lanes), [])
     for plan in plans:
@@ -100,6 +104,11 @@ class Simulation:
         max_bytes: int = DEFAULT_MAX_BYTES,
         config: Config | None = None,
     ) -> None:
+        if stages is not None:
+            texts_by_name("stages", stages)
+        _check_runtime(runtime, arch)
+        if config is not None:
+            instance("config", config, Config, "a Config, or None")
         running = for_running(stages, loaded=isinstance(model, Model))
         loading = for_loading(stages)
         self.model = model if isinstance(model, Model) else load(model, stages=loading, config=config)
@@ -119,10 +128,13 @@ class Simulation:
             plugins=plugins,
         )
         self._config = Config.merge([said, without_loading(Config.discover() if config is None else config)])
-        self._wrap = tuple(wrap)
-        self._missing = missing
-        self.nworld = nworld
+        self._wrap = checked_wrappers(wrap)
+        self._missing = choice("missing", missing, ("error", "report", "skip"))
+        self.nworld = (
+            None if nworld is None else whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
+        )
         self._per_world = _checked_per_world(per_world, nworld)
+        whole("max_bytes", max_bytes, 0)
         self.plan = self._compile()
         self.data = self.plan.make_data(max_bytes)
         self._max_bytes = max_bytes
@@ -166,6 +178,7 @@ class Simulation:
 
     def step(self, nstep: int = 1) -> None:
         """Advance every world by `nstep` steps."""
+        whole("nstep", nstep, 0, "STEPS")
         self._current_plan().step(self.data, nstep)
 
     def forward(self) -> None:
@@ -190,7 +203,7 @@ class Simulation:
 
 def _checked_per_world(fields: str | Iterable[str], nworld: int | None) -> tuple[str, ...]:
     """The wanted fields; a single world has none."""
-    wanted = (fields,) if isinstance(fields, str) else tuple(fields)
+    wanted = words("per_world", fields)
     if wanted and nworld is None:
         raise PerWorldError(
             f"per_world={wanted!r} needs a batch: say nworld=, or edit the Model itself (model.{wanted[0]})"
@@ -198,6 +211,17 @@ def _checked_per_world(fields: str | Iterable[str], nworld: int | None) -> tuple
     return wanted
 
 
+def _check_runtime(runtime: object, arch: object) -> None:
+    """Words of the Taichi backend, also where nothing runs on it."""
+    from dovetail.backends.taichi.runtime import ARCHS, RUNTIMES
+
+    if runtime is not None:
+        choice("runtime", runtime, ("auto", *RUNTIMES))
+    if arch is not None:
+        choice("arch", arch, ("auto", *ARCHS))
+
+
+@checked
 def full_mass_matrix(model: Model, data: Data) -> Array:
     """The joint-space inertia as a dense symmetric (nv, nv) matrix (mj_fullM), for one world."""
     dense = np.zeros((model.nv, model.nv))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dovetail.watched import StructureKey, Watched
+from dovetail.watched import IndexWatch, StructureKey, Watched
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
@@ -20,9 +20,19 @@ class StructureWatch:
         """The Model as builders see it."""
         self._known = frozenset(looked_at)
         self._keys = [StructureKey.of(model, self._known)]
+        self._indices = IndexWatch(model)
+        self._nread = 0
 
-    def settle(self) -> None:
-        """Remember the values that builders have looked at since the last time."""
+    def check_indices(self) -> None:
+        """Raise a ValidationError if the Model was edited so that ids or addresses point nowhere."""
+        self._indices.check()
+
+    def settle(self, only_kernels: bool = False) -> None:
+        """Remember the values that builders have looked at since the last time. If only kernels run, indices that
+        they do not read need no more watching."""
+        if self.watched.nread != self._nread:
+            self._nread = self.watched.nread
+            self._indices.settle(self.watched.read, only_kernels)
         new = self.watched.looked_at - self._known
         if new:
             self._known |= new

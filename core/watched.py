@@ -17,6 +17,7 @@ import numpy as np
 
 from dovetail.contracts.bound import Bound, View
 from dovetail.contracts.fields import Array
+from dovetail.contracts.indices import WATCHED, check_indices
 from dovetail.contracts.types import Extra
 
 if TYPE_CHECKING:
@@ -36,18 +37,34 @@ class Watched:
 
     _seen: Any
     _notes: set[str]
+    _read: set[str]
     _path: str
 
     def __init__(self, model: Any, notes: set[str] | None = None, path: str = "") -> None:
         set_ = object.__setattr__
         set_(self, "_seen", model)
         set_(self, "_notes", set() if notes is None else notes)
+        set_(self, "_read", set())
         set_(self, "_path", path)
 
     @property
     def looked_at(self) -> frozenset[str]:
         """The fields read so far, dotted, as `opt.cone`; `name=` if its very numbers count (see `by_value`)."""
         return frozenset(self._notes)
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The fields that kernels read each time they run."""
+        return frozenset(self._read)
+
+    @property
+    def nread(self) -> int:
+        """How many there are."""
+        return len(self._read)
+
+    def note_read(self, name: str) -> None:
+        """Note that a kernel reads a field each time it runs."""
+        self._read.add(name)
 
     def note_values(self, *names: str) -> None:
         """Note that somebody uses the very numbers of real fields; see `by_value`."""
@@ -173,6 +190,56 @@ class _Memory:
         stretches = _stretches(model, names)
         views = [model.buffers[dtype][start:end] for dtype, start, end, _ in stretches]
         return cls(model, views, [held for *_, held in stretches], [view.tobytes() for view in views])
+
+
+class IndexWatch:
+    """Has the ids, addresses and counts of a Model checked again when some of them were edited.
+
+    Asked before every launch: what did not change costs a comparison of memory. Fields with very many entries, as the
+    faces of meshes, are compared only if kernels read them: NumPy itself notices a wrong index.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._small = frozenset(n for n in WATCHED if _place(model, n).count <= SMALL)
+        self._look_at(self._small)
+
+    def _look_at(self, names: frozenset[str]) -> None:
+        self._names = names
+        memory = _Memory.of(self._model, sorted(names))
+        self._seen = [(view, _copied(view)) for view in memory.views]
+
+    def check(self) -> None:
+        """Raise a ValidationError if the Model was edited and now points nowhere; also the next time, until it is
+        mended."""
+        changed = [n for n, (view, last) in enumerate(self._seen) if _differs(view, last)]
+        if changed:
+            check_indices(self._model)
+            for n in changed:
+                view, _ = self._seen[n]
+                self._seen[n] = view, _copied(view)
+
+    def settle(self, read: frozenset[str], only: bool) -> None:
+        """From now on look at what kernels read, and if something else runs too, at all that is small."""
+        names = read.intersection(WATCHED) | (frozenset() if only else self._small)
+        if names != self._names:
+            check_indices(self._model)
+            self._look_at(names)
+
+
+SMALL = 1 << 12
+"""Entries of fields that are compared whoever uses them."""
+
+_AS_BYTES = 1 << 15
+"""Numbers up to which comparing copied bytes is quicker than comparing arrays."""
+
+
+def _copied(view: Array) -> bytes | Array:
+    return view.tobytes() if view.size <= _AS_BYTES else view.copy()
+
+
+def _differs(view: Array, last: bytes | Array) -> bool:
+    return view.tobytes() != last if isinstance(last, bytes) else not np.array_equal(view, last)
 
 
 _NEAR = 64

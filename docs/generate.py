@@ -27,6 +27,7 @@ from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.sizes import SIZES
 from dovetail.implementation import Implementation
+from dovetail.limits import LIMITS
 from dovetail.mjcf import schema
 from dovetail.registry import Registry, build_registry
 
@@ -320,6 +321,19 @@ def changes_page() -> str:
     return page("Changes", "Collected from the fragments in `docs/changelog.d`.", sections)
 
 
+# ---- limits
+
+
+def limits_page() -> str:
+    intro = (
+        "How large things from outside may be. Beyond a limit there is an error that names it and says how much was "
+        "asked for, before memory is taken. `dovetail.limits` declares them. Only regular files are read: devices, "
+        "pipes and sockets are refused."
+    )
+    rows = ((f"`{limit.name}`", str(limit), limit.doc) for limit in LIMITS.values())
+    return page("Limits", intro, [table(("limit", "most", "of what"), rows)])
+
+
 # ---- writing and checking
 
 
@@ -332,6 +346,7 @@ def pages() -> dict[str, str]:
         "implementations.md": implementations_page(registry),
         "mjcf.md": mjcf_page(),
         "cli.md": cli_page(),
+        "limits.md": limits_page(),
         "changes.md": changes_page(),
     }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from dovetail.contracts.enums import BiasType, GainType, LengthRangeMode
 from dovetail.errors import PlanError
 
 from .context import Context
-from .tree import Joint
+from .first_step import check_first_step
+from .tree import Actuator, Joint
 
 Completion = Callable[[Any, Callable[[str], Callable[..., Any]]], None]
 """Completes a loaded Model, given a function that finds what fills a slot of loading."""
@@ -39,6 +41,7 @@ def afterwards(context: Context) -> tuple[Completion, ...]:
     return (
         lambda model, filler: set_springs(model, springs),
         lambda model, filler: set_length_ranges(model, context, filler),
+        lambda model, filler: check_first_step(model, context),
     )
 
 
@@ -51,24 +54,36 @@ def set_springs(model: Any, joints: list[Joint]) -> None:
         time, ratio = joint.springdamper
         dofs = slice(joint.dofadr, joint.dofadr + joint.nv)
         inertia = 1.0 / max(_MINVAL, float(np.mean(model.dof_invweight0[dofs])))
-        model.jnt_stiffness[joint.id] = inertia / max(_MINVAL, (time * ratio) ** 2)
+        model.jnt_stiffness[joint.id] = inertia / max(_MINVAL, time * ratio * time * ratio)
         model.dof_damping[dofs] = 2.0 * inertia / max(_MINVAL, time)
 
 
 def set_length_ranges(model: Any, context: Context, filler: Callable[[str], Callable[..., Any]]) -> None:
     """actuator_lengthrange of the actuators that `<compiler><lengthrange>` is about: muscles, unless it says else."""
     settings = {**LENGTH_RANGE, **context.compiler.lengthrange}
-    for actuator in context.actuators:
-        if not needs_range(model, actuator.id, settings):
-            continue
-        try:
-            found = filler("length_range")(model, actuator.id, settings)
-        except (ValueError, PlanError) as problem:
-            raise actuator.place.error(
-                f"its lengthrange cannot be computed: {problem}; write lengthrange, or switch the computation off "
-                'with <compiler><lengthrange mode="none"/>'
-            ) from None
+    wanted = [actuator for actuator in context.actuators if needs_range(model, actuator.id, settings)]
+    if not wanted:
+        return
+    row = filler("length_range")
+    with _told(wanted[0]):  # a row that can do them all at once says so by an attribute
+        together: Callable[..., Mapping[int, Any]] = getattr(row, "together", lambda *arguments: {})
+        ahead = together(model, [actuator.id for actuator in wanted], settings)
+    for actuator in wanted:
+        with _told(actuator):
+            found = ahead[actuator.id] if actuator.id in ahead else row(model, actuator.id, settings)
         model.actuator_lengthrange[actuator.id] = found
+
+
+@contextmanager
+def _told(actuator: Actuator) -> Iterator[None]:
+    """Say with the actuator's place why its range cannot be found."""
+    try:
+        yield
+    except (ValueError, PlanError) as problem:
+        raise actuator.place.error(
+            f"its lengthrange cannot be computed: {problem}; write lengthrange, or switch the computation off "
+            'with <compiler><lengthrange mode="none"/>'
+        ) from None
 
 
 def needs_range(model: Any, actuator: int, settings: Mapping[str, Any]) -> bool:

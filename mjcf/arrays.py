@@ -73,7 +73,7 @@ _BODY_COLUMNS: dict[str, Column] = {
     "body_mass": ("mass", REAL, None),
     "body_inertia": ("inertia", REAL, 3),
     "body_gravcomp": ("gravcomp", REAL, None),
-    "body_margin": (lambda body: max((geom.margin for geom in body.geoms), default=0.0), REAL, None),
+    "body_margin": (lambda body: max((0.0, *(geom.margin for geom in body.geoms))), REAL, None),
     "body_plugin": ("plugin", INT, None),
     "body_contype": (lambda body: _union(geom.contype for geom in body.geoms), INT, None),
     "body_conaffinity": (lambda body: _union(geom.conaffinity for geom in body.geoms), INT, None),

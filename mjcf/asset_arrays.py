@@ -44,9 +44,9 @@ def asset_sizes(values: dict[str, Any]) -> dict[str, int]:
     return {size: len(values[name]) for size, name in _LENGTHS.items()}
 
 
-def starts(lengths: Iterable[int], absent: bool = False) -> np.ndarray:
+def starts(lengths: Iterable[int] | np.ndarray, absent: bool = False) -> np.ndarray:
     """Where each piece begins when pieces follow one another; with `absent`, −1 for empty pieces."""
-    numbers = np.array(list(lengths), np.int64)
+    numbers = lengths if isinstance(lengths, np.ndarray) else np.array(list(lengths), np.int64)
     begins = np.cumsum(numbers) - numbers
     return np.where((numbers == 0) & absent, -1, begins).astype(_INT)
 
@@ -88,32 +88,25 @@ def _meshes(context: Context, values: dict[str, Any]) -> dict[str, Any]:
 
 def _polygons(meshes: list[Mesh]) -> dict[str, Any]:
     """Sides of each mesh, and for each vertex the sides around it."""
-    sides = [polygon for mesh in meshes for polygon in mesh.polygons]
-    corners = np.array([vertex for polygon in sides for vertex in polygon], _INT)
-    owners = np.repeat(np.arange(len(sides)), [len(polygon) for polygon in sides])
+    sizes = np.concatenate([np.zeros(0, np.int64), *(mesh.polygons.sizes for mesh in meshes)])
+    corners = _stacked([mesh.polygons.corners for mesh in meshes], (), _INT)
+    owners = np.repeat(np.arange(len(sizes)), sizes)
     counts = np.array([len(mesh.polygons) for mesh in meshes], np.int64)
-    first_side, first_vertex = (
-        np.cumsum(lengths) - lengths
-        for lengths in (counts, np.array([len(m.surface.vertex) for m in meshes], int))
-    )
+    vertices = np.array([len(mesh.surface.vertex) for mesh in meshes], np.int64)
     mesh_of = np.repeat(np.arange(len(meshes)), counts)[owners]
-    order = np.argsort(corners + first_vertex[mesh_of], kind="stable") if len(corners) else owners
-    total = sum(len(mesh.surface.vertex) for mesh in meshes)
-    around = (
-        np.bincount(corners + first_vertex[mesh_of], minlength=total)
-        if len(corners)
-        else np.zeros(total, int)
-    )
+    vertex = corners + (np.cumsum(vertices) - vertices)[mesh_of]
+    order = np.argsort(vertex, kind="stable")
+    around = np.bincount(vertex, minlength=int(vertices.sum()))
     return {
-        "mesh_polynum": np.array([len(mesh.polygons) for mesh in meshes], _INT),
-        "mesh_polyadr": starts(len(mesh.polygons) for mesh in meshes),
+        "mesh_polynum": counts.astype(_INT),
+        "mesh_polyadr": starts(counts),
         "mesh_polynormal": _stacked([mesh.polygon_normals for mesh in meshes], (3,), np.float64),
-        "mesh_polyvertadr": starts(len(polygon) for polygon in sides),
-        "mesh_polyvertnum": np.array([len(polygon) for polygon in sides], _INT),
+        "mesh_polyvertadr": starts(sizes),
+        "mesh_polyvertnum": sizes.astype(_INT),
         "mesh_polyvert": corners,
         "mesh_polymapadr": starts(around),
         "mesh_polymapnum": around.astype(_INT),
-        "mesh_polymap": (owners - first_side[mesh_of])[order].astype(_INT),
+        "mesh_polymap": (owners - (np.cumsum(counts) - counts)[mesh_of])[order].astype(_INT),
     }
 
 

@@ -12,6 +12,7 @@ from dovetail.contracts.enums import MeshBuiltin, MeshInertia
 
 from .kinds import Vec
 from .rotation import IDENTITY, ORIGIN
+from .sides import Sides
 from .tree import Item
 
 
@@ -64,7 +65,7 @@ class Mesh(Item):
     surface: Surface = attrs.field(factory=Surface)
     graph: np.ndarray | None = None
     """mesh_graph, if the mesh has a convex hull."""
-    polygons: list[list[int]] = attrs.field(factory=list)
+    polygons: Sides = attrs.field(factory=Sides)
     polygon_normals: np.ndarray = attrs.field(factory=_points)
     pos: Vec = ORIGIN
     quat: Vec = IDENTITY

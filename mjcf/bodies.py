@@ -47,7 +47,6 @@ def compile_bodies(context: Context) -> None:
         _set_weld(body)
         _compile_body(context, body)
     _check_moving_masses(context)
-    _scale_total_mass(context)
 
 
 def _set_weld(body: Body) -> None:
@@ -120,7 +119,9 @@ def _check_geom(body: Body, geom: Geom) -> None:
 
 
 def _set_pose_and_size(context: Context, item: Geom | Site) -> None:
-    """Pose from pos and orientation, or pose and length from fromto."""
+    """Pose from pos and orientation, or pose and length from fromto, which a NaN at its start says is not there."""
+    if item.fromto is not None and math.isnan(item.fromto[0]):
+        item.fromto = None
     if item.fromto is None:
         item.quat = resolve_quat(context, item)
         return
@@ -144,6 +145,8 @@ def _set_pose_and_size(context: Context, item: Geom | Site) -> None:
 
 def _check_size(item: Geom | Site) -> None:
     node = item.place
+    if isinstance(item, Geom) and any(map(math.isnan, item.size)):
+        raise node.error("a size is nan; write numbers", "size")
     if item.type == GeomType.PLANE:
         if item.size[2] <= 0:
             raise node.error(
@@ -222,29 +225,34 @@ def _integrated(context: Context, geom: Geom) -> tuple[float, np.ndarray]:
     kind = GeomType.BOX if geom.type == GeomType.HFIELD else GeomType(geom.type)
     row = context.geom_inertia[kind.keyword]
     try:
-        measure, moments = row(np.array(geom.size), geom.shellinertia)
-        if math.isfinite(measure) and np.isfinite(moments).all():
-            return measure, moments
+        return row(np.array(geom.size), geom.shellinertia)
     except OverflowError:
-        pass
-    raise geom.place.error("the inertia overflows, the size is absurdly large", "size")
+        return math.inf, np.full(3, math.inf)  # as where MuJoCo's numbers overflow
 
 
 def _compile_site(context: Context, site: Site) -> None:
     node = site.place
-    if site.type not in _SIZES:
+    if site.type not in _SIZES and site.type != GeomType.SDF:
         raise node.error(f"a site cannot be a {GeomType(site.type).keyword}; use a primitive shape", "type")
+    written = site.quat
     _set_pose_and_size(context, site)
     _check_size(site)
-    if site.frame:
-        site.pos, site.quat = _in_frame(site)
+    _put_in_frame(site, written if site.fromto is None else site.quat)
     site.user = context.padded_user(site, "nuser_site", site.user)
 
 
+def _put_in_frame(item: Site | Camera, written: Vec) -> None:
+    """A quaternion is, as in MuJoCo, made a unit one after the frame has turned it; `written` is the one before."""
+    if item.frame:
+        item.quat = item.quat if item.alt else written
+        item.pos, quat = _in_frame(item)
+        item.quat = rotation.normalized(quat)
+
+
 def _compile_camera(context: Context, camera: Camera) -> None:
+    written = camera.quat
     camera.quat = resolve_quat(context, camera)
-    if camera.frame:
-        camera.pos, camera.quat = _in_frame(camera)
+    _put_in_frame(camera, written)
     compile_lens(camera, context.visual.get("map", {}).get("znear", DEFAULT_ZNEAR))
     camera.user = context.padded_user(camera, "nuser_cam", camera.user)
 
@@ -253,7 +261,7 @@ def _compile_light(light: Light, align: rotation.Pose | None) -> None:
     frame = (light.frame.pos, light.frame.quat) if light.frame else None
     for pose in (frame, align):
         if pose:
-            light.pos, light.dir = rotation.point(pose, light.pos), rotation.rotate(pose[1], light.dir)
+            light.pos, light.dir = rotation.point(pose, light.pos), rotation.rotate_any(pose[1], light.dir)
     if rotation.too_short(light.dir):
         raise light.place.error("the direction has no length; write e.g. 0 0 -1", "dir")
     light.dir = rotation.normalized(light.dir)
@@ -297,7 +305,7 @@ def _check_moving_masses(context: Context) -> None:
     """A body with joints needs mass, its own or that of bodies fixed to it (`CheckBodyMassInertia`)."""
     massive = set()
     for body in reversed(context.bodies[1:]):
-        if body.mass >= _MIN_MASS and min(body.inertia) >= _MIN_MASS:
+        if body.mass >= _MIN_MASS and all(moment >= _MIN_MASS for moment in body.inertia):
             massive.add(body.id)
         if body.id in massive and not body.joints:
             massive.add(body.parentid)
@@ -308,10 +316,10 @@ def _check_moving_masses(context: Context) -> None:
             )
 
 
-def _scale_total_mass(context: Context) -> None:
+def scale_total_mass(context: Context) -> None:
     """settotalmass: scale all masses and inertias (`mj_setTotalmass`)."""
     wanted = context.compiler.settotalmass
-    if wanted <= 0:
+    if not wanted > 0:
         return
     total = sum(body.mass for body in context.bodies[1:])
     factor = max(_MIN_MASS, wanted / max(_MIN_MASS, total))
@@ -383,7 +391,7 @@ def _set_joint_frame(joint: Joint) -> None:
     if joint.type in (JointType.FREE, JointType.BALL):
         joint.axis = (0.0, 0.0, 1.0)
     elif joint.frame:
-        joint.axis = rotation.rotate(joint.frame.quat, joint.axis)
+        joint.axis = rotation.rotate_any(joint.frame.quat, joint.axis)
     if rotation.too_short(joint.axis):
         raise joint.place.error("the axis has no direction; give it a length", "axis")
     joint.axis = rotation.normalized(joint.axis)

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail import limits
 from dovetail.contracts.enums import MeshBuiltin
 
 from .kinds import Vec
@@ -22,7 +23,7 @@ from .kinds import Vec
 Parts = dict[str, Any]
 """Vertices, and if the shape has them normals and faces."""
 
-_MAX_VERTICES = 1_000_000
+_MAX_VERTICES = limits.MESH_VERTICES
 """Most vertices of a generated mesh."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -100,6 +101,7 @@ def expand(node: Node, root: Any) -> Cable:
         raise node.error("a cable has one kind of joint; write <joint> once")
     prefix = node.values.get("prefix", "")
     sections = [("custom", maker.element("custom/text", _text(prefix)))]
+    _check_segments(node, len(points) - 1, geom["type"])
     plugin = _plugin(maker, prefix, sections)
     bodies = list(_bodies(maker, points, prefix, plugin))
     names = [body.values["name"] for body in bodies]
@@ -120,6 +122,16 @@ def _check_type(node: Node) -> None:
     if kind in _REPLACEMENTS:
         raise node.error(f"composite type {kind!r} no longer exists; use {_REPLACEMENTS[kind]}", "type")
     raise node.error(f"composite type {kind!r} does not exist; the only type is cable", "type")
+
+
+def _check_segments(node: Node, segments: int, kind: int) -> None:
+    """MuJoCo 3.4.0 misnames the bodies of a cable of two segments, and of one if it needs a skin."""
+    if segments == 2 or (segments == 1 and kind == _BOX):
+        raise node.error(
+            f"a cable of {segments} segment{'s' * (segments > 1)} cannot be made by MuJoCo 3.4.0; use four or more "
+            "points, or write the bodies",
+            "count",
+        )
 
 
 def size_of(node: Node) -> int:
@@ -277,46 +289,143 @@ def _plugin(maker: _Maker, prefix: str, sections: list[tuple[str, Node]]) -> dic
 
 
 def _skin(maker: _Maker, bodies: list[str], size: Vec) -> Node:
-    """A flat tube around a cable of boxes: two layers of points, along both long edges of the boxes."""
+    """A flat tube around a cable of boxes: two layers of points, on a grid that the bones pull along."""
     written = maker.child("skin")
-    if written.pop("subgrid", 0) > 0:
-        raise maker.composite.unsupported("subgrid of a cable's skin")
-    columns = len(bodies) + 1
+    grid = _Grid.of(len(bodies) + 1, written.pop("subgrid", 0))
     textured = written.pop("texcoord", False)
     values = {"rgba": (1.0,) * 4, **written, "inflate": 2 * size[2]}
-    values |= {"name": f"{maker.composite.values.get('prefix', '')}Skin", "vertex": (0.0,) * (12 * columns)}
-    values["face"] = tuple(_faces(columns))
+    values |= {"name": f"{maker.composite.values.get('prefix', '')}Skin", "vertex": (0.0,) * (6 * grid.layer)}
+    values["face"] = tuple(_faces(grid.length, grid.width))
     if textured:
-        pairs = [(i / (columns - 1), float(j)) for i in range(columns) for j in range(2)]
-        values["texcoord"] = tuple(x for pair in [*pairs, *pairs] for x in pair)
+        values["texcoord"] = tuple(x for _ in range(2) for x in grid.texcoord())
     skin = maker.element("deformable/skin", values)
-    for column in range(columns):
-        along = 0.0 if column < columns - 1 else -size[1]
-        for side, across in enumerate((-size[1], size[1])):
-            vertex = 2 * column + side
-            bone = {
-                "body": bodies[min(column, columns - 2)],
-                "bindpos": (along, across, 0.0),
-                "bindquat": IDENTITY,
-                "vertid": (vertex, vertex + 2 * columns),
-                "vertweight": (1.0, 1.0),
-            }
+    for column in range(grid.columns):
+        for row in range(grid.rows):
+            bone = {"body": bodies[min(column, len(bodies) - 1)], "bindquat": IDENTITY}
+            bone |= {"bindpos": grid.bindpos(column, row, size), **grid.pull(column, row)}
             skin.children.append(maker.element("deformable/skin/bone", bone))
     return skin
 
 
-def _faces(columns: int) -> Iterator[int]:
+@attrs.frozen
+class _Grid:
+    """Points of one layer of a skin: `parts` steps between neighbouring bones, which are `columns` × `rows`.
+
+    Without a subgrid the bones are the points, on both long edges. With one there is a row in the middle too, and
+    points between bones follow them by cubic interpolation (Catmull and Rom's, one-sided at the ends).
+    """
+
+    columns: int
+    rows: int
+    parts: int
+
+    @classmethod
+    def of(cls, columns: int, subgrid: int) -> _Grid:
+        return cls(columns, 3, subgrid + 1) if subgrid > 0 else cls(columns, 2, 1)
+
+    @property
+    def length(self) -> int:
+        return (self.columns - 1) * self.parts + 1
+
+    @property
+    def width(self) -> int:
+        return (self.rows - 1) * self.parts + 1
+
+    @property
+    def layer(self) -> int:
+        return self.length * self.width
+
+    def texcoord(self) -> Iterator[float]:
+        for i in range(self.length):
+            for j in range(self.width):
+                yield from (i / (self.length - 1), j / (self.width - 1))
+
+    def bindpos(self, column: int, row: int, size: Vec) -> Vec:
+        """Where a bone sits in its body: the last column is where the next body would begin, or so."""
+        along = -2 * size[0] if column == self.columns - 1 else 0.0
+        return along, (2 * row / (self.rows - 1) - 1) * size[1], 0.0
+
+    def pull(self, column: int, row: int) -> dict[str, tuple[Any, ...]]:
+        """Points that follow a bone and how much, cell by cell; those that only rounding makes follow included."""
+        found = [
+            (point + below, weight)
+            for cell in _near(column, self.columns)
+            for side in _near(row, self.rows)
+            for point, weight in self._cell(cell, side, column - cell, row - side)
+            if weight != 0
+            for below in (0, self.layer)
+        ]
+        return {"vertid": tuple(v for v, _ in found), "vertweight": tuple(w for _, w in found)}
+
+    def _cell(self, cell: int, side: int, along: int, across: int) -> Iterator[tuple[int, float]]:
+        """The points of a cell and how much they follow one bone; its far ends belong to it if it is the last."""
+        step = 1 / self.parts
+        last, outer = cell == self.columns - 2, side == self.rows - 2
+        ends = (cell > 0, not last, side > 0, not outer)
+        for i in range(self.parts + last):
+            for j in range(self.parts + outer):
+                point = (cell * self.parts + i) * self.width + side * self.parts + j
+                weights = _interpolation(i * step, j * step, ends)
+                yield point, weights[4 * (along + 1) + across + 1]
+
+
+def _near(bone: int, bones: int) -> range:
+    """Cells whose points may follow a bone."""
+    return range(max(bone - 2, 0), min(bone + 2, bones - 1))
+
+
+_HERMITE = ((1, 0, 0, 0), (0, 0, 1, 0), (-3, 3, -2, -1), (2, -2, 1, 1))
+"""Coefficients of 1, t, t² and t³ in the cubic with given values at 0 and 1 and given slopes there."""
+_GIVEN = tuple((x + i, y + j) for y in (0, 2) for x in (0, 2) for j in (0, 1) for i in (0, 1))
+"""Which value or slope along, and which across: values at the corners, then their derivatives."""
+
+
+def _slopes(before: bool, after: bool) -> tuple[tuple[float, ...], ...]:
+    """Values and slopes at both ends of a cell from the points −1, 0, 1 and 2."""
+    first = (-0.5, 0.0, 0.5, 0.0) if before else (0.0, -1.0, 1.0, 0.0)
+    second = (0.0, -0.5, 0.0, 0.5) if after else (0.0, -1.0, 1.0, 0.0)
+    return (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), first, second
+
+
+@lru_cache(maxsize=65536)
+def _interpolation(x: float, y: float, ends: tuple[bool, bool, bool, bool]) -> tuple[float, ...]:
+    """Weights of 4 × 4 points at (x, y) of the middle cell, summed in MuJoCo's order: its zeros are not all exact."""
+    powers = [(a * b, p, q) for p, a in enumerate(_powers(x)) for q, b in enumerate(_powers(y))]
+    given = [_summed([c * (_HERMITE[p][i] * _HERMITE[q][j]) for c, p, q in powers]) for i, j in _GIVEN]
+    along, across = _slopes(*ends[:2]), _slopes(*ends[2:])
+    return tuple(
+        _summed([value * (along[i][a] * across[j][b]) for value, (i, j) in zip(given, _GIVEN, strict=True)])
+        for a in range(4)
+        for b in range(4)
+    )
+
+
+def _powers(t: float) -> tuple[float, ...]:
+    return 1.0, t, t * t, t * t * t
+
+
+def _summed(terms: list[float]) -> float:
+    """One after the other: `sum` may be more exact than that."""
+    total = 0.0
+    for term in terms:
+        total += term
+    return total
+
+
+def _faces(length: int, width: int) -> Iterator[int]:
     """Triangles of the skin: both layers, both long sides, both ends."""
-    layer = 2 * columns
-    starts = range(0, layer - 2, 2)
-    for a in starts:
-        yield from (a, a + 2, a + 3, a, a + 3, a + 1)
-    for a in range(layer, 2 * layer - 2, 2):
-        yield from (a, a + 3, a + 2, a, a + 1, a + 3)
-    for a in starts:
-        yield from (a, a + layer + 2, a + 2, a, a + layer, a + layer + 2)
-    for a in range(1, layer - 2, 2):
-        yield from (a, a + 2, a + layer + 2, a, a + layer + 2, a + layer)
-    yield from (0, 1, layer + 1, 0, layer + 1, layer)
-    end = layer - 2
-    yield from (end, end + layer + 1, end + 1, end, end + layer, end + layer + 1)
+    layer = length * width
+    inner = [i * width + j for i in range(length - 1) for j in range(width - 1)]
+    for a in inner:
+        yield from (a, a + width, a + width + 1, a, a + width + 1, a + 1)
+    for a in inner:
+        b = a + layer
+        yield from (b, b + width + 1, b + width, b, b + 1, b + width + 1)
+    for a in range(0, layer - width, width):
+        yield from (a, a + layer + width, a + width, a, a + layer, a + layer + width)
+    for a in range(width - 1, layer - width, width):
+        yield from (a, a + width, a + layer + width, a, a + layer + width, a + layer)
+    for a in range(width - 1):
+        yield from (a, a + 1, a + layer + 1, a, a + layer + 1, a + layer)
+    for a in range(layer - width, layer - 1):
+        yield from (a, a + layer + 1, a + 1, a, a + layer, a + layer + 1)

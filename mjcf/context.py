@@ -166,8 +166,6 @@ class Context:
 
     def read_asset(self, node: Node, attribute: str, name: str, directory: str) -> tuple[bytes, str]:
         """Content of a file that an asset names, and the name under which messages mention it."""
-        if self.compiler_of(node).strippath:
-            name = name.replace("\\", "/").rpartition("/")[2]
         return self.loaders[node.model].read_asset(node, attribute, name, directory)
 
     def set_field(self, name: str, values: Any, node: Node) -> None:

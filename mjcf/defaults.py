@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 import attrs
 
-from dovetail.errors import listing, nearest
-
 from .asset_tree import Mesh
 from .elements.actuator import SHORTCUTS, apply_actuator
 from .elements.contact import apply_pair
@@ -22,6 +20,7 @@ from .elements.looks import apply_camera, apply_light, apply_material
 from .elements.mesh import apply_mesh
 from .elements.tendon import apply_tendon
 from .links import Equality, Pair, Tendon
+from .namespace import ATTACHED_MAIN, unknown_class
 from .source import Node
 from .tree import ORIENTATIONS, Actuator, Camera, Geom, Item, Joint, Light, Material, Site, overlay
 
@@ -58,12 +57,35 @@ class DefaultClass:
 
     name: str
     prototypes: dict[type[Item], Item]
+    renamed: dict[str, DefaultClass] = attrs.field(factory=dict)
+    """The class as elements of attached models use it, by the prefix of their assets."""
+
+    def under(self, prefix: str) -> DefaultClass:
+        """The class with a prefix before the names of assets; only to be asked once the class is complete."""
+        if not prefix:
+            return self
+        if prefix not in self.renamed:
+            changed = {kind: _prefixed(item, prefix) for kind, item in self.prototypes.items()}
+            self.renamed[prefix] = DefaultClass(self.name, changed)
+        return self.renamed[prefix]
 
     def make(self, kind: type[T]) -> T:
         """A new element of this class."""
         prototype = self.prototypes[kind]
         assert isinstance(prototype, kind)
         return attrs.evolve(prototype)
+
+
+_ASSETS: dict[type[Item], tuple[str, ...]] = {Geom: ("material", "mesh", "hfield"), Site: ("material",)}
+"""Settings that name an asset of the same model; like MuJoCo 3.4, not those of tendons, which is the main model's."""
+
+
+def _prefixed(item: Item, prefix: str) -> Item:
+    """An item whose assets have a prefix before their names."""
+    if isinstance(item, Material):
+        return attrs.evolve(item, layers={role: prefix + name for role, name in item.layers.items()})
+    names = {key: getattr(item, key) for key in _ASSETS.get(type(item), ())}
+    return attrs.evolve(item, **{key: prefix + name for key, name in names.items() if name})
 
 
 def _built_in() -> dict[str, DefaultClass]:
@@ -123,7 +145,8 @@ class Defaults:
 
     def of(self, node: Node, inherited: DefaultClass | None = None) -> DefaultClass:
         """The class an element uses: its own, else the nearest childclass, else main."""
-        return self.find(node, "class") or inherited or self.classes_of(node.model)[MAIN]
+        found = self.find(node, "class") or inherited or self.classes_of(node.model)[MAIN]
+        return found.under(node.prefix)
 
     def find(self, node: Node, attribute: str) -> DefaultClass | None:
         """The class named by `class` or `childclass`, if the element has that attribute."""
@@ -133,10 +156,10 @@ class Defaults:
         classes = self.classes_of(node.model)
         if name == BUILT_IN:
             return _built_in()[MAIN]
+        if name.startswith(ATTACHED_MAIN):
+            return self.classes_of(int(name.removeprefix(ATTACHED_MAIN)))[MAIN]
         if name not in classes:
-            hint = nearest(name, classes)
-            known = listing(classes)
-            raise node.error(f"unknown default class {name!r}{hint}; defined classes: {known}", attribute)
+            raise unknown_class(node, attribute, classes)
         return classes[name]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 
-from dovetail.errors import listing, nearest
+from dovetail.errors import ArgumentError, listing, nearest
 
 from .source import Node, walk
 
@@ -187,7 +187,7 @@ FLAT_MESHES_ARE_BOXES = frozenset(["legacy"])
 def rewrites(dialect: str) -> tuple[Rewrite, ...]:
     """The rewrites of a dialect by its name."""
     if dialect not in DIALECTS:
-        raise ValueError(
+        raise ArgumentError(
             f"unknown dialect {dialect!r}{nearest(dialect, DIALECTS)}; known: {listing(DIALECTS)}"
         )
     return DIALECTS[dialect]

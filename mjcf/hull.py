@@ -1,17 +1,21 @@
 """The convex hull of a mesh and the graph that collision detection walks on (`mjCMesh::MakeGraph`).
 
 Qhull gives the facets; the graph lists, for each hull vertex, the vertices it shares a facet with. MuJoCo writes
-vertices in the order of Qhull's internal list, which is not among the results: it is rebuilt here from what is
-known of it. Qhull moves a vertex to the end of the list when it joins a new facet, and a facet's first vertex is
-the point that was being added; facets of one plane are cut into triangles at the end.
+all in the order of Qhull's internal lists, which `qhull_lists` reads from SciPy's memory. Where that is not
+possible the order is rebuilt from what is known of it: Qhull moves a vertex to the end of the list when it joins a
+new facet, and a facet's first vertex is the point that was being added; facets of one plane are cut into triangles
+at the end. A rebuilt graph has the same edges, but for meshes with flat sides often in another order.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import attrs
 import numpy as np
+
+from .qhull_lists import Lists, UnknownListsError, facets_in_order, read_lists, turned
 
 Ints = np.ndarray
 Reals = np.ndarray
@@ -24,37 +28,50 @@ class HullError(ValueError):
     """The points have no convex hull: all lie in one plane, or are too few."""
 
 
+class HullOrderWarning(UserWarning):
+    """Vertices of hulls are not in MuJoCo's order: contacts on flat sides of meshes may be at other corners."""
+
+
 @attrs.frozen(eq=False)
 class Hull:
     """A convex hull by the vertices of its mesh."""
 
-    faces: Ints
-    """Anticlockwise from outside."""
-    vertices: Ints
     raw: Ints
-    """The faces with their vertices in Qhull's order."""
+    """Faces with their vertices in Qhull's order."""
+    lists: Lists
+    rebuilt: bool = False
+    """Whether the order of the lists is a guess."""
+
+    @property
+    def vertices(self) -> Ints:
+        return self.lists.vertices.astype(np.int32)
+
+    @property
+    def faces(self) -> Ints:
+        """Anticlockwise from outside."""
+        return turned(self.raw, self.lists.turned)
 
     def graph(self) -> Ints:
         """mesh_graph of one mesh: counts, edge addresses, vertex ids, neighbours by hull vertex, faces."""
-        nvert, nface = len(self.vertices), len(self.faces)
-        neighbours = self._neighbours()
-        addresses = np.cumsum([0] + [len(row) + 1 for row in neighbours[:-1]])
-        edges = [entry for row in neighbours for entry in (*row, -1)]
-        if len(edges) != nvert + 3 * nface:
+        nvert, nface = len(self.lists.vertices), len(self.raw)
+        owner, other = self._neighbours()
+        if len(owner) != 3 * nface:
             raise HullError("has a convex hull that is not closed: some vertices nearly coincide")
+        counts = np.bincount(owner, minlength=nvert)
+        edges = np.insert(other, np.cumsum(counts), -1)
+        addresses = np.cumsum(counts + 1) - (counts + 1)
         parts = [[nvert, nface], addresses, self.vertices, edges, self.faces.reshape(-1)]
         return np.concatenate([np.asarray(part, np.int32) for part in parts])
 
-    def _neighbours(self) -> list[list[int]]:
-        """For each hull vertex, the others it shares a face with, numbered within the hull."""
-        local = np.full(int(self.vertices.max()) + 1, -1, np.int32)
-        local[self.vertices] = np.arange(len(self.vertices), dtype=np.int32)
-        neighbours: list[list[int]] = [[] for _ in self.vertices]
-        for face in local[self.raw].tolist():
-            for vertex in face:
-                seen = neighbours[vertex]
-                seen.extend(other for other in face if other != vertex and other not in seen)
-        return neighbours
+    def _neighbours(self) -> tuple[Ints, Ints]:
+        """Hull vertices and the others they share a face with, both numbered within the hull; each pair once."""
+        local = np.zeros(int(self.lists.vertices.max()) + 1, np.int64)
+        local[self.lists.vertices] = np.arange(len(self.lists.vertices))
+        other = local[self.raw[self.lists.around]].reshape(-1)
+        owner = np.repeat(np.arange(len(self.lists.vertices)), 3 * np.diff(self.lists.start))
+        owner, other = owner[owner != other], other[owner != other]
+        first = np.sort(np.unique(owner * len(local) + other, return_index=True)[1])
+        return owner[first], other[first]
 
 
 def convex_hull(points: Reals, maxhullvert: int = -1) -> Hull:
@@ -63,11 +80,40 @@ def convex_hull(points: Reals, maxhullvert: int = -1) -> Hull:
 
     options = "Qt" if maxhullvert < 0 else f"Qt TA{maxhullvert - _SIMPLEX}"
     try:
-        result = ConvexHull(points, qhull_options=options)
+        result = ConvexHull(points, qhull_options=options, incremental=True)
     except (QhullError, ValueError) as problem:
         raise HullError("has no convex hull: its points are too few, or lie in one plane") from problem
+    try:
+        return _hull(points, result)
+    finally:
+        result.close()
+
+
+def _hull(points: Reals, result: Any) -> Hull:
     raw = result.simplices.astype(np.int32)
-    return Hull(_outward(points, raw, result), _list_order(raw, result.equations), raw)
+    try:
+        return Hull(raw, read_lists(result))
+    except UnknownListsError as problem:
+        warnings.warn(
+            f"Qhull's lists cannot be read from SciPy's memory ({problem}): vertices of hulls are in an order that "
+            "may not be MuJoCo's, which moves contacts on flat sides of meshes; the page on collision of the "
+            "documentation names the versions of SciPy that are known",
+            HullOrderWarning,
+            stacklevel=2,
+        )
+        return Hull(raw, _rebuilt(points, raw, result), rebuilt=True)
+
+
+def _rebuilt(points: Reals, raw: Ints, result: Any) -> Lists:
+    vertices = _list_order(raw, result.equations)
+    counts, around = facets_in_order(raw, vertices)
+    return Lists(vertices, np.concatenate([[0], np.cumsum(counts)]), around, _inward(points, raw, result))
+
+
+def _inward(points: Reals, raw: Ints, result: Any) -> Ints:
+    """Faces that look inward."""
+    faces = _outward(points, raw, result)
+    return np.asarray(faces[:, 0] != raw[:, 0])
 
 
 def _outward(points: Reals, raw: Ints, result: Any) -> Ints:
@@ -112,7 +158,7 @@ def _directed_edges(face: Ints) -> set[tuple[int, int]]:
 def _list_order(raw: Ints, equations: Reals) -> Ints:
     """Hull vertices in the order of Qhull's list, see the module's docstring."""
     if len(raw) == _SIMPLEX:  # nothing was added to the first simplex
-        return np.array([raw[1, 0], *raw[0]], np.int32)
+        return _simplex_order(raw)
     rounds = _rounds(raw, equations)
     latest: dict[int, tuple[int, int]] = {}
     for position, (number, face) in enumerate(zip(rounds, raw.tolist(), strict=True)):
@@ -120,6 +166,12 @@ def _list_order(raw: Ints, equations: Reals) -> Ints:
             if latest.get(vertex, (-1, 0))[0] != number:
                 latest[vertex] = (number, 3 * position + corner)
     return np.array(sorted(latest, key=latest.__getitem__), np.int32)
+
+
+def _simplex_order(raw: Ints) -> Ints:
+    """The first simplex's vertices in the order of Qhull's list, which is the order within each of its faces."""
+    vertices, place = np.unique(raw, return_inverse=True)
+    return vertices[np.argsort(np.bincount(place.reshape(-1), np.tile([0, 1, 2], len(raw))))]
 
 
 def _rounds(raw: Ints, equations: Reals) -> list[int]:

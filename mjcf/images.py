@@ -15,7 +15,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-MAX_PIXELS = 1 << 26
+from dovetail import limits
+
+MAX_PIXELS = limits.IMAGE_PIXELS
 """Most pixels of one image: 200 MB with three channels."""
 _CHUNK = 12
 """Bytes of a chunk besides its data: length, kind, checksum."""
@@ -96,5 +98,5 @@ def _bytes(image: Any, channels: int) -> np.ndarray:
     else:
         # by way of RGBA, because a palette may have transparent colours
         image = image.convert("RGBA") if image.mode == "P" else image
-        colour = np.asarray(image.convert(_MODES[channels]))
+        colour = np.asarray(image if image.mode == _MODES[channels] else image.convert(_MODES[channels]))
     return np.ascontiguousarray(colour[:, :, :channels])

@@ -1,16 +1,21 @@
 """Attribute kinds of MJCF: one small class per kind, which turns the text of an attribute into a value.
 
 A kind knows nothing of files or elements. It raises `BadValueError`; the validator adds file, line and
-element. Numbers follow MuJoCo's reader (`mjXUtil::ReadAttr`): decimal, separated by white space. Two things are
-stricter on purpose: NaN and infinity are refused, and so are hexadecimal numbers. Numbers left empty never
-come here: the validator takes them as not given.
+element. Numbers follow MuJoCo's reader: what C's strtod takes (decimal, hexadecimal, `nan`, `inf`), separated by
+white space, unless they over- or underflow the precision that MuJoCo reads them in; integers are decimal.
+Reading takes time in proportion to the text. Numbers left empty never come here: the validator takes them as
+not given.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any, Protocol
 
 import attrs
@@ -20,8 +25,19 @@ from dovetail.errors import nearest
 Vec = tuple[float, ...]
 """A short vector of model numbers; plain floats are quicker than arrays at this length."""
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_INTEGER = re.compile(r"[+-]?\d+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_HEXADECIMAL = re.compile(
+    r"[+-]?0[xX](?:([0-9a-fA-F]++)(?:\.([0-9a-fA-F]*+))?|\.([0-9a-fA-F]++))(?:[pP]([+-]?[0-9]++))?"
+)
+_NOT_FINITE = re.compile(r"([+-]?)(?:nan(?:\([A-Za-z0-9_]*+\))?|(inf(?:inity)?))", re.IGNORECASE)
+_INTEGER = re.compile(r"([+-]?)0*+([0-9]*+)")
+_NOT_ZERO = re.compile("[1-9]")
+_EXPONENT = re.compile("[eE]")
+_SPACES = " \t\n\v\f\r"
+_SMALLEST = {False: 2.0**-1022, True: 2.0**-126}
+"""Smallest number of full precision, in double and in single precision."""
+_TOO_LARGE = {False: math.inf, True: 2.0**128 - 2.0**103}
+"""From here on numbers round to infinity, in double and in single precision."""
 _INT32 = 2**31
 _MEMORY = re.compile(r"(\d+)([KMGTPE]?)", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
@@ -45,25 +61,83 @@ def shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def _number(token: str) -> float:
-    if not _NUMBER.fullmatch(token):
-        if token.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-            raise BadValueError(f"{token!r} is not a finite number; write a finite number")
-        raise BadValueError(f"{shorten(token)!r} is not a number; write decimal numbers separated by spaces")
-    value = float(token)
-    if value in (float("inf"), float("-inf")):
-        raise BadValueError(f"{shorten(token)!r} is too large; numbers must stay below 1.8e308")
-    if value == 0 and re.search("[1-9]", re.split("[eE]", token)[0]):
-        raise BadValueError(f"{shorten(token)!r} is too small; write 0, or a number above 1e-307")
+def words(text: str) -> list[str]:
+    """Pieces between white space, which is that of ASCII as in C."""
+    return text.split() if text.isascii() and not _ODD.search(text) else _PIECES.findall(text)
+
+
+_ODD = re.compile("[\x1c-\x1f]")
+_PIECES = re.compile(rf"[^{_SPACES}]++")
+
+
+def _number(token: str, single: bool = False) -> float:
+    """The number that a token is, as C reads it: decimal, hexadecimal, infinite or not a number."""
+    if _NUMBER.fullmatch(token):
+        value = float(token)
+    elif _HEXADECIMAL.fullmatch(token):
+        value = _hexadecimal(token)
+    else:
+        return _not_finite(token)
+    smallest = _SMALLEST[single]
+    if abs(value) < smallest and not _exact(token, value, single):
+        raise BadValueError(f"{shorten(token)!r} is too small; write 0, or a number above {smallest:.2g}")
+    if abs(value) >= _TOO_LARGE[single]:
+        largest = "3.4e38" if single else "1.8e308"
+        raise BadValueError(f"{shorten(token)!r} is too large; numbers must stay below {largest}")
     return value
 
 
+def _hexadecimal(token: str) -> float:
+    try:
+        return float.fromhex(token)
+    except OverflowError:
+        return math.inf
+
+
+def _not_finite(token: str) -> float:
+    found = _NOT_FINITE.fullmatch(token)
+    if not found:
+        raise BadValueError(f"{shorten(token)!r} is not a number; write decimal numbers separated by spaces")
+    sign = -1.0 if found[1] == "-" else 1.0
+    return sign * math.inf if found[2] else math.nan
+
+
+def _exact(token: str, value: float, single: bool) -> bool:
+    """Whether a number below full precision is still exactly what is written, as zero always is."""
+    hexadecimal = _HEXADECIMAL.fullmatch(token)
+    if hexadecimal:
+        return _exact_hexadecimal(hexadecimal, value) and _kept(value, single)
+    if value == 0:
+        return not _NOT_ZERO.search(_EXPONENT.split(token)[0])
+    return Decimal(token) == Decimal(value) and _kept(value, single)
+
+
+def _kept(value: float, single: bool) -> bool:
+    return not single or _in_single_precision(value) == value
+
+
+def _in_single_precision(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+def _exact_hexadecimal(found: re.Match[str], value: float) -> bool:
+    fraction = found[2] or found[3] or ""
+    digits = int((found[1] or "") + fraction, 16)
+    if value == 0 or digits == 0:
+        return digits == 0
+    sign, exponent = re.fullmatch("([+-]?)0*(.*)", found[4] or "0").groups("")  # type: ignore[union-attr]
+    shift = int(sign + (exponent or "0")) - 4 * len(fraction)
+    return Fraction(digits) * Fraction(2) ** shift == Fraction(abs(value))
+
+
 def _integer(token: str) -> int:
-    if not _INTEGER.fullmatch(token):
+    found = _INTEGER.fullmatch(token)
+    if not found or not token[-1].isdigit():
         raise BadValueError(f"{shorten(token)!r} is not an integer; write a whole number")
-    if len(token) > 11 or not -_INT32 <= int(token) < _INT32:
+    value = int(found[1] + (found[2] or "0")) if len(found[2]) <= 10 else _INT32
+    if not -_INT32 <= value < _INT32:
         raise BadValueError(f"{shorten(token)!r} is out of range; integers must fit in 32 bits")
-    return int(token)
+    return value
 
 
 def _counted(count: int, size: int, exact: bool) -> None:
@@ -75,12 +149,14 @@ def _counted(count: int, size: int, exact: bool) -> None:
 
 @attrs.frozen
 class Float:
-    """One real number."""
+    """One real number; `single` if MuJoCo reads it in single precision."""
+
+    single: bool = False
 
     def parse(self, text: str) -> float:
-        tokens = text.split()
+        tokens = words(text)
         _counted(len(tokens), 1, exact=True)
-        return _number(tokens[0])
+        return _number(tokens[0], self.single)
 
 
 @attrs.frozen
@@ -88,7 +164,7 @@ class Int:
     """One 32-bit integer."""
 
     def parse(self, text: str) -> int:
-        tokens = text.split()
+        tokens = words(text)
         _counted(len(tokens), 1, exact=True)
         return _integer(tokens[0])
 
@@ -99,19 +175,22 @@ class Floats:
 
     size: int
     exact: bool = True
+    single: bool = False
 
     def parse(self, text: str) -> Vec:
-        tokens = text.split()
+        tokens = words(text)
         _counted(len(tokens), self.size, self.exact)
-        return tuple(map(_number, tokens))
+        return tuple(_number(token, self.single) for token in tokens)
 
 
 @attrs.frozen
 class FloatList:
     """Any number of real numbers."""
 
+    single: bool = False
+
     def parse(self, text: str) -> Vec:
-        return tuple(map(_number, text.split()))
+        return tuple(_number(token, self.single) for token in words(text))
 
 
 @attrs.frozen
@@ -121,9 +200,22 @@ class Ints:
     size: int
 
     def parse(self, text: str) -> tuple[int, ...]:
-        tokens = text.split()
+        tokens = words(text)
         _counted(len(tokens), self.size, exact=True)
         return tuple(map(_integer, tokens))
+
+
+@attrs.frozen
+class TruncatedInts(Ints):
+    """`size` numbers that are not negative, of which the whole part counts; MuJoCo reads them as real numbers."""
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        tokens = words(text)
+        _counted(len(tokens), self.size, exact=True)
+        values = [_in_single_precision(_number(token, single=True)) for token in tokens]
+        if any(value < 0 for value in values):
+            raise BadValueError("cannot be negative; write whole numbers from 0 on")
+        return tuple(int(value) if value < _INT32 else -_INT32 for value in values)
 
 
 @attrs.frozen
@@ -131,7 +223,7 @@ class IntList:
     """Any number of integers."""
 
     def parse(self, text: str) -> tuple[int, ...]:
-        return tuple(map(_integer, text.split()))
+        return tuple(map(_integer, words(text)))
 
 
 @attrs.frozen
@@ -170,7 +262,7 @@ class Keywords:
 
     def parse(self, text: str) -> tuple[str, ...]:
         word = Keyword.words(" ".join(self.choices))
-        return tuple(word.parse(token) for token in text.split())
+        return tuple(word.parse(token) for token in words(text))
 
 
 @attrs.frozen

@@ -29,6 +29,8 @@ class Layout:
     """Document the joints stand in, where the bodies of the key's mocap poses are found."""
     classes: Mapping[Node, str] = attrs.field(factory=dict)
     """The default class that each joint inherits in its document."""
+    padded: int = 0
+    """How many of the joints a key may stop before, because a model was attached when they were the last."""
 
     def moved(self, further: Mapping[Node, Node | None]) -> Layout:
         """The layout after what it leads to was copied once more."""

@@ -14,10 +14,13 @@ from .source import Loader, load
 from .validate import problems
 
 
-def schema_problems(path: str | Path, *, custom: frozenset[str] = frozenset()) -> list[MJCFError]:
+def schema_problems(
+    path: str | Path, *, asset_root: str | Path | None = None, custom: frozenset[str] = frozenset()
+) -> list[MJCFError]:
     """What the schema does not allow in a file and in what it includes; an unreadable file is one problem."""
     main = Path(path)
-    loader = Loader(main.parent)
+    jail = None if asset_root is None else Path(asset_root).resolve()
+    loader = Loader(main.parent if jail is None else main.parent.resolve(), asset_root=jail)
     try:
         root = load(loader.read_main(main), str(main), loader)
     except MJCFError as problem:

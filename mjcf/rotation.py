@@ -18,8 +18,6 @@ Pose = tuple[Vec, Vec]
 """Position and quaternion."""
 IDENTITY: Vec = (1.0, 0.0, 0.0, 0.0)
 ORIGIN: Vec = (0.0, 0.0, 0.0)
-_PARALLEL = 1e-10
-"""Below this the z axis needs no turning, or any half turn will do (mjuu_z2quat)."""
 
 
 class OrientationError(ValueError):
@@ -44,9 +42,9 @@ def too_short(v: Vec) -> bool:
 
 
 def normalized(v: Vec) -> Vec:
-    """Unit vector; a vector of practically no length is returned unchanged."""
+    """Unit vector; what has practically no length, or unit length already, is returned unchanged (mjuu_normvec)."""
     length = norm(v)
-    return v if too_short(v) else tuple(x / length for x in v)
+    return v if too_short(v) or abs(length - 1.0) <= EPS else tuple(x / length for x in v)
 
 
 def unit_quat(q: Vec) -> Vec:
@@ -108,10 +106,14 @@ def rotate(q: Vec, v: Vec) -> Vec:
 
 
 def rotate_any(q: Vec, v: Vec) -> Vec:
-    """The same by v + 2u×(wv + u×v), u the vector part, which tells itself apart where q is no unit quaternion."""
-    w, axis = q[0], q[1:]
-    inner = add(scaled(v, w), cross(axis, v))
-    return add(v, scaled(cross(axis, inner), 2.0))
+    """The same by v + 2u×(wv + u×v), u the vector part, in MuJoCo's order of operations (mjuu_rotVecQuat).
+
+    It tells itself apart from `rotate` in the last bit, and where q is no unit quaternion.
+    """
+    w, x, y, z = q
+    a, b, c = v
+    i, j, k = w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
+    return (a + 2.0 * (y * k - z * j), b + 2.0 * (z * i - x * k), c + 2.0 * (x * j - y * i))
 
 
 def accumulate(pos: Vec, quat: Vec, child_pos: Vec, child_quat: Vec) -> tuple[Vec, Vec]:
@@ -132,14 +134,18 @@ def inverse(pos: Vec, quat: Vec) -> tuple[Vec, Vec]:
 
 def from_axis_angle(axis: Vec, angle: float) -> Vec:
     half = angle / 2
+    if math.isinf(half):  # C has no number for that, Python an exception
+        half = math.nan
     return (math.cos(half), *scaled(axis, math.sin(half)))
 
 
 def from_z_axis(direction: Vec) -> Vec:
-    """Shortest rotation that takes z to the unit vector `direction` (mjuu_z2quat)."""
+    """Shortest rotation that takes z to the unit vector `direction` (mjuu_z2quat).
+
+    Almost along z there is nothing to turn, almost against it any half turn will do.
+    """
     axis = cross((0.0, 0.0, 1.0), direction)
-    sine = norm(axis)
-    axis = (1.0, 0.0, 0.0) if sine < _PARALLEL else tuple(x / sine for x in axis)
+    sine, axis = (0.0, (1.0, 0.0, 0.0)) if too_short(axis) else (norm(axis), normalized(axis))
     return from_axis_angle(axis, math.atan2(sine, direction[2]))
 
 

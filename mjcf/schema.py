@@ -32,6 +32,7 @@ from .kinds import (
     Name,
     Reference,
     Text,
+    TruncatedInts,
 )
 
 Attributes = Mapping[str, Kind]
@@ -90,6 +91,15 @@ def _bools(names: str) -> dict[str, Kind]:
 
 def _vectors(size: int, names: str, exact: bool = True) -> dict[str, Kind]:
     return {name: Floats(size, exact) for name in names.split()}
+
+
+def _singles(names: str) -> dict[str, Kind]:
+    """Numbers that MuJoCo reads in single precision."""
+    return {name: Float(single=True) for name in names.split()}
+
+
+def _single_vectors(size: int, names: str) -> dict[str, Kind]:
+    return {name: Floats(size, single=True) for name in names.split()}
 
 
 def _files(names: str) -> dict[str, Kind]:
@@ -217,37 +227,43 @@ _VISUAL = _element(
             "?",
             {
                 **_bools("orthographic ellipsoidinertia bvactive"),
-                **_floats("fovy ipd azimuth elevation linewidth glow realtime"),
+                **_singles("fovy ipd azimuth elevation linewidth glow realtime"),
                 **_ints("cameraid offwidth offheight"),
             },
         ),
         _element("quality", "?", _ints("shadowsize offsamples numslices numstacks numquads")),
-        _element("headlight", "?", {**_vectors(3, "ambient diffuse specular"), "active": Int()}),
+        _element("headlight", "?", {**_single_vectors(3, "ambient diffuse specular"), "active": Int()}),
         _element(
             "map",
             "?",
             {
-                **_floats("stiffness stiffnessrot force torque alpha fogstart fogend znear zfar haze"),
-                **_floats("shadowclip shadowscale actuatortendon"),
+                **_singles("stiffness stiffnessrot force torque alpha fogstart fogend znear zfar haze"),
+                **_singles("shadowclip shadowscale actuatortendon"),
             },
         ),
         _element(
             "scale",
             "?",
             {
-                **_floats("forcewidth contactwidth contactheight connect com camera light selectpoint"),
-                **_floats("jointlength jointwidth actuatorlength actuatorwidth framelength framewidth"),
-                **_floats("constraint slidercrank frustum"),
+                **_singles("forcewidth contactwidth contactheight connect com camera light selectpoint"),
+                **_singles("jointlength jointwidth actuatorlength actuatorwidth framelength framewidth"),
+                **_singles("constraint slidercrank frustum"),
             },
         ),
         _element(
             "rgba",
             "?",
             {
-                **_vectors(4, "fog haze force inertia joint actuator actuatornegative actuatorpositive com"),
-                **_vectors(4, "camera light selectpoint connect contactpoint contactforce contactfriction"),
-                **_vectors(4, "contacttorque contactgap rangefinder constraint slidercrank crankbroken"),
-                **_vectors(4, "frustum bv bvactive"),
+                **_single_vectors(
+                    4, "fog haze force inertia joint actuator actuatornegative actuatorpositive com"
+                ),
+                **_single_vectors(
+                    4, "camera light selectpoint connect contactpoint contactforce contactfriction"
+                ),
+                **_single_vectors(
+                    4, "contacttorque contactgap rangefinder constraint slidercrank crankbroken"
+                ),
+                **_single_vectors(4, "frustum bv bvactive"),
             },
         ),
     ],
@@ -262,9 +278,9 @@ _MESH: Attributes = {
     "scale": Floats(3),
 }
 _MATERIAL: Attributes = {
-    **_floats("emission metallic reflectance roughness shininess specular"),
-    "rgba": Floats(4),
-    "texrepeat": Floats(2),
+    **_singles("emission metallic reflectance roughness shininess specular"),
+    "rgba": Floats(4, single=True),
+    "texrepeat": Floats(2, single=True),
     "texture": Reference("texture"),
     "texuniform": BOOL,
 }
@@ -289,7 +305,7 @@ _GEOM: Attributes = {
     **_floats("mass density fitscale"),
     "shellinertia": BOOL,
     **_references(material="material", hfield="hfield", mesh="mesh"),
-    "rgba": Floats(4),
+    "rgba": Floats(4, single=True),
     "fluidshape": Keyword.words("none ellipsoid"),
     "fluidcoef": Floats(5, exact=False),
     **_POSE,
@@ -301,7 +317,7 @@ _SITE: Attributes = {
     "group": Int(),
     "material": Reference("material"),
     "size": Floats(3, exact=False),
-    "rgba": Floats(4),
+    "rgba": Floats(4, single=True),
     **_POSE,
     "fromto": Floats(6),
     "user": FloatList(),
@@ -310,8 +326,8 @@ _CAMERA: Attributes = {
     "mode": Keyword.of(enums.CamLight),
     "orthographic": BOOL,
     **_floats("fovy ipd"),
-    "resolution": Ints(2),
-    **_vectors(2, "focal focalpixel principal principalpixel sensorsize"),
+    "resolution": TruncatedInts(2),
+    **_single_vectors(2, "focal focalpixel principal principalpixel sensorsize"),
     **_POSE,
     "user": FloatList(),
 }
@@ -319,8 +335,9 @@ _LIGHT: Attributes = {
     "mode": Keyword.of(enums.CamLight),
     "type": Keyword.of(enums.LightType),
     **_bools("directional castshadow active"),
-    **_vectors(3, "pos dir attenuation ambient diffuse specular"),
-    **_floats("bulbradius intensity range cutoff exponent"),
+    **_vectors(3, "pos dir"),
+    **_single_vectors(3, "attenuation ambient diffuse specular"),
+    **_singles("bulbradius intensity range cutoff exponent"),
 }
 _PAIR: Attributes = {
     "condim": Int(),
@@ -338,7 +355,7 @@ _TENDON: Attributes = {
     **_floats("frictionloss margin stiffness damping width"),
     "springlength": Floats(2, exact=False),
     "material": Reference("material"),
-    "rgba": Floats(4),
+    "rgba": Floats(4, single=True),
     "user": FloatList(),
 }
 _ACTUATOR: Attributes = {
@@ -449,20 +466,20 @@ _CUSTOM = _element(
 def _skin() -> Element:
     bone: Attributes = {
         "body": Reference("body"),
-        "bindpos": Floats(3),
-        "bindquat": Floats(4),
+        "bindpos": Floats(3, single=True),
+        "bindquat": Floats(4, single=True),
         "vertid": IntList(),
-        "vertweight": FloatList(),
+        "vertweight": FloatList(single=True),
     }
     attributes: Attributes = {
         **_NAMED,
         "file": File(),
         "material": Reference("material"),
         "group": Int(),
-        "rgba": Floats(4),
-        "inflate": Float(),
-        "vertex": FloatList(),
-        "texcoord": FloatList(),
+        "rgba": Floats(4, single=True),
+        "inflate": Float(single=True),
+        "vertex": FloatList(single=True),
+        "texcoord": FloatList(single=True),
         "face": IntList(),
     }
     return _element("skin", "*", attributes, [_element("bone", "*", bone, required=" ".join(bone))])
@@ -485,9 +502,9 @@ _ASSET = _element(
                 "builtin": Keyword.of(enums.MeshBuiltin),
                 "params": FloatList(),
                 "material": Reference("material"),
-                "vertex": FloatList(),
-                "normal": FloatList(),
-                "texcoord": FloatList(),
+                "vertex": FloatList(single=True),
+                "normal": FloatList(single=True),
+                "texcoord": FloatList(single=True),
                 "face": IntList(),
                 "refpos": Floats(3),
                 "refquat": Floats(4),
@@ -504,7 +521,7 @@ _ASSET = _element(
                 "file": File(),
                 **_ints("nrow ncol"),
                 "size": Floats(4),
-                "elevation": FloatList(),
+                "elevation": FloatList(single=True),
             },
             required="size",
         ),
@@ -545,8 +562,8 @@ def _composite() -> Element:
         **_bools("texcoord"),
         "material": Reference("material"),
         "group": Int(),
-        "rgba": Floats(4),
-        "inflate": Float(),
+        "rgba": Floats(4, single=True),
+        "inflate": Float(single=True),
         "subgrid": Int(),
     }
     geom = {
@@ -561,9 +578,9 @@ def _composite() -> Element:
         {
             "prefix": Text(),
             "type": Text(),
-            "count": FloatList(),
+            "count": IntList(),
             "offset": Floats(3),
-            "vertex": FloatList(),
+            "vertex": FloatList(single=True),
             "initial": Text(),
             "curve": Text(),
             "size": FloatList(),
@@ -595,9 +612,10 @@ def _flexcomp() -> Element:
             **_bools("rigid flatskin"),
             "dof": Keyword.words("full radial trilinear quadratic"),
             "material": Reference("material"),
-            "rgba": Floats(4),
+            "rgba": Floats(4, single=True),
             "file": File(),
-            **{name: FloatList() for name in ("point", "texcoord")},
+            "point": FloatList(),
+            "texcoord": FloatList(single=True),
             "element": IntList(),
         },
         [
@@ -678,10 +696,11 @@ _DEFORMABLE = _element(
                 **_ints("group dim"),
                 "radius": Float(),
                 "material": Reference("material"),
-                "rgba": Floats(4),
+                "rgba": Floats(4, single=True),
                 "flatskin": BOOL,
                 **{name: Text() for name in ("body", "node")},
-                **{name: FloatList() for name in ("vertex", "texcoord")},
+                "vertex": FloatList(),
+                "texcoord": FloatList(single=True),
                 **{name: IntList() for name in ("element", "elemtexcoord")},
             },
             [

@@ -16,17 +16,28 @@ from typing import Any
 
 import attrs
 
-from dovetail.errors import MJCFError, UnsupportedMJCFError, listing, nearest
+from dovetail import files, limits
+from dovetail.errors import (
+    ArgumentError,
+    FileError,
+    MJCFError,
+    TooLargeError,
+    UnsupportedMJCFError,
+    listing,
+    nearest,
+    shown,
+)
 
+from . import xml_text
 from .kinds import shorten
 
-MAX_DEPTH = 500
+MAX_DEPTH = limits.ELEMENT_DEPTH
 """Deepest nesting of elements; MuJoCo itself becomes unreliable around a thousand."""
-MAX_BYTES = 256 * 2**20
-"""Most bytes of XML that one model may have, includes together."""
-MAX_FILES = 1000
+MAX_BYTES = limits.MODEL_BYTES
+"""Most bytes that the files of one model may have together."""
+MAX_FILES = limits.INCLUDED_FILES
 """Most files that one model may include."""
-_TOO_LARGE = f"the model has more than {MAX_BYTES >> 20} MB of XML; split off binary assets"
+_TOO_LARGE = f"the files of the model have more than {limits.LIMITS['MODEL_BYTES']}; make it smaller"
 
 
 @attrs.define(eq=False)
@@ -43,6 +54,8 @@ class Node:
     """Its row of the schema, once checked."""
     model: int = 0
     """Which model it was written in: 0 for the main one, else a number of `Context.submodels`."""
+    prefix: str = ""
+    """What attaching put before the names of the assets of the model it was written in."""
 
     def describe(self, attribute: str | None = None) -> str:
         """The element as a message shows it: tag, name, and the attribute in question."""
@@ -54,6 +67,10 @@ class Node:
     def error(self, message: str, attribute: str | None = None) -> MJCFError:
         """An error at this element's place."""
         return MJCFError(message, file=self.file, line=self.line, element=self.describe(attribute))
+
+    def too_large(self, message: str, attribute: str | None = None) -> TooLargeError:
+        """An error for what would take more memory than a limit allows."""
+        return TooLargeError(message, file=self.file, line=self.line, element=self.describe(attribute))
 
     def unsupported(self, what: str, attribute: str | None = None) -> UnsupportedMJCFError:
         """An error for valid MJCF that nobody has implemented yet."""
@@ -108,33 +125,39 @@ class Loader:
 
     def check_text(self, xml: str | bytes, file: str) -> str:
         """A main model given as text."""
-        content = xml.encode("utf-8", errors="surrogatepass") if isinstance(xml, str) else bytes(xml)
-        return self._text(self._metered(content, Place(file)), file)
+        return self._text(self._metered(_content(xml), Place(file)), file)
 
     def read_include(self, node: Node) -> tuple[str, str]:
         """Text of an included file, and the name under which messages mention it."""
         name, place = node.raw["file"], Place.of(node)
-        for key in (name, os.path.normpath(name)):
-            if key in self.assets:
-                self._register(f"asset:{os.path.normpath(name)}", place)
-                data = self.assets[key]
-                content = data.encode() if isinstance(data, str) else bytes(data)
-                return self._text(self._metered(content, place), key), key
+        key = self._asset_key(name)
+        if key is not None:
+            self._register(f"asset:{key}", place)
+            return self._text(self._metered(_content(self.assets[key]), place), key), key
         path = self._find(node, name)
         self._register(_identity(path), place)
         return self._text(self._bytes(path, place), str(path)), str(path)
 
+    def has_asset(self, node: Node, name: str) -> bool:
+        """Whether there is such a file in the main model's directory; what is outside the jail is not there."""
+        try:
+            return self._asset_key(name) is not None or self._exists(
+                _joined(self.directory, name), Place.of(node)
+            )
+        except MJCFError:
+            return False
+
     def open_model(self, node: Node) -> tuple[str, str, str, Loader]:
-        """Text of an attached model, its name in messages, what identifies it, and the loader of its files."""
+        """Text of an attached model, its name in messages, what identifies it, and the loader of its files.
+
+        Unlike other files, it is only looked for beside the document that names it.
+        """
         name, place = node.raw["file"], Place.of(node)
-        for key in (name, os.path.normpath(name)):
-            if key in self.assets:
-                data = self.assets[key]
-                content = data.encode() if isinstance(data, str) else bytes(data)
-                text, path = self._text(self._metered(content, place), key), Path(key)
-                break
+        key = self._asset_key(name)
+        if key is not None:
+            text, path = self._text(self._metered(_content(self.assets[key]), place), key), Path(key)
         else:
-            path = self.directory / name
+            path = _joined(Path(node.file).parent, name)
             text, key = self._text(self._bytes(path, place), str(path)), str(path)
         own = Loader(path.parent, self.assets, self.asset_root, self.bytes_read)
         return text, key, _identity(path), own
@@ -145,16 +168,13 @@ class Loader:
         full = os.path.join(directory, name)
         key = self._asset_key(full)
         if key is not None:
-            data = self.assets[key]
-            return self._metered(data.encode() if isinstance(data, str) else bytes(data), place), key
-        path = self.directory / full
-        if not path.exists():
+            return self._metered(_content(self.assets[key]), place), key
+        path = _joined(self.directory, full)
+        if not self._exists(path, place):
             known = (
                 f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
             )
             raise place.error(f"file not found, looked for {path}{known}; check the path")
-        if path.is_dir():
-            raise place.error(f"{path} is a directory; give the path of a file")
         return self._bytes(path, place), str(path)
 
     def _asset_key(self, path: str) -> str | None:
@@ -165,10 +185,16 @@ class Loader:
         return next((key for key in self.assets if os.path.basename(key).lower() == name), None)
 
     def _find(self, node: Node, name: str) -> Path:
-        candidates = [self.directory / name, Path(node.file).parent / name]
+        candidates = [_joined(self.directory, name), _joined(Path(node.file).parent, name)]
+        outside: MJCFError | None = None
         for path in candidates:
-            if path.exists():
-                return path
+            try:
+                if self._exists(path, Place.of(node)):
+                    return path
+            except MJCFError as problem:
+                outside = outside or problem
+        if outside:
+            raise outside
         known = f"; assets given: {listing(self.assets)}{nearest(name, self.assets)}" if self.assets else ""
         raise node.error(f"file not found, looked for {candidates[0]}{known}; check the path", "file")
 
@@ -179,25 +205,21 @@ class Loader:
             raise place.error(f"more than {MAX_FILES} files are included; merge some")
         self.opened.add(identity)
 
-    def _bytes(self, path: Path, place: Place) -> bytes:
-        self._check_jail(path, place)
+    def _exists(self, path: Path, place: Place) -> bool:
+        """Whether there is something at a path; outside the jail nobody looks."""
         try:
-            if path.stat().st_size > MAX_BYTES:
-                raise place.error(_TOO_LARGE)
-            return self._metered(path.read_bytes(), place)
-        except FileNotFoundError:
-            raise place.error("no such file; check the path") from None
-        except IsADirectoryError:
-            raise place.error(f"{path} is a directory; give the path of an XML file") from None
-        except (OSError, ValueError) as problem:
-            raise place.error(f"cannot read: {problem}") from None
+            real = path if self.asset_root is None else files.confined(path, self.asset_root)
+            return os.path.lexists(real)
+        except FileError as problem:
+            raise place.error(_told(problem)) from None
+        except (OSError, ValueError):
+            return True  # reading it will say what is wrong
 
-    def _check_jail(self, path: Path, place: Place) -> None:
-        if self.asset_root is None:
-            return
-        root = self.asset_root.resolve()
-        if not path.resolve().is_relative_to(root):
-            raise place.error(f"{path} is outside asset_root {root}; move the file, or widen asset_root")
+    def _bytes(self, path: Path, place: Place) -> bytes:
+        try:
+            return self._metered(files.read_bytes(path, MAX_BYTES, root=self.asset_root), place)
+        except FileError as problem:
+            raise place.error(_told(problem)) from None
 
     def _metered(self, content: bytes, place: Place) -> bytes:
         self.bytes_read += len(content)
@@ -213,7 +235,33 @@ class Loader:
             raise Place(file, line).error("is not UTF-8 text; save it as UTF-8") from None
         if not text.strip():
             raise Place(file, 1).error("the file is empty; an MJCF model starts with <mujoco>")
+        _check_count(text, file)
         return text
+
+
+def _content(given: str | bytes) -> bytes:
+    """A model or asset that was given as text or bytes."""
+    if isinstance(given, str):
+        return given.encode("utf-8", errors="surrogatepass")
+    if isinstance(given, bytes | bytearray | memoryview):
+        return bytes(given)
+    raise ArgumentError(f"models and assets are given as text or bytes, not as {shown(given)}")
+
+
+def _told(problem: FileError) -> str:
+    """What is wrong with a file; its path only where the sentence wants it."""
+    return f"{problem.path} {problem.reason}" if problem.reason.startswith("is ") else problem.reason
+
+
+def _check_count(text: str, file: str) -> None:
+    """Refuse a document with absurdly many elements before there are objects for them."""
+    if text.count("<") - text.count("</") > limits.XML_ELEMENTS:
+        raise Place(file, 1).error(f"the file has more than {limits.LIMITS['XML_ELEMENTS']}; make it smaller")
+
+
+def _joined(directory: Path, name: str) -> Path:
+    """A path in a directory; like in MuJoCo, `..` undoes a folder whether it exists or not."""
+    return Path(os.path.normpath(directory / name))
 
 
 def _identity(path: Path) -> str:
@@ -237,11 +285,28 @@ def _refuse_declarations(text: str, file: str) -> None:
         raise place.error("a DOCTYPE with declarations is refused; remove it, MJCF needs none")
 
 
+_OWN_RULES = re.compile(r"""<\?(?!xml\s)|xmlns|\0|=\s*+(?:"[^"\t\n\r]*+[\t\n\r]|'[^'\t\n\r]*+[\t\n\r])""")
+"""What the standard's parser reads in another way than MuJoCo's: declarations, namespaces, lines in values."""
+
+
 def parse(text: str, file: str) -> Node:
-    """The element tree of one XML document."""
+    """The element tree of one XML document, by MuJoCo's rules where they are not those of the standard."""
+    _refuse_declarations(text, file)
+    if not _OWN_RULES.search(text):
+        root = _parse_standard(text, file)
+        if root is not None:
+            return root
+    try:
+        return _to_nodes(xml_text.parse(text), file)
+    except xml_text.XMLTextError as problem:
+        place = Place(file, problem.line)
+        raise place.error(f"malformed XML: {problem}; check the tags and quotes around this line") from None
+
+
+def _parse_standard(text: str, file: str) -> Node | None:
+    """The tree as the quick parser sees it; None if it does not know what to make of the text."""
     from lxml import etree  # imported late: it is only needed once a model is read
 
-    _refuse_declarations(text, file)
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -252,33 +317,56 @@ def parse(text: str, file: str) -> Node:
         encoding="utf-8",
     )
     try:
-        root = etree.fromstring(text.encode(), parser)
-    except etree.XMLSyntaxError as problem:
-        place = Place(file, problem.lineno or 1)
-        raise place.error(
-            f"malformed XML: {problem.msg}; check the tags and quotes around this line"
-        ) from None
-    return _to_nodes(root, file)
+        return _from_lxml(etree.fromstring(text.encode(), parser), file)
+    except (etree.XMLSyntaxError, UnicodeEncodeError):
+        return None
 
 
-def _to_nodes(root: Any, file: str) -> Node:
-    """Our own tree from lxml's, refusing excessive depth; iterative, so depth costs no Python stack."""
-    top = _to_node(root, file)
+def _from_lxml(root: Any, file: str) -> Node | None:
+    """Our own tree from lxml's, or None at excessive depth; iterative, so depth costs no Python stack."""
+    top = _from_lxml_element(root, file)
     stack = [(root, top, 1)]
     while stack:
         element, node, depth = stack.pop()
         for child in element:
-            if not isinstance(child.tag, str):
-                raise node.error("has an entity reference; write the text itself")
-            below = _to_node(child, file)
-            _check_depth(below, depth + 1)
+            if not isinstance(child.tag, str) or depth >= xml_text.MAX_OPEN:
+                return None
+            below = _from_lxml_element(child, file)
             node.children.append(below)
             stack.append((child, below, depth + 1))
     return top
 
 
-def _to_node(element: Any, file: str) -> Node:
-    return Node(str(element.tag), file, element.sourceline or 0, {str(k): str(v) for k, v in element.items()})
+def _from_lxml_element(element: Any, file: str) -> Node:
+    tag, line = str(element.tag), element.sourceline or 0
+    _check_attributes(len(element.attrib), tag, file, line)  # lxml takes time by the square of their number
+    return Node(tag, file, line, {str(k): str(v) for k, v in element.items()})
+
+
+def _check_attributes(count: int, tag: str, file: str, line: int) -> None:
+    if count > limits.ELEMENT_ATTRIBUTES:
+        place = Place(file, line, f"<{shorten(tag)}>")
+        raise place.error(
+            f"has more than {limits.LIMITS['ELEMENT_ATTRIBUTES']}; remove those that mean nothing"
+        )
+
+
+def _to_nodes(root: xml_text.Element, file: str) -> Node:
+    """Our own tree from that of the forgiving parser."""
+    top = _to_node(root, file)
+    stack = [(root, top)]
+    while stack:
+        element, node = stack.pop()
+        for child in element.children:
+            below = _to_node(child, file)
+            node.children.append(below)
+            stack.append((child, below))
+    return top
+
+
+def _to_node(element: xml_text.Element, file: str) -> Node:
+    _check_attributes(len(element.attributes), element.tag, file, element.line)
+    return Node(element.tag, file, element.line, element.attributes)
 
 
 def _check_depth(node: Node, depth: int) -> None:
@@ -288,7 +376,11 @@ def _check_depth(node: Node, depth: int) -> None:
 
 def load(text: str, file: str, loader: Loader) -> Node:
     """The main document with every `<include>` replaced by the content of its file."""
+    from . import urdf  # it makes nodes itself
+
     root = parse(text, file)
+    if urdf.is_urdf(root):
+        return urdf.to_mjcf(root)
     stack = [(root, 1)]
     while stack:
         node, depth = stack.pop()
@@ -310,9 +402,6 @@ def _expanded(children: list[Node], loader: Loader) -> Iterator[Node]:
 
 def _included(node: Node, loader: Loader) -> list[Node]:
     """The top-level elements of the file that an `<include>` names; its root element is only a container."""
-    unknown = set(node.raw) - {"file"}
-    if unknown:
-        raise node.error(f"unknown attribute {min(unknown)!r}; <include> has only file", min(unknown))
     if not node.raw.get("file"):
         raise node.error("required attribute missing; write <include file=…>")
     if node.children:

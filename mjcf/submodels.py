@@ -17,6 +17,7 @@ from .context import CompilerSettings
 from .dialects import Rewrite
 from .elements.settings import apply_compiler
 from .kinds import Vec
+from .places import locate_files
 from .source import MAX_FILES, Loader, Node, load, walk
 from .validate import validate
 
@@ -44,8 +45,12 @@ class Library:
 
     @property
     def known(self) -> list[tuple[int, str, int]]:
-        """Document, prefix, attached document: its default classes are known under that prefix."""
-        return [(n, *pair) for n, composer in enumerate(self.composers) for pair in composer.attached]
+        """Document, prefix, attached document: its default classes are known under that prefix.
+
+        To be used from the last to the first, so that inner documents come first and, of one document, those that it
+        attaches first.
+        """
+        return [(n, *pair) for n, composer in enumerate(self.composers) for pair in composer.attached[::-1]]
 
     def add(self, root: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
         """Number a checked document; `above` are the models that attach it."""
@@ -56,6 +61,7 @@ class Library:
                 apply_compiler(settings, section)
         self.roots.append(root)
         self.settings.append(settings)
+        locate_files(root, loader, settings, self.settings[0].strippath)
         self.loaders.append(loader)
         for node in walk(root):
             node.model = number

@@ -236,8 +236,7 @@ def _equivalent_box(moments: Vec, measure: float) -> Vec:
 
 
 def _set_polygon_normals(mesh: Mesh) -> None:
-    corners = np.array([polygon[:3] for polygon in mesh.polygons], np.int32).reshape(-1, 3)
-    mesh.polygon_normals = unit_normals(mesh.surface.vertex, corners)
+    mesh.polygon_normals = unit_normals(mesh.surface.vertex, mesh.polygons.triples)
 
 
 def _set_volumes(mesh: Mesh) -> None:

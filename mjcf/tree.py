@@ -7,6 +7,7 @@ the written attributes over it. Lengths in metres, masses in kilograms, angles a
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import attrs
@@ -333,6 +334,10 @@ def overlay(item: Item, values: dict[str, Any]) -> None:
             setattr(item, "alt", (name, value))  # noqa: B010 - only posed items have orientations
         elif name in ("class", "childclass"):
             continue
+        elif name == "mass" and math.isnan(value):
+            setattr(
+                item, name, None
+            )  # as in MuJoCo, where nan stands for a mass that follows from the density
         else:
             setattr(item, name, _laid_over(getattr(item, name), value, name))
 

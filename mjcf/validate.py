@@ -6,12 +6,14 @@ refused here, except inside `<default>`, where it may stand as long as no elemen
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 
 from dovetail.errors import MJCFError, listing, nearest
 
-from .kinds import BadValueError, Float, FloatList, Floats, IntList, Ints
+from .kinds import BadValueError, Float, FloatList, Floats, IntList, Ints, TruncatedInts, shorten
 from .schema import MUJOCO, Element
 from .source import Node
 
@@ -30,13 +32,18 @@ def problems(root: Node, custom: frozenset[str] = frozenset()) -> Iterator[MJCFE
     if root.tag != MUJOCO.tag:
         yield root.error(f"is not an MJCF model; the root element must be <{MUJOCO.tag}>")
         return
-    stack = [(root, MUJOCO, False)]
+    yield from _stray_problems(root, custom)
+    stack = [(root, MUJOCO, False, False)]
     while stack:
-        node, element, in_default = stack.pop()
+        node, element, in_default, loose = stack.pop()
         in_default = in_default or element.tag == "default"
+        loose = loose or element.tag in _LOOSE
         node.schema = element
+        if loose:
+            _ignore_unknown(node, element)
         yield from _attribute_problems(node, element, in_default)
-        yield from _multiplicity_problems(node, element)
+        if not loose:
+            yield from _multiplicity_problems(node, element)
         below = []
         for child in node.children:
             if node is root and child.tag in custom:
@@ -45,8 +52,65 @@ def problems(root: Node, custom: frozenset[str] = frozenset()) -> Iterator[MJCFE
             if row is None or row.later:
                 yield _not_a_child(node, element, child)
             else:
-                below.append((child, row, in_default))
+                below.append((child, row, in_default, loose))
         stack.extend(reversed(below))
+
+
+_LOOSE = ("frame", "replicate")
+"""Like MuJoCo 3.4, check neither these nor what stands in them for attributes and elements that mean nothing."""
+_TREE = ("body", *_LOOSE)
+"""Elements in which nothing unknown may stand all the same."""
+
+
+class IgnoredWarning(UserWarning):
+    """Something in a `<frame>` or a `<replicate>`, or beside the sections, means nothing and is ignored."""
+
+
+def _ignore_unknown(node: Node, element: Element) -> None:
+    """Leave out attributes and elements that mean nothing, with a warning for each."""
+    for name in [name for name in node.raw if name not in element.attributes]:
+        hint = nearest(name, element.attributes)
+        _warn_ignored(node, f"attribute {name!r} means nothing here and is ignored{hint}", name)
+        del node.raw[name]
+    if node.tag in _TREE:
+        return
+    for child in [child for child in node.children if child.tag not in element.children]:
+        _warn_ignored(
+            child, f"means nothing in <{node.tag}> and is ignored{nearest(child.tag, element.children)}"
+        )
+    node.children = [child for child in node.children if child.tag in element.children]
+
+
+def _stray_problems(root: Node, custom: frozenset[str]) -> Iterator[MJCFError]:
+    """Bodies and frames beside the sections: MuJoCo 3.4 checks only names in them and ignores them."""
+    strays = [child for child in root.children if child.tag in _TREE and child.tag not in custom]
+    left_out = set(map(id, strays))
+    root.children = [child for child in root.children if id(child) not in left_out]
+    body = MUJOCO.children["worldbody"].children["body"]
+    stack = [(stray, body) for stray in reversed(strays)]
+    while stack:
+        node, element = stack.pop()
+        yield from _unknown_attributes(node, element)
+        yield from _multiplicity_problems(node, element)
+        for child in reversed(node.children):
+            if child.tag not in element.children:
+                yield _not_a_child(node, element, child)
+            elif child.tag not in _LOOSE:
+                stack.append((child, element.children[child.tag]))
+    for stray in strays:
+        _warn_ignored(stray, "stands outside <worldbody> and is ignored; move it there")
+
+
+def _unknown_attributes(node: Node, element: Element) -> Iterator[MJCFError]:
+    for name in node.raw:
+        if name not in element.attributes:
+            hint, known = nearest(name, element.attributes), listing(element.attributes)
+            yield node.error(f"unknown attribute {name!r}{hint}; <{node.tag}> has: {known}", name)
+
+
+def _warn_ignored(node: Node, message: str, attribute: str | None = None) -> None:
+    text = f"{node.file}:{node.line}: {node.describe(attribute)}: {message}"
+    warnings.warn(text, IgnoredWarning, stacklevel=2)
 
 
 def _not_a_child(parent: Node, element: Element, child: Node) -> MJCFError:
@@ -58,19 +122,19 @@ def _not_a_child(parent: Node, element: Element, child: Node) -> MJCFError:
 
 
 def _attribute_problems(node: Node, element: Element, in_default: bool) -> Iterator[MJCFError]:
+    yield from _unknown_attributes(node, element)
     for name, text in node.raw.items():
         kind = element.attributes.get(name)
         if kind is None:
-            hint = nearest(name, element.attributes)
-            known = listing(element.attributes)
-            yield node.error(f"unknown attribute {name!r}{hint}; <{node.tag}> has: {known}", name)
             continue
         if name in element.later_attributes and not in_default:
             yield node.unsupported(f"attribute {name!r} of <{node.tag}>", name)
-        if isinstance(kind, Float | Floats | FloatList | Ints | IntList) and not text.strip():
+        if isinstance(kind, _EMPTY_IS_NOTHING) and not text.strip():
             continue  # as in MuJoCo, numbers that are left empty count as not given
         try:
             node.values[name] = kind.parse(text)
+            if isinstance(kind, _REAL) and _NOT_FINITE.search(text):
+                warn_at(node, f"attribute {name!r} is not finite: {shorten(text)!r}; is that meant?", name)
         except BadValueError as problem:
             yield node.error(f"attribute {name!r}: {problem}", name)
             node.values[name] = None
@@ -81,6 +145,22 @@ def _attribute_problems(node: Node, element: Element, in_default: bool) -> Itera
         yield node.error(f"required attribute {min(missing)!r} is missing; add it")
 
 
+_REAL = (Float, Floats, FloatList, TruncatedInts)
+_EMPTY_IS_NOTHING = (*_REAL, Ints, IntList)
+_NOT_FINITE = re.compile("[nN]")
+"""Infinite numbers and those that are none have this letter in every spelling; other numbers do not."""
+
+
+class NotFiniteWarning(UserWarning):
+    """An attribute has `nan` or `inf` where a number is expected; they are taken as they are."""
+
+
+def warn_at(node: Node, message: str, attribute: str | None = None) -> None:
+    """Warn of numbers that are not finite, with the place of the element."""
+    text = f"{node.file}:{node.line}: {node.describe(attribute)}: {message}"
+    warnings.warn(text, NotFiniteWarning, stacklevel=2)
+
+
 _NAMED_BY_FILE = ("mesh", "hfield", "skin", "texture")
 """Assets that are called like their file if they have no name."""
 
@@ -88,7 +168,7 @@ _NAMED_BY_FILE = ("mesh", "hfield", "skin", "texture")
 def _stem(path: str) -> str:
     """File name without directory and suffix."""
     name = path.replace("\\", "/").rpartition("/")[2]
-    return name.rpartition(".")[0] or name
+    return name.rpartition(".")[0] if "." in name else name
 
 
 def _multiplicity_problems(node: Node, element: Element) -> Iterator[MJCFError]:

@@ -402,7 +402,7 @@ def _check_placed(places: Mapping[str, FieldPlace], *lists: Sequence[str]) -> No
 def _kept(traced: Sequence[FusedStage], exports: Sequence[Export]) -> list[str]:
     """Memory that must be computed besides the fields to store."""
     lacking = [LACKING] if any(LACKING in t.kernel.private for t in traced) else []
-    watched = any(t.stage.role != "stage" for t in traced)
+    watched = any(t.stage.role == "before_step" for t in traced)
     again = [memory_name(AGAIN, integers=True, owner=PROGRAM)] if watched else []
     return [*lacking, *wanted_memories(exports), *again]
 

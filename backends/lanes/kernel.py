@@ -538,6 +538,9 @@ class ModelFields:
             own = PerWorldField(self._kernel, full)
             return own if own.shape else own.load(())
         if full in layout.model:
+            note = getattr(layout.structure, "note_read", None)
+            if note is not None:
+                note(full)
             dtype, place = layout.model[full]
             field = ModelField(self._kernel, full, dtype, place)
             return field if place.shape else field.load(())

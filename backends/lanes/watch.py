@@ -97,16 +97,25 @@ class Watch:
 
     # ---- afterwards
 
-    def tell(self, data: Data, outbox: Outbox) -> None:
-        """Report what happened in a launch, and put back what the kernel does not store of worlds that were reset."""
+    def settle(self, data: Data, outbox: Outbox) -> list[Event]:
+        """What happened in a launch; what the kernel does not store of worlds that were reset is put back."""
         if REPORT not in outbox or not outbox[REPORT][:, COUNT].any():
-            return
+            return []
         found = events(outbox, 1 if data.nworld is None else data.nworld)
         if self.policy == "reset" and not data.model.opt.disableflags & DisableBit.AUTORESET:
             others = [n for n in data.state if n not in self.stored and not n.startswith(OF_MODEL)]
             for event in found:
                 reset_fields(data.model, data.world(event.world), others)
-        Guard(self.policy).tell(data, found)
+        return found
+
+    def tell(self, data: Data, found: Sequence[Event]) -> None:
+        """Report what happened in the launches of one call, world by world."""
+        first: dict[int, Event] = {}
+        for event in found:
+            known = first.get(event.world)
+            count = event.count if known is None else known.count + event.count
+            first[event.world] = attrs.evolve(known or event, count=1 if self.holds else count)
+        Guard(self.policy).tell(data, [first[world] for world in sorted(first)])
 
     # ---- what happens
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from dovetail import interrupts
 from dovetail.backend import Segment, Slot
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.distribution import requirement
@@ -76,18 +78,33 @@ class NumpyRunner:
         self._integrates = [slot.integrates for slot in segment.slots]
         self._whole = segment.whole_step
         self._last = segment.evaluations - 1
+        self._pace = interrupts.Pace()
         self._guard = Guard(segment.options.get("on_nan", "reset"))
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
         if self._worlds is not None:
             self._worlds.refresh()
+        if self._whole:
+            for count in self._pace.slices(nstep):
+                self._advance(data, count)
+            return
+        for _, world in self._each_world(data):
+            self._run(world, evaluation, range(len(self._calls)))
+
+    def _each_world(self, data: Data) -> Iterator[tuple[int, Data]]:
+        """Number and Data of each world, with the Model as that world has it."""
         for number, world in enumerate(_each_world(data)):
             if self._worlds is not None:
                 self._worlds.take(world)
-            if not self._whole:
-                self._run(world, evaluation, range(len(self._calls)))
-                continue
+            yield number, world
+
+    def _advance(self, data: Data, nstep: int) -> None:
+        """Steps of each world in turn. After an interrupt the worlds to come take theirs too, unless that is long."""
+        latest = time.perf_counter() + interrupts.PATIENCE
+        for number, world in self._each_world(data):
             for _ in range(nstep):
+                if interrupts.wanted() and time.perf_counter() > latest:
+                    break
                 self._step(world, None if data.nworld is None else number)
 
     def _step(self, data: Data, number: int | None) -> None:
@@ -122,6 +139,7 @@ def _each_world(data: Data) -> Iterator[Data]:
         tile, lane = divmod(world, data.arena.lanes)
         for dtype, buffer in data.arena.buffers.items():
             single.arena.buffers[dtype][0, :, 0] = buffer[tile, :, lane]
+        single.show_as(world)
         yield single
         data.reserve(**{name: single.sizes.get(name, 0) for name in CAPACITIES})
         for dtype, buffer in data.arena.buffers.items():

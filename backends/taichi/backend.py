@@ -23,6 +23,8 @@ from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.distribution import requirement
 from dovetail.errors import PerWorldError, PluginError
 from dovetail.features import features
+from dovetail.guard import Event
+from dovetail.interrupts import Pace
 from dovetail.per_world import PATTERNS
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ class TaichiRunner:
         self._relayouts: list[Relayout] = []
         self._layout: Layout | None = None
         self._growth = 1
+        self._pace = Pace()
         self._watch = watch_of(segment)
         self._deliveries: list[Delivery] = []
         self._fetchers = fetchers(segment)
@@ -123,7 +126,20 @@ class TaichiRunner:
         if data.arena.layout is not self._layout:
             self._adopt(data)
         self._fetch(data)
-        assert self._program is not None
+        heard = Heard(self._watch)
+        with expected_layouts(self._relayouts, data):
+            for count in self._pace.slices(nstep) if self._segment.whole_step else (nstep,):
+                self._launch(data, count, evaluation)
+                heard.listen(data, self._outbox)
+        if self._outbox is not None and heard.any:
+            for delivery in self._deliveries:
+                delivery.write(data, self._outbox)
+        for name, value in self._constants.items():
+            place = data.arena.layout.places[name]
+            data.arena.block(place)[...] = value.reshape(1, place.count, 1)
+        heard.tell(data)
+
+    def _launch(self, data: Data, nstep: int, evaluation: int) -> None:
         launch = {
             "model_buffers": self._segment.model.buffers,
             "nstep": nstep,
@@ -132,16 +148,7 @@ class TaichiRunner:
             "outbox": self._outbox,
             "inbox": self._inbox,
         }
-        with expected_layouts(self._relayouts, data):
-            self._run(data, launch)
-        if self._outbox is not None:
-            for delivery in self._deliveries:
-                delivery.write(data, self._outbox)
-        for name, value in self._constants.items():
-            place = data.arena.layout.places[name]
-            data.arena.block(place)[...] = value.reshape(1, place.count, 1)
-        if self._watch is not None and self._outbox is not None:
-            self._watch.tell(data, self._outbox)
+        self._run(data, launch)
 
     def _fetch(self, data: Data) -> None:
         """Make kernel fields of Data; the program is built again if it has no place for what there is."""
@@ -211,6 +218,35 @@ class TaichiRunner:
     def _build(self, data: Data) -> None:
         self._program = build(self._segment, data, self._growth, self._deliveries, self._fetchers)
         self._outbox, self._inbox = self._program.outbox(), self._program.inbox()
+
+
+class Heard:
+    """What went wrong in the launches of one call."""
+
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch
+        self._events: list[Event] = []
+        self._controls = np.zeros((0, 4))
+        self.any = False
+        """Whether there was a launch."""
+
+    def listen(self, data: Data, outbox: Outbox | None) -> None:
+        """After a launch."""
+        from dovetail.backends.lanes import controls
+
+        assert outbox is not None
+        self.any = True
+        self._controls = controls.together(self._controls, controls.broken(data, outbox))
+        if self._watch is not None:
+            self._events += self._watch.settle(data, outbox)
+
+    def tell(self, data: Data) -> None:
+        """Warn of it, or raise."""
+        from dovetail.backends.lanes import controls
+
+        controls.tell(data, self._controls)
+        if self._watch is not None:
+            self._watch.tell(data, self._events)
 
 
 class Delivery(Protocol):
@@ -310,6 +346,7 @@ def sources_of(
     fetched: Sequence[Fetcher],
 ) -> Sources:
     """What to fuse: the segment's slots, for the layout and sizes of a Data."""
+    from dovetail.backends.lanes import controls
     from dovetail.backends.lanes.fuse import Sources
 
     layout = kernel_layout(segment, sizes, fetched)
@@ -320,6 +357,8 @@ def sources_of(
         from dovetail.backends.lanes.watch import EXPORT, watched
 
         stages, exports = watched(stages, watch), [*exports, EXPORT]
+    if any(slot.stage.name == "actuation" for slot in segment.slots):
+        stages, exports = [controls.forgetting_stage(), *stages], [*exports, controls.EXPORT]
     places = {
         name: FieldPlace(place.offset, place.shape) for name, place in arena.items() if place.dtype == "real"
     }
@@ -370,11 +409,12 @@ def watch_of(segment: Segment) -> Watch | None:
 
     if not segment.whole_step or not any(slot.integrates for slot in segment.slots):
         return None
-    present = {*segment.load, *segment.store, *converted(segment)}
+    moved = {*segment.load, *segment.store}
+    numbers = [name for name in STATE if name in moved and DATA_SPECS[name].buffer == REAL]
     return Watch(
         policy=segment.options.get("on_nan", "reset"),
-        state=tuple(name for name in STATE if name in present),
-        stored=tuple(name for name in STATE if name in segment.store),
+        state=tuple(name for name in STATE if name in numbers or name in converted(segment)),
+        stored=tuple(name for name in numbers if name in segment.store),
     )
 
 

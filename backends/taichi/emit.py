@@ -250,6 +250,8 @@ _CONVERSIONS = {"real": "fp", "integer": "ti.i32"}
 
 
 def _code(op: str, value: Value, args: list[str]) -> str:
+    if op == "ne" and any(_is_real(a) for a in value.args):
+        return _differ(value, args)
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
     if op in _CALL:
@@ -273,6 +275,18 @@ def _code(op: str, value: Value, args: list[str]) -> str:
             f"({args[0]} == 0)" if value.kind == COND else f"(ti.select({args[0]}, VT(1.0), VT(0.0)) < 0.5)"
         )
     raise AssertionError(f"no source for the operation {op!r}")
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, float) or (isinstance(x, Value) and x.kind in (NUM, REAL))
+
+
+def _differ(value: Value, args: list[str]) -> str:
+    """`!=` of real numbers. To the runtimes' own, NaN differs from nothing."""
+    same = f"({args[0]} == {args[1]})"
+    if value.kind == COND:
+        return f"({same} == 0)"
+    return f"(ti.select({same}, VT(0.0), VT(1.0)) > 0.5)"
 
 
 def _lanes(x: Any, code: str) -> str:

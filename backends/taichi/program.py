@@ -148,7 +148,8 @@ class Program:
         )
         while (taken[1:] == 0).any():
             taken[0] = 0
-            self._launch(launch)
+            with runtimes.ONE_AT_A_TIME:
+                self._launch(launch)
             if not outbox.too_small:
                 break
             outbox.enlarge()
@@ -251,6 +252,7 @@ class Program:
             inbox=self.inbox(),
         )
         with (
+            runtimes.ONE_AT_A_TIME,
             progress.telling(f"compiling a kernel of {lines} lines with {self.runtime}", lines),
             forgotten_on_failure(self.path),
             runtimes.literal_precision(self.runtime, self.precision),
@@ -271,8 +273,10 @@ def compile_program(sources: Sources, target: Target) -> Program:
     runtimes.check_lanes(runtimes.choose_arch(target.arch), target.lanes)
     fused = fuse(sources, target)
     source = kernel_source(fused, runtime)
-    runtimes.start(runtime, target.arch)
-    path = write_module(source, writable_directory())
+    with runtimes.ONE_AT_A_TIME:
+        runtimes.start(runtime, target.arch)
+        path = write_module(source, writable_directory())
+        kernel = load_module(path, source).run
     dtype, threads = FLOAT[target.precision], target.threads
     program = Program(
         fused=fused,
@@ -280,7 +284,7 @@ def compile_program(sources: Sources, target: Target) -> Program:
         path=path,
         threads=threads,
         runtime=runtime,
-        kernel=load_module(path, source).run,
+        kernel=kernel,
         scratch=scratch_memory(fused, threads),
         integers=np.zeros(threads * fused.rows.integers + 1, np.int32),
         reals=np.zeros(threads * fused.rows.reals + 1, dtype),

@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import io
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -24,7 +25,7 @@ from typing import Any
 from dovetail.backends.taichi import cache
 from dovetail.backends.taichi.cache import cache_directory
 from dovetail.distribution import requirement
-from dovetail.errors import DovetailError
+from dovetail.errors import ArgumentError, DovetailError, MissingDependencyError
 
 __all__ = [
     "cache_directory",
@@ -42,12 +43,15 @@ ARCHS = ("cpu", "gpu", "cuda", "vulkan", "metal")
 _PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}
 """Environment variables that keep the runtimes from taking over a redirected stdout."""
 
+ONE_AT_A_TIME = threading.RLock()
+"""Held while a runtime is started, compiles, or runs a launch: they are not made for two threads at once."""
+
 _started: dict[str, ModuleType] = {}
 _archs: dict[str, str] = {}
 """What each started runtime runs on."""
 
 
-class RuntimeUnavailableError(ImportError):
+class RuntimeUnavailableError(MissingDependencyError, ImportError):
     """No usable Taichi runtime."""
 
 
@@ -76,7 +80,9 @@ def choose_runtime(runtime: str = "auto") -> str:
     """The name of the runtime to use."""
     wanted = os.environ.get("DOVETAIL_TAICHI_RUNTIME", "auto") if runtime == "auto" else runtime
     if wanted not in (*RUNTIMES, "auto"):
-        raise ValueError(f"Taichi runtime {wanted!r} is unknown; choose one of: auto, {', '.join(RUNTIMES)}")
+        raise ArgumentError(
+            f"Taichi runtime {wanted!r} is unknown; choose one of: auto, {', '.join(RUNTIMES)}"
+        )
     candidates = RUNTIMES if wanted == "auto" else (wanted,)
     for name in candidates:
         if name in _started or importlib.util.find_spec(name) is not None:
@@ -108,8 +114,12 @@ def check_lanes(arch: str, lanes: int) -> None:
 
 def start(runtime: str = "auto", arch: str = "auto") -> ModuleType:
     """The runtime's module, started."""
+    with ONE_AT_A_TIME:
+        return _start(choose_runtime(runtime), choose_arch(arch))
+
+
+def _start(name: str, wanted: str) -> ModuleType:
     global _started_in
-    name, wanted = choose_runtime(runtime), choose_arch(arch)
     check_process()
     if name not in _started:
         _started_in = os.getpid()
@@ -125,8 +135,9 @@ def start(runtime: str = "auto", arch: str = "auto") -> ModuleType:
 
 def _initialise(name: str, arch: str) -> ModuleType:
     kernels = cache.writable_directory() / name
-    kernels.mkdir(parents=True, exist_ok=True)
-    cache.check_index(name, kernels)
+    kernels.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with cache.writing(name, kernels):
+        cache.check_index(name, kernels)
     os.environ.setdefault(_PRINT_WRAPPING[name], "0")
     atexit.register(cache.remove_temporary_directories)
     with redirect_stdout(io.StringIO()):  # both print a banner, which would spoil a program's own output
@@ -175,9 +186,10 @@ def _close(name: str, ti: Any, kernels: Path) -> None:
     """Let the runtime write what it compiled, which it else does after this, and seal the index of it."""
     if os.getpid() != _started_in:
         return  # in a forked process there is nothing to end
-    with suppress(Exception), redirect_stdout(io.StringIO()):
-        ti.reset()
-    cache.seal_index(name, kernels)
+    with cache.writing(name, kernels):
+        with suppress(Exception), redirect_stdout(io.StringIO()):
+            ti.reset()
+        cache.seal_index(name, kernels)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported),
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,9 +76,14 @@ class Case:
 def find(name: str | Path) -> Case:
     """The case of a name; see the module's docstring."""
     base, plus, integrator = str(name).rpartition("+")
-    if plus and integrator.upper() in Integrator.__members__ and not Path(name).is_file():
+    if plus and integrator.upper() in Integrator.__members__ and not os.path.isfile(name):
         return Case(str(name), _source(base), int(Integrator[integrator.upper()]))
     return Case(str(name), _source(str(name)))
+
+
+def is_own(path: Path) -> bool:
+    """Whether a model file comes with dovetail."""
+    return path.parent in (MODELS, OWN)
 
 
 def known() -> list[str]:
@@ -88,12 +94,12 @@ def known() -> list[str]:
 def _source(name: str) -> Path:
     folder = MODELS if name in builtin_models() else OWN
     own = folder / f"{name}.xml"
-    if own.is_file():
+    if os.path.isfile(own):
         return own
     prefix, slash, stem = name.partition("/")
-    if slash and prefix in PACKAGES and not Path(name).exists():
+    if slash and prefix in PACKAGES and not os.path.exists(name):
         return _installed(name, prefix, stem)
-    if not Path(name).is_file():
+    if not os.path.isfile(name):
         raise UnknownModelError(
             f"{name!r} is neither a file nor a model with a name{nearest(name, known()) or '.'} "
             f"Known: {listing(known())}"
@@ -108,7 +114,7 @@ def _installed(name: str, prefix: str, stem: str) -> Path:
         raise AbsentPackageError(f"{name}: the package {package} is not installed (pip install {package})")
     folder = Path(spec.submodule_search_locations[0], *below)
     path = folder / f"{stem}.xml"
-    if not path.is_file():
+    if not os.path.isfile(path):
         there = [p.stem for p in folder.glob("*.xml")]
         raise UnknownModelError(
             f"{package} has no model {stem!r}{nearest(stem, there) or '.'} It has: {listing(there)}"

@@ -15,6 +15,9 @@ from typing import Any
 
 import attrs
 
+from dovetail import files, limits
+from dovetail.errors import UnknownNameError
+
 
 @attrs.frozen(kw_only=True)
 class BenchRow:
@@ -74,7 +77,7 @@ class BenchResult:
         for row in self.rows:
             if all(getattr(row, name) == value for name, value in said.items()):
                 return row
-        raise KeyError(f"{self.model} was not measured with {said}")
+        raise UnknownNameError(f"{self.model} was not measured with {said}")
 
     def headline(self) -> str:
         text = f"{self.model} (nv {self.nv}) on {self.backend}, median of {self.repeat}"
@@ -98,12 +101,9 @@ def append_line(path: str | Path, report: Mapping[str, Any]) -> None:
     writer was interrupted in the middle of one."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = json.dumps({"time": stamp, **report}) + "\n"
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-    try:
+    with files.appending(path) as handle:
         os.write(handle, (_repair(handle) + line).encode())
         os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _repair(handle: int) -> str:
@@ -118,12 +118,13 @@ def _repair(handle: int) -> str:
 def read_history(path: str | Path) -> list[dict[str, Any]]:
     """The reports of a history, oldest first; a line that cannot be read is left out with a warning."""
     reports = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+    text = files.read_bytes(path, limits.HISTORY_BYTES).decode("utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             report = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             report = None
         if isinstance(report, dict):
             reports.append(report)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -90,33 +90,65 @@ def selection_options(function: F) -> F:
     return result
 
 
+class FiniteRange(click.FloatRange):
+    """A range of numbers; what is no number or infinite is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number - number != 0:
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
+
+
 model_argument = click.argument("model", metavar="MODEL")
+
+
+asset_root_option = click.option(
+    "--asset-root",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="The only folder that the model's files may come from.",
+)
 
 
 def check_model_name(name: str) -> None:
     """Refuse what is neither a file nor a built-in model, and list what exists."""
-    from pathlib import Path
+    import os
 
-    from dovetail.errors import listing, nearest
+    from dovetail.errors import listing, nearest, shown
     from dovetail.loading import builtin_models
 
     known = builtin_models()
-    if name not in known and not Path(name).is_file():
+    if name not in known and not os.path.exists(name):
         raise click.BadParameter(
-            f"{name!r} is neither a file nor a built-in model{nearest(name, known) or '.'} "
+            f"{shown(name)} is neither a file nor a built-in model{nearest(name, known) or '.'} "
             f"Built in: {listing(known)}",
             param_hint="MODEL",
         )
 
 
-def load_model(name: str, said: Said | None = None, *, stages: Mapping[str, str] | None = None) -> Model:
+def load_model(
+    name: str,
+    said: Said | None = None,
+    *,
+    stages: Mapping[str, str] | None = None,
+    asset_root: str | None = None,
+) -> Model:
     """A model file, or a built-in model by name: with what `said` has for loading, or with `stages`, which must all
     be for loading."""
     from dovetail.compile_choice import for_loading
     from dovetail.loading import load
 
     check_model_name(name)
-    return load(name, stages=stages if said is None else for_loading(said["stages"]))
+    chosen = stages if said is None else for_loading(said["stages"])
+    return load(name, asset_root=asset_root, stages=chosen)
+
+
+def confine(names: Iterable[str], asset_root: str | None) -> None:
+    """See that models have all their files in one folder, for commands that then load them in several ways."""
+    if asset_root is not None:
+        for name in names:
+            load_model(name, asset_root=asset_root)
 
 
 def running(said: Said) -> Said:

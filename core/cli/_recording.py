@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import JointType
 from dovetail.contracts.store import write_arrays
-from dovetail.errors import listing, nearest
+from dovetail.errors import listing, nearest, shown
 
 if TYPE_CHECKING:
     from dovetail.contracts.fields import Array
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dovetail.simulation import Simulation
 
 FORMAT = "dovetail-trajectory-1"
-_INDEXED = re.compile(r"(?P<field>[\w.:]+)\[(?P<index>[\d,\s-]+)\]$")
+_INDEXED = re.compile(r"(?P<field>[\w.:]+)\[(?P<index>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]$")
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ def parse_quantity(model: Model, text: str) -> Quantity:
         return _checked(model, Quantity(text, match["field"], index))
     known = [*named, *model.name_index("joint")]
     raise click.BadParameter(
-        f"{text!r} is no quantity{nearest(text, known) or '.'} Write FIELD[i] or FIELD[i,j] (as qpos[0]), "
+        f"{shown(text)} is no quantity{nearest(text, known) or '.'} Write FIELD[i] or FIELD[i,j] (as qpos[0]), "
         f"or one of: {listing(known)}",
         param_hint="--plot",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dovetail.cli._options import cli_command
+from dovetail.cli._options import FiniteRange, asset_root_option, cli_command
 from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 @click.option("--repeat", type=click.IntRange(min=1), default=9, show_default=True, help="Paired runs.")
 @click.option(
     "--roll-in",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=1.0,
     show_default=True,
     help="Simulated seconds before the measurement.",
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=60.0,
     show_default=True,
     help="Seconds for the runs of one size of batch.",
@@ -84,6 +84,7 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 @click.option("--first-step", is_flag=True, help="Time to the first step, without and with cached kernels.")
 @click.option("--history", type=OUTPUT_FILE, help="Append JSON lines here.")
 @click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg or .png.")
+@asset_root_option
 def bench(
     models: tuple[str, ...],
     suite: bool,
@@ -93,6 +94,7 @@ def bench(
     first_step: bool,
     history: Path | None,
     plot: Path | None,
+    asset_root: str | None,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -109,6 +111,7 @@ def bench(
     request = _request(asked, profile=profile, sweep=sweep)
     with _status(show=not as_json) as tell:
         cases = _cases(models, suite=suite)
+        _confine(cases, asset_root)
         if profile:
             job: _Job = _Profile(cases, request, profile_stages)
         elif first_step:
@@ -154,8 +157,11 @@ def _check_request(
 
 def _check_files(history: Path | None, plot: Path | None) -> None:
     """Fail before the measurement, not after it."""
+    from dovetail.files import appending
+
     if history is not None:
-        history.open("a", encoding="utf-8").close()
+        with appending(history):
+            pass
     if plot is not None:
         if plot.suffix.lower() not in (".svg", ".png"):
             raise click.BadParameter(f"{plot}: a chart is written as .svg or .png", param_hint="--plot")
@@ -189,6 +195,16 @@ def _cases(models: Sequence[str], *, suite: bool) -> list[Case]:
                 raise
             click.echo(f"skipped {error}", err=True)
     return cases
+
+
+def _confine(cases: Iterable[Case], asset_root: str | None) -> None:
+    """See that the models of files have all their files in one folder."""
+    from dovetail.bench.cases import is_own
+    from dovetail.loading import load
+
+    for case in cases if asset_root is not None else ():
+        if case.file is not None and not is_own(case.file):
+            load(case.file, asset_root=asset_root)
 
 
 @contextmanager

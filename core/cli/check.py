@@ -7,21 +7,29 @@ from typing import Any
 import click
 
 from dovetail.cli import FOUND_PROBLEMS
-from dovetail.cli._options import Said, cli_command, load_model, make_plan, selection_options
+from dovetail.cli._options import (
+    Said,
+    asset_root_option,
+    cli_command,
+    load_model,
+    make_plan,
+    selection_options,
+)
 from dovetail.cli._output import emit, say
-from dovetail.errors import DovetailError, MJCFError, ValidationError
+from dovetail.errors import MOST_LISTED, DovetailError, MJCFError, ValidationError
 
 
 @cli_command(example="dovetail check humanoid robots/*.xml")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@asset_root_option
 @selection_options
-def check(models: tuple[str, ...], said: Said, as_json: bool) -> int:
+def check(models: tuple[str, ...], said: Said, asset_root: str | None, as_json: bool) -> int:
     """Load models and say everything that stops them from running.
 
     Problems are printed as file:line: what is wrong; all that the schema does not allow are told together. The exit
     code is 1 if any model has one.
     """
-    reports = [_examine(name, said) for name in models]
+    reports = [_examine(name, said, asset_root) for name in models]
     if as_json:
         emit({"models": reports, "ok": all(r["ok"] for r in reports)})
     else:
@@ -29,15 +37,15 @@ def check(models: tuple[str, ...], said: Said, as_json: bool) -> int:
     return 0 if all(r["ok"] for r in reports) else FOUND_PROBLEMS
 
 
-def _examine(name: str, said: Said) -> dict[str, Any]:
+def _examine(name: str, said: Said, asset_root: str | None) -> dict[str, Any]:
     """One model's problems: what stopped it from loading, or else what its plan lacks."""
     try:
-        model = load_model(name, said)
+        model = load_model(name, said, asset_root=asset_root)
         plan = make_plan(model, said)
     except click.BadParameter as error:
         problems = [{"kind": "file", "message": error.message}]
     except MJCFError as error:
-        problems = [_from_mjcf(problem) for problem in _all_problems(name, error)]
+        problems = [_from_mjcf(problem) for problem in _all_problems(name, error, asset_root)]
     except DovetailError as error:
         problems = _from_error(error)
     else:
@@ -52,7 +60,7 @@ def _examine(name: str, said: Said) -> dict[str, Any]:
     return {"model": name, "ok": not problems, "problems": problems}
 
 
-def _all_problems(name: str, first: MJCFError) -> list[MJCFError]:
+def _all_problems(name: str, first: MJCFError, asset_root: str | None) -> list[MJCFError]:
     """Everything the schema does not allow in the file, or else the error that stopped the compiler.
 
     What the compiler found may be in a file that the model attaches, which the schema is not asked about.
@@ -60,7 +68,9 @@ def _all_problems(name: str, first: MJCFError) -> list[MJCFError]:
     from dovetail.mjcf.lint import schema_problems
     from dovetail.registry import default_registry
 
-    found = schema_problems(name, custom=frozenset(default_registry().keys("mjcf_element")))
+    found = schema_problems(
+        name, asset_root=asset_root, custom=frozenset(default_registry().keys("mjcf_element"))
+    )
     known = {str(problem) for problem in found}
     return found if str(first) in known else [*found, first]
 
@@ -80,10 +90,12 @@ def _show(reports: list[dict[str, Any]]) -> None:
     for report in reports:
         if report["ok"]:
             say(f"{report['model']}: ok")
-        for problem in report["problems"]:
+        for problem in report["problems"][:MOST_LISTED]:
             # a message of the MJCF reader already begins with file:line
             prefix = "" if problem["kind"] == "mjcf" else f"{report['model']}: "
             say(f"{prefix}{problem['message']}")
+        if len(report["problems"]) > MOST_LISTED:
+            say(f"{report['model']}: and {len(report['problems']) - MOST_LISTED} more problems")
     bad = sum(not r["ok"] for r in reports)
     if bad:
         say(f"{bad} of {len(reports)} model{'s'[: len(reports) > 1]} cannot run")

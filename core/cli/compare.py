@@ -8,7 +8,7 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._errors import show_errors
-from dovetail.cli._options import check_model_name, cli_command, model_argument
+from dovetail.cli._options import asset_root_option, check_model_name, cli_command, confine, model_argument
 from dovetail.cli._output import emit, say
 
 if TYPE_CHECKING:
@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 @click.option(
     "--steps", type=click.IntRange(min=1), default=100, show_default=True, help="Of the trajectory."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the initial states.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the initial states."
+)
 @click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
 @click.option("--precision", type=click.Choice(["f64", "f32"]), default="f64", show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--repeat", type=click.IntRange(min=1), default=1, show_default=True, help="Timings per step.")
-def compare(model: str, stage: str, a: str, b: str, as_json: bool, **asked: Any) -> int:
+@asset_root_option
+def compare(
+    model: str, stage: str, a: str, b: str, asset_root: str | None, as_json: bool, **asked: Any
+) -> int:
     """Compare two implementations of one stage on the same states.
 
     Both run on copies of the same data along a trajectory. For a stage that takes part in loading, as
@@ -38,6 +43,7 @@ def compare(model: str, stage: str, a: str, b: str, as_json: bool, **asked: Any)
     from dovetail.compare import ab
 
     check_model_name(model)
+    confine([model], asset_root)
     report = ab.compare(model, stage, a, b, **asked)
     if as_json:
         emit(report.to_dict())

@@ -8,7 +8,7 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._errors import show_errors
-from dovetail.cli._options import check_model_name, cli_command
+from dovetail.cli._options import asset_root_option, check_model_name, cli_command, confine
 from dovetail.cli._output import emit, say
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.option("--stage", "stages", multiple=True, metavar="STAGE", help="Report only this. Repeatable.")
 @click.option("--steps", type=click.IntRange(min=0), default=10, show_default=True, help="Of a trajectory.")
 @click.option("--states", type=click.IntRange(min=0), default=5, show_default=True, help="Random states.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random states."
+)
 @click.option("--disable", multiple=True, metavar="FLAG", help="Option flag to disable in both. Repeatable.")
 @click.option("--enable", multiple=True, metavar="FLAG", help="Option flag to enable in both. Repeatable.")
 @click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
@@ -38,8 +40,14 @@ if TYPE_CHECKING:
     help="Whose compiler reads the model.",
 )
 @click.option("--fields", is_flag=True, help="Show every field, not only the worst of each stage.")
+@asset_root_option
 def conform(
-    models: tuple[str, ...], stages: tuple[str, ...], fields: bool, as_json: bool, **asked: Any
+    models: tuple[str, ...],
+    stages: tuple[str, ...],
+    fields: bool,
+    asset_root: str | None,
+    as_json: bool,
+    **asked: Any,
 ) -> int:
     """Compare a model, stage by stage, with MuJoCo 3.4.0.
 
@@ -51,6 +59,7 @@ def conform(
 
     for model in models:
         check_model_name(model)
+    confine(models, asset_root)
     reports = []
     for model in models or builtin_models():
         reports.append(conforming.conform(model, stages=stages or None, **asked))

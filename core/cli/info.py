@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli._options import cli_command, load_model, model_argument, stage_option
+from dovetail.cli._options import asset_root_option, cli_command, load_model, model_argument, stage_option
 from dovetail.cli._output import console, emit, pairs, quantity, say, table, title
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ntendon", "
 @cli_command(example="dovetail info humanoid")
 @model_argument
 @stage_option("Choose for one stage of loading, as mesh_inertia:legacy=signed_volume. Repeatable.")
-def info(model: str, stages: dict[str, str], as_json: bool) -> None:
+@asset_root_option
+def info(model: str, stages: dict[str, str], asset_root: str | None, as_json: bool) -> None:
     """Show what is in a model: sizes, options, bodies, actuators.
 
     MODEL is an MJCF file or the name of a built-in model. The features it uses and the stages it needs come last,
     with those that nothing implements.
     """
-    report = describe(load_model(model, stages=stages))
+    report = describe(load_model(model, stages=stages, asset_root=asset_root))
     if as_json:
         emit(report)
     else:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import FOUND_PROBLEMS
-from dovetail.cli._options import Said, cli_command, load_model, make_plan, model_argument, selection_options
+from dovetail.cli._options import (
+    Said,
+    asset_root_option,
+    cli_command,
+    load_model,
+    make_plan,
+    model_argument,
+    selection_options,
+)
 from dovetail.cli._output import emit, say, size, table, title
 
 if TYPE_CHECKING:
@@ -14,13 +22,14 @@ if TYPE_CHECKING:
 
 @cli_command(example="dovetail plan humanoid --backend taichi --nworld 1024 --stage integrate=rk4")
 @model_argument
+@asset_root_option
 @selection_options
-def plan(model: str, said: Said, as_json: bool) -> int:
+def plan(model: str, said: Said, asset_root: str | None, as_json: bool) -> int:
     """Show which implementation would run for each stage, and why.
 
     Nothing is simulated or compiled to machine code. The exit code is 1 if a stage is missing.
     """
-    made = make_plan(load_model(model, said), said)
+    made = make_plan(load_model(model, said, asset_root=asset_root), said)
     report = describe(made)
     if as_json:
         emit(report)

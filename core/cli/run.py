@@ -11,7 +11,9 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import (
+    FiniteRange,
     Said,
+    asset_root_option,
     cli_command,
     load_model,
     model_argument,
@@ -32,6 +34,8 @@ DEFAULT_DURATION = 1.0
 """Seconds to simulate when nobody says."""
 PLOT_SAMPLES = 144
 """Samples of a plot when --every is not given: one per dot column."""
+MOST_DIGITS = 10
+"""Of the number of a keyframe; what is longer can only be a name."""
 REFRESH = 0.1
 """Seconds between two looks at the progress bar and at the state."""
 
@@ -45,8 +49,10 @@ REFRESH = 0.1
 @click.option("--steps", type=click.IntRange(min=1), help="How many steps.")
 @click.option("--duration", type=float, help="How many seconds instead [default: 1].")
 @click.option("--keyframe", help="Start from a keyframe, by name or number.")
-@click.option("--noise", type=click.FloatRange(min=0), default=0.0, help="Random initial velocities: sigma.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random velocities.")
+@click.option("--noise", type=FiniteRange(min=0), default=0.0, help="Random initial velocities: sigma.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random velocities."
+)
 @click.option(
     "--missing",
     type=click.Choice(["error", "skip"]),
@@ -73,15 +79,16 @@ REFRESH = 0.1
     help="Plot over time: height, energy, a joint, or FIELD[i,j]. Repeatable; put it after MODEL.",
 )
 @click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
+@asset_root_option
 @selection_options
-def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
+def run(model: str, said: Said, asset_root: str | None, as_json: bool, **asked: Any) -> int:
     """Simulate a model and sum up what happened.
 
     MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if the state went bad.
     """
     from dovetail.cli import _recording
 
-    loaded = load_model(model, said)
+    loaded = load_model(model, said, asset_root=asset_root)
     total = _step_count(loaded, asked["steps"], asked["duration"])
     _check_output(asked["output"])
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in asked["plots"])
@@ -106,11 +113,19 @@ def run(model: str, said: Said, as_json: bool, **asked: Any) -> int:
 
 
 def _step_count(model: Model, steps: int | None, duration: float | None) -> int:
+    from dovetail import limits
+    from dovetail.arguments import whole
+
     if steps is not None and duration is not None:
         raise click.UsageError("give --steps or --duration, not both")
     if steps is not None:
-        return steps
+        return whole("--steps", steps, 1, "STEPS")
     seconds = DEFAULT_DURATION if duration is None else duration
+    if not seconds < limits.STEPS * model.opt.timestep:
+        raise click.BadParameter(
+            f"{seconds:g} s should be finite, and no more than {limits.LIMITS['STEPS']}",
+            param_hint="--duration",
+        )
     count = round(seconds / model.opt.timestep)
     if count < 1:
         raise click.BadParameter(
@@ -121,7 +136,11 @@ def _step_count(model: Model, steps: int | None, duration: float | None) -> int:
 
 def _check_output(path: Path | None) -> None:
     """Say now, not after an hour's simulation, that the file cannot be written."""
-    if path is not None and not path.absolute().parent.is_dir():
+    if path is None:
+        return
+    if path.exists() and not path.is_file():
+        raise click.BadParameter(f"{path} is there and no regular file", param_hint="--output")
+    if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no directory {path.parent}", param_hint="--output")
 
 
@@ -167,7 +186,8 @@ def _start(sim: Simulation, keyframe: str | None, noise: float, seed: int) -> No
 
     if keyframe is not None:
         try:
-            sim.reset(int(keyframe) if keyframe.isdecimal() else keyframe)
+            number = keyframe.isdecimal() and len(keyframe) < MOST_DIGITS
+            sim.reset(int(keyframe) if number else keyframe)
         except KeyError as error:
             names = ", ".join(filter(None, sim.model.object_names.get("key", ()))) or "none"
             raise click.BadParameter(

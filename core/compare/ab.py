@@ -18,6 +18,7 @@ import attrs
 import numpy as np
 
 from dovetail import pipeline
+from dovetail.arguments import instance, whole
 from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.slots import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
@@ -115,6 +116,9 @@ def compare(
 
     `repeat`: timed runs of each per comparison.
     """
+    _check_arguments(stage, a, b, steps=steps, seed=seed, repeat=repeat)
+    if registry is not None:
+        instance("registry", registry, Registry, "a Registry, or None")
     registry = registry or default_registry()
     if works_in_loading(stage):
         from dovetail.compare.compiled import compare_loading
@@ -136,6 +140,14 @@ def compare(
             pair.first.run(data, evaluation)
             pair.first.finish(data, evaluation)
     return pair.report()
+
+
+def _check_arguments(*labels: object, steps: object, seed: object, repeat: object) -> None:
+    for label in labels:
+        instance("stage, a or b", label, str, "text, as 'mass_matrix' and 'crb@numpy'")
+    whole("steps", steps, 0, "STEPS")
+    whole("seed", seed, 0)
+    whole("repeat", repeat, 1, "STEPS")
 
 
 def works_in_loading(slot: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from dovetail.contracts.derive import build_model
 from dovetail.contracts.named import KINDS
 from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.types import MODEL_SPECS, Model
-from dovetail.errors import MissingDependencyError, ValidationError, listing
+from dovetail.errors import MissingDependencyError, MJCFError, ValidationError, listing, shown
 
 VERSION = "3.4.0"
 
@@ -104,16 +106,28 @@ def load_both(model: str | Path | Model, compiled_by: str = "dovetail") -> tuple
                     f"its source {model.source!r} is no file that MuJoCo could read; give the path or the MJCF text"
                 ],
             )
-        return model, mujoco.MjModel.from_xml_path(model.source)
+        return model, _read_by(mujoco.MjModel.from_xml_path, model.source, model.source)
     text = str(model)
     if text.lstrip().startswith("<"):
-        theirs = mujoco.MjModel.from_xml_string(text)
-        return (loads(text) if compiled_by == "dovetail" else model_from_mujoco(theirs)), theirs
+        ours = loads(text) if compiled_by == "dovetail" else None
+        theirs = _read_by(mujoco.MjModel.from_xml_string, text, "<string>")
+        return (model_from_mujoco(theirs) if ours is None else ours), theirs
     path = MODELS / f"{text}.xml" if text in builtin_models() else Path(text)
-    if not path.is_file():
-        raise ValidationError(f"model {text!r}", [f"no such file; built in are: {listing(builtin_models())}"])
-    theirs = mujoco.MjModel.from_xml_path(str(path))
-    return (load(path) if compiled_by == "dovetail" else model_from_mujoco(theirs, str(path))), theirs
+    if not os.path.isfile(path):
+        raise ValidationError(
+            f"model {shown(text)}", [f"no such file; built in are: {listing(builtin_models())}"]
+        )
+    ours = load(path) if compiled_by == "dovetail" else None
+    theirs = _read_by(mujoco.MjModel.from_xml_path, str(path), str(path))
+    return (model_from_mujoco(theirs, str(path)) if ours is None else ours), theirs
+
+
+def _read_by(reader: Callable[[str], Any], what: str, file: str) -> Any:
+    """What MuJoCo reads, or its complaint."""
+    try:
+        return reader(what)
+    except ValueError as problem:
+        raise MJCFError(f"MuJoCo does not load it: {problem}", file=file) from None
 
 
 def _derived(sizes: dict[str, int]) -> dict[str, int]:

@@ -14,8 +14,10 @@ import attrs
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dovetail import limits
 from dovetail.contracts.fields import GROWING, Array, FieldSpec, numpy_dtype
-from dovetail.errors import CapacityError
+from dovetail.errors import CapacityError, UnknownWorldError
+from dovetail.memory import most_memory
 
 if TYPE_CHECKING:
     from dovetail.contracts.bound import Bound
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register (AVX-512). Unaligned vector loads crash Taichi kernels."""
 
-DEFAULT_MAX_BYTES = 16 << 30
+DEFAULT_MAX_BYTES = limits.DATA_MEMORY
 
 
 @attrs.frozen
@@ -55,9 +57,10 @@ class Layout:
         places: dict[str, Place] = {}
         rows: dict[str, int] = {}
         for spec in specs:
-            place = Place(spec.buffer, rows.get(spec.buffer, 0), spec.dims(dict(sizes)))
+            buffer = spec.buffer
+            place = Place(buffer, rows.get(buffer, 0), spec.dims(sizes))
             places[spec.name] = place
-            rows[spec.buffer] = place.offset + place.count
+            rows[buffer] = place.offset + place.count
         return cls(places, rows)
 
     def copy(self) -> Layout:
@@ -108,20 +111,37 @@ class Arena:
         return arena
 
     def _empty(self, name: str, rows: int) -> Array:
-        return aligned_zeros((self.ntile, rows, self.lanes), numpy_dtype(name, self.precision))
+        try:
+            return aligned_zeros((self.ntile, rows, self.lanes), numpy_dtype(name, self.precision))
+        except (MemoryError, ValueError) as problem:  # ValueError: more bytes than an address can say
+            raise self._out_of_memory(
+                self._wanted(self.layout), f"and there is not so much: {problem}"
+            ) from None
 
     def _check_memory(self, layout: Layout) -> None:
         """Refuse a layout that needs more memory than allowed, before anything is allocated."""
-        worlds = self.ntile * self.lanes
-        wanted = sum(
-            worlds * rows * numpy_dtype(name, self.precision).itemsize for name, rows in layout.rows.items()
-        )
+        wanted = self._wanted(layout)
         if wanted > self.max_bytes:
-            raise CapacityError(
-                f"{self.subject} needs {wanted / 2**20:,.1f} MiB for {worlds} world(s), more than "
-                f"max_bytes={self.max_bytes} ({self.max_bytes / 2**20:,.1f} MiB); use fewer worlds, keep fewer "
-                "fields, or raise max_bytes"
+            raise self._out_of_memory(
+                wanted, f"more than max_bytes={self.max_bytes} ({self.max_bytes / 2**20:,.1f} MiB)"
             )
+        there_is = most_memory()
+        if there_is is not None and wanted > there_is:
+            raise self._out_of_memory(wanted, f"more than there is ({there_is / 2**20:,.1f} MiB)")
+
+    def _wanted(self, layout: Layout) -> int:
+        worlds = self.ntile * self.lanes
+        return sum(worlds * rows * numpy_dtype(n, self.precision).itemsize for n, rows in layout.rows.items())
+
+    def _out_of_memory(self, wanted: int, why: str) -> CapacityError:
+        """The error for a layout that is too large, with what it needs and what to do."""
+        advice = "use fewer worlds, keep fewer fields, or raise max_bytes"
+        if self.subject == "Model":
+            advice = "make the model smaller"
+        worlds = self.ntile * self.lanes
+        return CapacityError(
+            f"{self.subject} needs {wanted / 2**20:,.1f} MiB for {worlds} world(s), {why}; {advice}"
+        )
 
     def grow(self, layout: Layout) -> None:
         """Take over a layout whose growing fields are longer; what they held stays at their beginnings. Other
@@ -304,7 +324,7 @@ class TiledArray(Gathered):
 
     def _world(self, index: int) -> Array:
         if not -self._nworld <= index < self._nworld:
-            raise IndexError(f"world {index} is out of range: there are {self._nworld}")
+            raise UnknownWorldError(f"world {index} is out of range: there are {self._nworld}")
         tile, lane = divmod(index % self._nworld, self._block.shape[2])
         return self._block[tile, :, lane].reshape(self._shape)
 

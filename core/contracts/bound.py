@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail.contracts.arena import Arena, Place, TiledArray
 from dovetail.contracts.fields import GROWING, Array, FieldSpec
-from dovetail.errors import NotKeptError, nearest
+from dovetail.errors import ArgumentError, NotKeptError, UnknownFieldError, nearest, shown
 
 View = Array | TiledArray
 
@@ -91,8 +91,8 @@ class Bound:
             view = self._view(self._place(name))
         try:
             view[...] = value
-        except ValueError as error:
-            raise ValueError(f"{self._prefix}{name} has shape {view.shape}: {error}") from None
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ArgumentError(f"{self._prefix}{name} has shape {view.shape}: {error}") from None
 
     def _place(self, name: str) -> Place:
         """Where the field behind an attribute lives."""
@@ -112,7 +112,7 @@ class Bound:
         known = [
             f.removeprefix(self._prefix) for f in self._arena.layout.places if f.startswith(self._prefix)
         ]
-        return AttributeError(f"{kind} has no field {name!r}{nearest(name, known)}")
+        return UnknownFieldError(f"{kind} has no field {name!r}{nearest(name, known)}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(name for name, _ in self.fields())})
@@ -125,6 +125,8 @@ class Bound:
 
     def field(self, full: str) -> View:
         """The array view of one field by its full (dotted) name."""
+        if not isinstance(full, str):
+            raise ArgumentError(f"a field is asked for by its name, not by {shown(full)}")
         place = self._arena.layout.places.get(full)
         if place is None:
             raise self._unknown(full.removeprefix(self._prefix), full)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from dovetail import limits
+from dovetail.arguments import choice, instance, texts_by_name, whole, words
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, Layout
 from dovetail.contracts.fields import PRECISIONS, Array, FieldSpec, numpy_dtype
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, Data, Model, full_sizes
-from dovetail.errors import ValidationError, nearest
+from dovetail.errors import ArgumentError, ValidationError, nearest, shown
 
 UNLIMITED = ("njmax", "nconmax")
 """Sizes that are -1 when nothing limits them."""
@@ -18,7 +20,7 @@ UNLIMITED = ("njmax", "nconmax")
 OF_MODEL = "model:"
 """Begins the names of Data fields that hold the values of a Model field in every world (see `per_world`)."""
 
-MAX_COUNT = 1 << 31
+MAX_COUNT = limits.MODEL_ARRAY
 """Largest number of entries in one field: indices are 32-bit, as MuJoCo's."""
 
 
@@ -31,11 +33,12 @@ def build_model(
     source: str = "<values>",
     stages: Mapping[str, str] | None = None,
     own: Iterable[FieldSpec] | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    max_bytes: int = limits.MODEL_MEMORY,
+    finite: bool = True,
 ) -> Model:
     """A Model from sizes and values by field name; every problem is reported at once. What is unsaid has the
     declared initial value. `stages`: what loading used, by slot. `own`: fields that plugins add; by default those of
-    every installed plugin."""
+    every installed plugin. `finite`: whether NaN and infinity are problems."""
     full = full_sizes(sizes)
     added = tuple(_installed_fields() if own is None else own)
     specs = {**MODEL_SPECS, **{spec.name: spec for spec in added}}
@@ -46,7 +49,7 @@ def build_model(
     ]
     problems += [f"unknown size {n!r}{nearest(n, full)}" for n in sizes if n not in full]
     if not problems:
-        problems = [*_too_large(specs.values(), full), *check_values(specs, full, values)]
+        problems = [*_too_large(specs.values(), full), *check_values(specs, full, values, finite)]
     if problems:
         raise ValidationError(f"model {modelname or source}", problems)
     arena = Arena.allocate(Layout.of(specs.values(), full), max_bytes=max_bytes, subject="Model")
@@ -68,32 +71,32 @@ def _installed_fields() -> Iterable[FieldSpec]:
 
 
 def spec_shape(spec: FieldSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return spec.dims(dict(sizes))
+    return spec.dims(sizes)
 
 
 def _too_large(specs: Iterable[FieldSpec], sizes: Mapping[str, int]) -> list[str]:
     return [
-        f"{spec.name} would have {spec.count(dict(sizes)):,} entries; at most {MAX_COUNT:,} are possible"
+        f"{spec.name} would have {spec.count(sizes):,} entries; at most {MAX_COUNT:,} are possible"
         for spec in specs
-        if spec.count(dict(sizes)) > MAX_COUNT
+        if spec.count(sizes) > MAX_COUNT
     ]
 
 
 def check_values(
-    specs: Mapping[str, FieldSpec], sizes: Mapping[str, int], values: Mapping[str, Any]
+    specs: Mapping[str, FieldSpec], sizes: Mapping[str, int], values: Mapping[str, Any], finite: bool = True
 ) -> list[str]:
-    """What is wrong with arrays that shall fill declared fields: names, shapes, kinds, NaN."""
+    """What is wrong with arrays that shall fill declared fields: names, shapes, kinds, and NaN if it matters."""
     problems = []
     for name, value in values.items():
         spec = specs.get(name)
         if spec is None:
             problems.append(f"unknown field {name!r}{nearest(name, specs)}")
             continue
-        problems += _check_array(spec, np.asarray(value), spec_shape(spec, sizes))
+        problems += _check_array(spec, np.asarray(value), spec_shape(spec, sizes), finite)
     return problems
 
 
-def _check_array(spec: FieldSpec, value: Array, shape: tuple[int, ...]) -> list[str]:
+def _check_array(spec: FieldSpec, value: Array, shape: tuple[int, ...], finite: bool) -> list[str]:
     if value.shape != shape and not (value.size == np.prod(shape) and value.ndim == 1):
         dims = " × ".join(map(str, spec.shape)) or "scalar"
         return [f"{spec.name} has shape {value.shape}, should be {shape} ({dims})"]
@@ -108,7 +111,7 @@ def _check_array(spec: FieldSpec, value: Array, shape: tuple[int, ...]) -> list[
         return [f"{spec.name} has values outside the range of {target}"]
     if value.dtype.kind not in "iubf":
         return [f"{spec.name} has dtype {value.dtype}, should be {target}"]
-    return [f"{spec.name}{where} is {what}" for where, what in _not_finite(value)]
+    return [f"{spec.name}{where} is {what}" for where, what in _not_finite(value)] if finite else []
 
 
 def _not_finite(value: Array, limit: int = 3) -> list[tuple[str, str]]:
@@ -135,16 +138,18 @@ def make_data(
     `keep`: `"all"`, `"state"`, or names of fields to have besides the state. `lanes`: worlds per tile. `extra`:
     fields that implementations add; by default those of every installed plugin.
     """
-    if nworld is not None and nworld < 1:
-        raise ValidationError("make_data", [f"nworld = {nworld} should be at least 1, or None for one world"])
-    if precision not in PRECISIONS:
-        raise ValidationError("make_data", [f"precision = {precision!r} should be one of {PRECISIONS}"])
+    instance("model", model, Model, "a dovetail.Model")
+    if nworld is not None:
+        nworld = whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
+    choice("precision", precision, PRECISIONS)
+    lanes = whole("lanes", lanes, 1, "LANES")
+    whole("max_bytes", max_bytes, 0)
     if extra is None:
         from dovetail.registry import default_registry
 
         extra = default_registry().data_fields().values()
     specs = {**DATA_SPECS, **{spec.name: spec for spec in extra}}
-    sizes = {**model.sizes, **(capacity or {})}
+    sizes = {**model.sizes, **_checked_capacity(capacity)}
     wanted = kept_fields(keep, specs)
     ntile = 1 if nworld is None else -(-nworld // lanes)
     layout = Layout.of((s for s in specs.values() if s.name in wanted), sizes)
@@ -158,12 +163,15 @@ def make_data(
     return data
 
 
+def _checked_capacity(capacity: object) -> dict[str, int]:
+    given = texts_by_name("capacity", {} if capacity is None else capacity)
+    return {name: whole(f"capacity {name}", count, 0) for name, count in given.items()}
+
+
 def kept_fields(keep: str | Iterable[str], specs: Mapping[str, FieldSpec] = DATA_SPECS) -> frozenset[str]:
     """The names `keep` stands for: always the state, plus `all` or the named fields. `computed` is `all` for a plan
     that is not to compute anything only because it is kept (see `planner`)."""
-    if keep == "all":
-        return frozenset(specs)
-    names = () if keep == "state" else (keep,) if isinstance(keep, str) else tuple(keep)
+    names = words("keep", keep)
     if not {"all", "computed"}.isdisjoint(names):
         return frozenset(specs)
     unknown = [n for n in names if n not in specs and n != "state"]
@@ -185,6 +193,12 @@ def initial_values(model: Model, spec: FieldSpec) -> Array | float:
 def _mocap_rest(model: Model, name: str) -> Array:
     """Where mocap bodies start: at their place in the model, with unit quaternions."""
     bodies = np.flatnonzero(model.body_mocapid >= 0)
+    if not model.nmocap:
+        bodies = bodies[:0]
+    elif len(bodies) != model.nmocap:
+        from dovetail.contracts.indices import check_indices
+
+        check_indices(model)
     order = bodies[np.argsort(model.body_mocapid[bodies])]
     if name == "mocap_pos":
         return np.array(model.body_pos[order])
@@ -201,6 +215,8 @@ def reset(
 ) -> None:
     """Put every field back to its initial value, then apply a keyframe; `worlds`: ids or a mask, default all.
     Values of the Model that worlds have for themselves stay."""
+    instance("model", model, Model, "a dovetail.Model")
+    instance("data", data, Data, "a dovetail.Data")
     key = None if keyframe is None else int(model.key(keyframe).id)
     chosen = chosen_worlds(data, worlds)
     if worlds is None:
@@ -272,15 +288,26 @@ def chosen_worlds(data: Data, worlds: Sequence[int] | Array | None) -> list[int]
     count = 1 if data.nworld is None else data.nworld
     if worlds is None:
         return list(range(count))
-    chosen = np.asarray(worlds)
+    chosen = _as_array("worlds", worlds)
     if chosen.dtype == bool:
         if chosen.shape != (count,):
             raise ValidationError("reset", [f"the mask has shape {chosen.shape}, should be ({count},)"])
         chosen = np.flatnonzero(chosen)
+    if chosen.size and (chosen.dtype.kind not in "iu" or chosen.ndim != 1):
+        raise ValidationError(
+            "reset", [f"worlds = {shown(worlds)} should be a list of numbers of worlds, or a mask"]
+        )
     outside = [int(w) for w in chosen if not 0 <= w < count]
     if outside:
         raise ValidationError("reset", [f"world {w} does not exist: there are {count}" for w in outside])
     return [int(w) for w in chosen]
+
+
+def _as_array(name: str, value: object) -> Array:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise ArgumentError(f"{name} = {shown(value)} is no array: {problem}") from None
 
 
 _KEYFRAME = {"qpos": "key_qpos", "qvel": "key_qvel", "act": "key_act", "ctrl": "key_ctrl", "time": "key_time"}
@@ -297,7 +324,8 @@ def _apply_keyframe(model: Model, data: Data, key: int) -> None:
 def validate(data: Data, fields: Iterable[str] | None = None) -> None:
     """Raise a ValidationError that lists every NaN or infinity, by world and object name."""
     problems: list[str] = []
-    names = list(fields) if fields is not None else [n for n, _ in data.fields()]
+    instance("data", data, Data, "a dovetail.Data")
+    names = list(words("fields", fields)) if fields is not None else [n for n, _ in data.fields()]
     unknown = [n for n in names if n not in data]
     problems += [f"unknown or not kept: {n!r}{nearest(n, data._specs)}" for n in unknown]
     for name in names:

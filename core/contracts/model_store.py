@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail import files
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.indices import check_indices
 from dovetail.contracts.named import KINDS
 from dovetail.contracts.plugin_fields import as_plain, from_plain
 from dovetail.contracts.sizes import SIZES
@@ -43,7 +45,7 @@ def save(model: Model, path: str | Path) -> None:
     }
     header["digest"] = _digest(header, arrays)
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    write_arrays(Path(path), {"header": text, **arrays})
+    write_arrays(files.checked_path(path), {"header": text, **arrays})
 
 
 def load_model(path: str | Path) -> Model:
@@ -56,7 +58,7 @@ def load_model(path: str | Path) -> Model:
     if problems:
         raise FileFormatError(f"{path}: {'; '.join(problems)}")
     try:
-        return build_model(
+        model = build_model(
             header["sizes"],
             arrays,
             object_names=header["names"],
@@ -64,7 +66,10 @@ def load_model(path: str | Path) -> Model:
             source=header["source"],
             stages=header.get("stages"),
             own={**_installed_specs(), **own}.values(),
+            finite=False,  # what may be loaded from MJCF may be saved and loaded again
         )
+        check_indices(model)
+        return model
     except ValidationError as problem:
         raise FileFormatError(f"{path}: {problem}") from problem
 

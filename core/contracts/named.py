@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from dovetail.arguments import as_whole
 from dovetail.contracts.fields import FieldSpec
-from dovetail.errors import nearest
+from dovetail.errors import ArgumentError, UnknownFieldError, UnknownNameError, nearest, shown
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -60,12 +61,15 @@ def object_id(model: Model, kind: str, which: int | str) -> int:
     if isinstance(which, str):
         index = model.name_index(kind).get(which)
         if index is None:
-            raise KeyError(f"no {kind} is named {which!r}{nearest(which, filter(None, names))}")
+            raise UnknownNameError(f"no {kind} is named {shown(which)}{nearest(which, filter(None, names))}")
         return index
     count = model.sizes[KINDS[kind].size]
-    if not -count <= which < count:
-        raise KeyError(f"there is no {kind} number {which}: the model has {count}")
-    return which % count
+    number = as_whole(which)
+    if number is None:
+        raise ArgumentError(f"a {kind} is given by its name or number, not as {shown(which)}")
+    if not -count <= number < count:
+        raise UnknownNameError(f"there is no {kind} number {shown(number)}: the model has {count}")
+    return number % count
 
 
 class Named:
@@ -95,7 +99,7 @@ class Named:
                 spec = self._owner._specs.get(prefix + attribute)
                 if spec is not None and spec.shape and spec.shape[0] in _JOINT_WIDTHS:
                     return spec.name, self._joint_slice(str(spec.shape[0]))
-        raise AttributeError(
+        raise UnknownFieldError(
             f"{self._kind} {self.name or self.id!r} has no {attribute!r}{nearest(attribute, self._attributes())}"
         )
 

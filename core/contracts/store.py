@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
+import struct
 import tempfile
+import tokenize
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from dovetail import files, limits
+from dovetail.arguments import words
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
-from dovetail.errors import FileFormatError, NotKeptError, ValidationError
+from dovetail.errors import CapacityError, FileError, FileFormatError, NotKeptError, ValidationError
 
 FORMAT = "dovetail-data-1"
 
@@ -32,12 +37,23 @@ _DAMAGED = (
     KeyError,
     TypeError,
     EOFError,
-    MemoryError,
+    OverflowError,
+    RecursionError,
     RuntimeError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy and zipfile raise for files that are not theirs, or cut, or altered."""
+"""What NumPy, json and zipfile raise for files that are not theirs, or cut, or altered."""
+
+MOST_GROWTH = 20
+"""How many times as large as its file the arrays of a saved file may be: for those that somebody compressed."""
+SMALL = 16 * limits.MEGA
+"""What the arrays may have in any case."""
+_ARRAY_HEADER = 10_000
+"""Characters of the description of one array."""
 
 
 class ResumeWarning(UserWarning):
@@ -62,9 +78,11 @@ def save(
     implementations: Mapping[str, str] | None = None,
 ) -> None:
     """Write a Data's state (or `fields="all"`, or named fields besides the state) to an .npz file."""
-    names = [n for n in data._specs if n in kept_fields(fields, data._specs)]
+    wanted = words("fields", fields)
+    kept = kept_fields(wanted, data._specs)
+    names = [n for n in data._specs if n in kept]
     absent = [n for n in names if n not in data]
-    if absent and fields != "all":
+    if absent and wanted != ("all",):
         raise NotKeptError(f"cannot save {', '.join(absent)}: not kept by this plan; make it with keep=")
     header = {
         "format": FORMAT,
@@ -76,12 +94,19 @@ def save(
     }
     arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    write_arrays(Path(path), {"header": text, **arrays})
+    write_arrays(files.checked_path(path), {"header": text, **arrays})
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write to a temporary neighbour, then rename: a crash leaves the old file or none."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    with files.reasons(path):
+        _write_arrays(path, arrays)
+
+
+def _write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    if path.exists() and not path.is_file():
+        raise FileError(path, "is a directory, device or the like; give the path of a file")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as stream:
             np.savez(stream, **dict[str, Any](arrays))
@@ -102,28 +127,70 @@ def _umask() -> int:
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and arrays of a saved run."""
     header, arrays = read_archive(path, FORMAT)
-    if "implementations" not in header:
-        raise FileFormatError(f"{path}: not in the format {FORMAT}")
+    saved = header.get("implementations")
+    if not isinstance(saved, dict) or not all(isinstance(text, str) for text in saved.values()):
+        raise FileFormatError(f"{path}: not in the format {FORMAT}: its header does not say what ran")
     return header, arrays
 
 
 def read_archive(path: str | Path, file_format: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and arrays of a saved file, which must be of the given format."""
     try:
-        # Opened here because NumPy leaves a file that is no archive open.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(bytes(arrays.pop("header")))
-        foreign = [name for name, value in arrays.items() if not isinstance(value, np.ndarray)]
-        if foreign:
-            raise ValueError(f"{foreign[0]} is no array")
-    except FileNotFoundError:
-        raise FileFormatError(f"{path}: there is no such file") from None
+        with files.opened(path, limits.STATE_BYTES) as handle, os.fdopen(os.dup(handle), "rb") as stream:
+            header, arrays = _unpacked(stream)
+    except FileError as error:
+        raise FileFormatError(str(error)) from None
+    except MemoryError as error:
+        raise CapacityError(
+            f"{path}: there is not enough memory for its arrays ({error or 'out of memory'})"
+        ) from None
     except (*_DAMAGED, OSError) as error:
         raise FileFormatError(f"{path}: not a file saved by dovetail, or damaged: {error}") from error
     if not isinstance(header, dict) or header.get("format") != file_format:
         raise FileFormatError(f"{path}: not in the format {file_format}")
     return header, arrays
+
+
+def _unpacked(stream: IO[bytes]) -> tuple[Any, dict[str, Array]]:
+    """The header and arrays of an archive, whose sizes are looked at before anything is unpacked."""
+    with zipfile.ZipFile(stream) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        _check_members(members, os.fstat(stream.fileno()).st_size)
+        header = json.loads(bytes(_member(archive, members.pop("header"))))
+        return header, {name: _member(archive, info) for name, info in members.items()}
+
+
+def _check_members(members: Mapping[str, zipfile.ZipInfo], size: int) -> None:
+    """Refuse an archive that would grow: dovetail's own are not compressed."""
+    if len(members) > limits.ARCHIVE_MEMBERS:
+        raise ValueError(f"it has {len(members):,} arrays, the most is {limits.LIMITS['ARCHIVE_MEMBERS']}")
+    if members["header"].file_size > limits.HEADER_BYTES:
+        raise ValueError(f"its header has more than {limits.LIMITS['HEADER_BYTES']}")
+    whole = sum(info.file_size for info in members.values())
+    if whole > max(MOST_GROWTH * size, SMALL):
+        raise ValueError(f"it has {limits.amount(size)} and would unpack to {limits.amount(whole)}")
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    """One array; its own header must agree with the bytes there are, before memory is taken for it."""
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in read:
+            raise ValueError(f"{info.filename} has version {version} of the format of arrays")
+        shape, fortran, dtype = read[version](stream, max_header_size=_ARRAY_HEADER)
+        if dtype.hasobject or dtype.kind not in "biuf":
+            raise ValueError(f"{info.filename} holds {dtype}, not numbers")
+        count = math.prod(shape)
+        if min(shape, default=1) < 0 or count * dtype.itemsize != info.file_size - stream.tell():
+            raise ValueError(
+                f"{info.filename} should have {count * dtype.itemsize} bytes for its shape {shape}"
+            )
+        content = stream.read(info.file_size)
+    if len(content) != count * dtype.itemsize:
+        raise ValueError(f"{info.filename} is cut")
+    flat = np.frombuffer(bytearray(content), dtype)
+    return flat.reshape(shape[::-1]).transpose() if fortran else flat.reshape(shape)
 
 
 def load(data: Data, path: str | Path, *, implementations: Mapping[str, str] | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.arguments import as_whole, whole
 from dovetail.contracts import data as data_parts
 from dovetail.contracts import model as model_parts
 from dovetail.contracts.arena import Arena, Layout
@@ -20,7 +21,14 @@ from dovetail.contracts.fields import FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named, NamedAccess
 from dovetail.contracts.sizes import CAPACITIES, SIZES
-from dovetail.errors import nearest
+from dovetail.errors import (
+    ArgumentError,
+    UnknownFieldError,
+    UnknownNameError,
+    UnknownWorldError,
+    nearest,
+    shown,
+)
 
 
 def _all_specs(parts: tuple[type, ...], groups: Mapping[str, type]) -> Mapping[str, FieldSpec]:
@@ -147,7 +155,7 @@ class Model(
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.sizes:
-            raise AttributeError(f"{name} is a size: it is fixed when the model is compiled")
+            raise UnknownFieldError(f"{name} is a size: it is fixed when the model is compiled")
         super().__setattr__(name, value)
 
     @property
@@ -240,6 +248,8 @@ class Data(
     """Shared by a batch and its worlds, because capacities grow for all."""
     nworld: int | None
     precision: str
+    number: int | None
+    """Which world of a batch it shows, for messages; None for a batch and for a world of its own."""
     extra: Extra
 
     def __init__(
@@ -263,6 +273,7 @@ class Data(
         set_(self, "extra", Extra(self))
         set_(self, "_worlds", {})
         set_(self, "_served_by", None)
+        set_(self, "number", None)
         _bind_groups(self, DATA_GROUPS)
 
     @property
@@ -270,6 +281,10 @@ class Data(
         """The plan that filled it last, if it still exists."""
         reference = self.__dict__["_served_by"]
         return None if reference is None else reference()
+
+    def show_as(self, number: int) -> None:
+        """Say which world of a batch it shows."""
+        object.__setattr__(self, "number", number)
 
     def note_plan(self, plan: Any) -> None:
         """Remember which plan fills it."""
@@ -287,12 +302,15 @@ class Data(
 
     def world(self, index: int) -> Data:
         """One world of a batch in MuJoCo's shapes, sharing this Data's memory."""
+        number = as_whole(index)
+        if number is None:
+            raise ArgumentError(f"a world is given by its number, not as {shown(index)}")
+        if not 0 <= number < (self.nworld or 1):
+            if self.nworld is None:
+                raise UnknownWorldError(f"this Data has one world; there is no world {shown(number)}")
+            raise UnknownWorldError(f"world {shown(number)} is out of range: there are {self.nworld}")
         if self.nworld is None:
-            if index:
-                raise IndexError(f"this Data has one world; there is no world {index}")
             return self
-        if not 0 <= index < self.nworld:
-            raise IndexError(f"world {index} is out of range: there are {self.nworld}")
         worlds: dict[int, Data] = self.__dict__["_worlds"]
         if index not in worlds:
             worlds[index] = Data(
@@ -304,6 +322,7 @@ class Data(
                 precision=self.precision,
                 world=index,
             )
+            worlds[index].show_as(index)
         return worlds[index]
 
     def worlds(self) -> Iterator[Data]:
@@ -325,12 +344,14 @@ class Data(
         """Make room: `reserve(ncon_max=n)` before writing n contacts. What the growing fields held is kept; take
         their views afterwards, because they move. Other fields stay where they are. Of a batch, every world grows."""
         sizes = self._sizes
+        for name, count in wanted.items():
+            whole(name, count, 0)
         short = {name: count for name, count in wanted.items() if count > sizes.get(name, 0)}
         if not short:
             return
         unknown = [name for name in wanted if name not in CAPACITIES]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is no capacity{nearest(unknown[0], CAPACITIES)}")
+            raise ArgumentError(f"{unknown[0]!r} is no capacity{nearest(unknown[0], CAPACITIES)}")
         grown = {name: max(count, sizes.get(name, 0) * 3 // 2 + 8) for name, count in short.items()}
         specs = [self._specs[name] for name in self._arena.layout.places]
         self._arena.grow(Layout.of(specs, {**sizes, **grown}))
@@ -338,6 +359,8 @@ class Data(
 
     def copy_from(self, other: Data) -> None:
         """Take over the numbers of a Data with the same fields and worlds."""
+        if not isinstance(other, Data):
+            raise ArgumentError(f"copy_from takes a Data, not {shown(other)}")
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
         self._arena.copy_from(other.arena)
 
@@ -414,7 +437,7 @@ class Extra:
     def __getitem__(self, name: str) -> View:
         if ":" not in name or name not in self._owner:
             names = list(self)
-            raise KeyError(f"no plugin field {name!r}{nearest(name, names)}")
+            raise UnknownNameError(f"no plugin field {name!r}{nearest(name, names)}")
         view: View = self._owner.field(name)
         return view
 

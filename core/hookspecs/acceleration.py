@@ -56,7 +56,8 @@ def actuator_plugin(  # type: ignore[empty-body]
 
 @stage(
     "acceleration",
-    reads="qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied xipos subtree_com cdof qLD qLDiagInv",
+    reads="qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied xipos subtree_com cdof qLD qLDiagInv "
+    "tree_asleep",
 )
 def smooth_acceleration(model: Model, data: Data) -> None:
     """Sum of all forces but constraint forces, and the acceleration they give (mj_fwdAcceleration)."""

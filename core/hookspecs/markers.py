@@ -19,6 +19,27 @@ When = Literal["always", "first", "last"]
 RULES = "dovetail.plugins.model_rules"
 """Where the rules about MuJoCo's models are that hookspecs name."""
 
+SLEEP = (
+    "tree_asleep tree_awake body_awake body_awake_ind parent_awake_ind dof_awake_ind ntree_awake nbody_awake "
+    "nparent_awake nv_awake"
+)
+"""Fields that say what is awake."""
+TENDONS = (
+    "ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind ten_wrapadr ten_wrapnum wrap_obj wrap_xpos "
+    "tendon_efcadr"
+)
+CONTACT_LIST = (
+    "ncon contact_candidate contact.dist contact.pos contact.frame contact.includemargin contact.friction "
+    "contact.solref contact.solreffriction contact.solimp contact.mu contact.dim contact.geom1 contact.geom2 "
+    "contact.geom contact.flex contact.elem contact.vert contact.exclude contact.efc_address"
+)
+"""Contacts as the position stages leave them."""
+ROW_LIST = (
+    "ne nf nl nefc nJ efc_type efc_id efc_J_rownnz efc_J_rowadr efc_J_rowsuper efc_J_colind efc_J efc_pos efc_margin "
+    "efc_frictionloss efc_diagApprox efc_KBIP efc_D efc_R"
+)
+"""Constraint rows as the position stages leave them."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "dovetail_stage"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail.hookspecs.markers import RULES, stage
+from dovetail.hookspecs.markers import RULES, SLEEP, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
@@ -58,13 +58,23 @@ def energy(model: Model, data: Data) -> None:
 
 @stage(
     "observe",
-    reads="tree_asleep time qpos qvel xfrc_applied qfrc_applied eq_active ten_length ncon contact.geom contact.flex "
-    "contact.elem contact.vert nefc nisland tree_island",
+    reads=f"{SLEEP} time qpos tree_island sensordata cacc cfrc_int cfrc_ext",
+    also_writes=f"{SLEEP} qacc qacc_smooth qfrc_smooth qfrc_constraint sensordata cacc cfrc_int cfrc_ext",
+    needed=f"{RULES}.flags:sleep",
+)
+def rest(model: Model, data: Data) -> None:
+    """What was computed of sleeping trees although they sleep becomes what MuJoCo has, which passes them over: no
+    acceleration, the sensors' last readings. After a reset, put the trees to sleep that begin so."""
+
+
+@stage(
+    "observe",
+    reads="tree_asleep qpos qvel xfrc_applied qfrc_applied nefc nisland tree_island",
     also_writes="qvel qacc qfrc_smooth qfrc_constraint",
     needed=f"{RULES}.flags:sleep",
 )
 def sleep(model: Model, data: Data) -> None:
-    """Decide which trees sleep or wake, and which bodies and dofs are awake (mj_sleep)."""
+    """Decide which trees fall asleep, and which bodies and dofs are awake (mj_sleep)."""
 
 
 @stage("observe", "all", when="first")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.fields import Array
-from dovetail.hookspecs.markers import RULES, stage
+from dovetail.hookspecs.markers import CONTACT_LIST, ROW_LIST, RULES, SLEEP, TENDONS, stage
 
 if TYPE_CHECKING:
     from dovetail.contracts.pairs import PairContacts
@@ -148,6 +148,17 @@ def constraint_rows(model: Model, data: Data) -> None:
     """Append constraint rows of one source: type, id, Jacobian, position, margin, softness (mj_makeConstraint).
     Built-in keys: equality, frictionloss, limit and contact; a plugin may add its own. The plan zeroes the counts
     first."""
+
+
+@stage(
+    "position",
+    reads=f"time qpos qvel xfrc_applied qfrc_applied eq_active tree_asleep {TENDONS} {CONTACT_LIST} {ROW_LIST}",
+    also_writes=f"{SLEEP} {TENDONS} {CONTACT_LIST} {ROW_LIST}",
+    needed=f"{RULES}.flags:sleep",
+)
+def wake(model: Model, data: Data) -> None:
+    """Wake the sleeping trees that something disturbs, and leave out what concerns only trees that go on sleeping:
+    contacts, constraint rows, tendons (mj_wake, mj_wakeTendon, mj_wakeCollision, mj_wakeEquality)."""
 
 
 @stage(

@@ -11,8 +11,9 @@ from dovetail.contracts.enums import JointType
 
 from .. import rotation
 from ..context import Context
-from ..defaults import DefaultClass, check_single_orientation
+from ..defaults import MAIN, DefaultClass, check_single_orientation
 from ..inertia import diagonalize
+from ..namespace import MOVED_TO
 from ..rotation import OrientationError
 from ..source import Node
 from ..tree import ORIENTATIONS, Body, Camera, Frame, Geom, Item, Joint, Light, Posed, Site, overlay
@@ -72,7 +73,11 @@ def orientation(context: Context, node: Node, kind: str, numbers: tuple[float, .
 
 def _body(context: Context, node: Node, scope: Scope) -> Scope:
     body = Body(node=node, parent=scope.body, frame=scope.frame)
-    overlay(body, node.values)
+    overlay(body, {name: value for name, value in node.values.items() if name != MOVED_TO})
+    if MOVED_TO in node.values:
+        body.frame = None
+        for frame in node.values[MOVED_TO]:
+            body.frame = _frame_pose(context, frame, body.frame)
     context.add("body", body)
     scope.body.has_children = True
     own = context.defaults.find(node, "childclass") or scope.childclass
@@ -85,22 +90,26 @@ def _frame(context: Context, node: Node, scope: Scope) -> Scope:
         raise node.error(f"frame name {name!r} is used twice; names must be unique", "name")
     if name:
         context.frames[name] = node
-    posed = Posed(node=node)
-    overlay(posed, node.values)
-    pos, quat = posed.pos, resolve_quat(context, posed)
-    if scope.frame:
-        pos, quat = rotation.accumulate(scope.frame.pos, scope.frame.quat, pos, quat)
-    frame = Frame(pos=pos, quat=rotation.normalized(quat))
+    frame = _frame_pose(context, node, scope.frame)
     own = context.defaults.find(node, "childclass") or scope.childclass
     return Scope(scope.body, frame, own, scope.bodyclass)
+
+
+def _frame_pose(context: Context, node: Node, around: Frame | None) -> Frame:
+    """Pose of a frame in the body that owns its contents, given the frame around it."""
+    posed = Posed(node=node)
+    overlay(posed, node.values)
+    # as in MuJoCo, a quaternion is made a unit one after the frames around have turned it
+    pos, quat = posed.pos, resolve_quat(context, posed) if posed.alt else posed.quat
+    if around:
+        pos, quat = rotation.accumulate(around.pos, around.quat, pos, quat)
+    return Frame(pos=pos, quat=rotation.normalized(quat))
 
 
 def _inertial(context: Context, node: Node, scope: Scope) -> None:
     body = scope.body
     if body.parent is None:
         raise node.error("the world has no inertia; put <inertial> in a body")
-    if body.explicit_inertial:
-        raise node.error("this body has an <inertial> already; write it once")
     check_single_orientation(node)
     values = node.values
     body.explicit_inertial = True
@@ -112,7 +121,7 @@ def _inertial(context: Context, node: Node, scope: Scope) -> None:
             raise node.error(f"fullinertia and {other} exclude each other; write one", other)
         body.inertia, body.iquat = _diagonalized(node)
         return
-    body.inertia = values.get("diaginertia", rotation.ORIGIN)
+    body.inertia = values.get("diaginertia", body.inertia)
     if oriented:
         body.iquat = (
             rotation.normalized(values["quat"])
@@ -163,6 +172,7 @@ def _site(context: Context, node: Node, scope: Scope) -> None:
 def _camera(context: Context, node: Node, scope: Scope) -> None:
     check_single_orientation(node)
     camera = context.defaults.of(node, scope.childclass).make(Camera)
+    camera.user = ()  # MuJoCo forgets that of defaults
     camera.node, camera.frame, camera.bodyid = node, scope.frame, scope.body.id
     apply_camera(camera, node)
     scope.body.cameras.append(camera)
@@ -184,7 +194,8 @@ def _flexcomp(context: Context, node: Node, scope: Scope) -> None:
     # as in MuJoCo, a quaternion is not normalised here: one that is longer than 1 enlarges the flex
     quat = node.values["quat"] if "quat" in node.values else resolve_quat(context, posed)
     pose = posed.pos, quat
-    make_flexcomp(context, node, scope.body, scope.bodyclass or context.defaults.main, pose)
+    own = context.defaults.classes_of(node.model)[MAIN]
+    make_flexcomp(context, node, scope.body, scope.bodyclass or own, pose)
 
 
 def _place(context: Context, node: Node, scope: Scope, kind: type[P], where: list[P]) -> None:

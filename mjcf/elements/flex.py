@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from dovetail import limits
 from dovetail.contracts.enums import EqType, GeomType, JointType
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
 from dovetail.errors import nearest
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _LEAST = 1e-15
 """mjMINVAL: scale, mass and inertiabox must be larger."""
-MAX_POINTS = 500_000
+MAX_POINTS = limits.FLEX_POINTS
 """Most points that a flexcomp may generate."""
 _FROM_FILE = ("mesh", "gmsh")
 _LISTED = ("direct", *_FROM_FILE)

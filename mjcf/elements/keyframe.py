@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from dovetail import limits
 from dovetail.contracts.enums import DynType, JointType
+from dovetail.errors import CapacityError
 
 from ..context import Context
 from ..kinds import Vec
@@ -30,6 +32,7 @@ def read_keyframe(context: Context, section: Node) -> None:
 
 def fill_keys(context: Context, lengths: dict[str, int]) -> None:
     """Check the length of every vector of every key, and make up the keys that `nkey` asks for."""
+    _check_amount(max(len(context.objects["key"]), context.sizes["nkey"]), sum(lengths.values()))
     for key in context.objects["key"]:
         if key.layout:
             _spread(context, key, key.layout)
@@ -45,6 +48,14 @@ def fill_keys(context: Context, lengths: dict[str, int]) -> None:
         context.add("key", Key())
 
 
+def _check_amount(keys: int, length: int) -> None:
+    if keys > limits.KEYS or keys * length > limits.KEY_NUMBERS:
+        raise CapacityError(
+            f"{keys:,} keyframes of {length:,} numbers each: the most is {limits.LIMITS['KEYS']} and "
+            f"{limits.LIMITS['KEY_NUMBERS']} in all; make nkey smaller"
+        )
+
+
 def _continued(context: Context, name: str, values: Vec, length: int) -> Vec:
     """A vector that stops early, as MuJoCo completes it: at rest, joints as they were written.
 
@@ -53,7 +64,7 @@ def _continued(context: Context, name: str, values: Vec, length: int) -> Vec:
     if name in _MOCAP:
         values = values[: len(values) - len(values) % _MOCAP[name]]
     rest: Vec = (REST,) * length
-    if name == "qpos" and len(context.submodels) == 1:
+    if name == "qpos":
         rest = tuple(number for joint in context.joints for number in _as_written(context, joint))
     return values + rest[len(values) :]
 
@@ -76,6 +87,7 @@ def _spread(context: Context, key: Key, layout: Layout) -> None:
         numbers = getattr(key, name)
         if numbers:
             pieces = [_joint_width(context, joints, node, layout)[index] for node in layout.joints]
+            numbers = _extended(context, joints, layout, numbers, pieces, index)
             found = _cut(key, name, numbers, layout.joints, pieces)
             rest = _written_references(context, joints, layout) if name == "qpos" else {}
             setattr(key, name, _joined(context.joints, {**rest, **_moved(found, layout)}, index))
@@ -87,6 +99,17 @@ def _spread(context: Context, key: Key, layout: Layout) -> None:
             found = _moved(_cut(key, name, numbers, bodies, [width] * len(bodies)), layout)
             mocap = [body for body in context.bodies if body.mocap]
             setattr(key, name, tuple(x for b in mocap for x in found.get(b.node, (REST,) * width)))
+
+
+def _extended(
+    context: Context, joints: dict[Node, Joint], layout: Layout, numbers: Vec, widths: list[int], index: int
+) -> Vec:
+    """The numbers of a key that stops early, up to the joints that were there when a model was attached."""
+    rest: list[float] = []
+    for node, width in zip(layout.joints[: layout.padded], widths, strict=False):
+        joint = None if index else joints.get(layout.target(node) or node)
+        rest += _as_written(context, joint) if joint else (REST,) * width
+    return numbers + tuple(rest[len(numbers) :])
 
 
 def _spread_actuators(context: Context, key: Key, layout: Layout) -> None:

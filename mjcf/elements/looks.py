@@ -63,7 +63,8 @@ def apply_material(material: Material, node: Node) -> None:
     if "texture" in node.values:
         if node.children:
             raise node.children[0].error("texture and <layer> exclude each other; write one of them")
-        layers = {int(TextureRole.RGB): node.values["texture"]}
+        if node.values["texture"]:  # an empty name says nothing
+            layers = {int(TextureRole.RGB): node.values["texture"]}
     for layer in node.children:
         layers[layer.values["role"]] = layer.values["texture"]
     material.layers = layers
@@ -83,11 +84,16 @@ def compile_materials(context: Context) -> None:
     for material in context.objects["material"]:
         ids = [-1] * len(TextureRole)
         for role, name in material.layers.items():
-            ids[role] = context.find("texture", name, material.place, "texture")
+            ids[role] = -1 if not name else context.find("texture", name, material.place, "texture")
         material.texid = tuple(ids)
     items: list[Geom | Site] = [*context.geoms, *context.sites]
     for item in items:
         if item.material:
+            if isinstance(item, Site) and "material" not in item.place.values:
+                # as in MuJoCo 3.4, both names of the material that an attached site takes from its class must exist
+                context.find(
+                    "material", item.material.removeprefix(item.place.prefix), item.place, "material"
+                )
             item.matid = context.find("material", item.material, item.place, "material")
 
 
@@ -104,8 +110,6 @@ def apply_camera(camera: Camera, node: Node) -> None:
         raise node.error("sensorsize needs resolution; add it", "sensorsize")
     if "sensorsize" in values and "fovy" in values:
         raise node.error("fovy and sensorsize both give the angle of view; write one", "fovy")
-    if min(values.get("resolution", (0,))) < 0:
-        raise node.error("the resolution cannot be negative", "resolution")
     overlay(camera, values)
 
 

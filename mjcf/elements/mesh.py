@@ -166,8 +166,11 @@ def _from_file(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
     except ValueError as problem:
         raise node.error(f"{filename}: {problem}", "file") from None
     for name, array in parts.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        bad = (
+            np.isinf(array) if name == "normal" else ~np.isfinite(array)
+        )  # a normal that is no number looks along z
+        if array.dtype.kind == "f" and bad.any():
+            row = int(np.flatnonzero(bad.any(axis=1))[0])
             raise node.error(f"{filename}: {name} {row} is not finite; repair the file", "file")
     return _mirrored(parts) if math.prod(mesh.scale) <= 0 else parts
 

@@ -33,11 +33,11 @@ def _words(text: str) -> list[str]:
 
 
 def _not_numeric(config: Config, keys: tuple[str, ...]) -> Problem | None:
+    """What is no number; white space counts for nothing, even between digits."""
     for key in keys:
-        for word in config.get(key, "").split():
-            found = NUMBER.fullmatch(word)
-            if not found:
-                return key, f"{word!r} is not a number"
+        text = "".join(config.get(key, "").split())
+        if text and not NUMBER.fullmatch(text):
+            return key, f"{text!r} is not a number"
     return None
 
 

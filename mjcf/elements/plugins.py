@@ -82,6 +82,8 @@ def read_extension(context: Context, section: Node) -> None:
         if name not in ENGINE_PLUGINS:
             hint, known = nearest(name, ENGINE_PLUGINS), listing(ENGINE_PLUGINS)
             raise node.error(f"there is no engine plugin {name!r}{hint}; known: {known}", "plugin")
+        if "plugin" not in node.raw and name not in context.engine_plugins:  # made for a composite
+            raise node.error(f"its plugin {name!r} is not declared; add <extension><plugin plugin={name!r}/>")
         context.engine_plugins.add(name)
         for child in node.children:
             if child.tag == "config":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from dovetail import limits
 from dovetail.contracts.enums import (
     ContactData,
     DataType,
@@ -30,8 +31,6 @@ from .plugins import plugin_readings
 if TYPE_CHECKING:
     from ..context import Context
 
-_MOST_NUMBERS = 2**31 - 1
-"""Addresses in sensordata are 32-bit."""
 _CONTACT_SIZES = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 _REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
 _FRAMES = {"body": ObjType.BODY, "xbody": ObjType.XBODY, "geom": ObjType.GEOM}
@@ -71,8 +70,11 @@ def compile_sensors(context: Context) -> int:
         _check_numbers(sensor)
         sensor.user = context.padded_user(sensor, "nuser_sensor", sensor.user)
         address += sensor.dim
-        if address > _MOST_NUMBERS:
-            raise sensor.place.error("the sensors together write too many numbers; remove some")
+        if address > limits.SENSOR_NUMBERS:
+            most = limits.LIMITS["SENSOR_NUMBERS"]
+            raise sensor.place.too_large(
+                f"the sensors together write too many numbers; the most is {most}", "dim"
+            )
     return address
 
 

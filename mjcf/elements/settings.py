@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from dovetail import limits
 from dovetail.contracts.enums import DisableBit, EnableBit
+from dovetail.errors import CapacityError
 
 from ..context import CompilerSettings, Context
 from ..source import Node
@@ -122,20 +126,18 @@ def read_size(context: Context, node: Node) -> None:
         lowest = -1 if name.startswith("nuser_") or name in ("njmax", "nconmax") else 0
         if value < lowest:
             raise node.error(f"{name} cannot be below {lowest}", name)
-        if value > _MOST:
-            raise node.error(f"{name} is absurdly large; the most is {_MOST}", name)
+        if value > limits.SIZES:
+            raise node.too_large(f"{name} is absurdly large; the most is {limits.SIZES}", name)
         context.sizes[name] = value
-
-
-_MOST = 10_000_000
-"""Largest size that may be asked for: a model with more would not fit in memory."""
 
 
 def read_statistic(context: Context, node: Node) -> None:
     """Read `<statistic>`."""
     if node.values.get("extent", 1.0) <= 0:
         raise node.error("extent must be positive", "extent")
-    context.statistic.update(node.values)
+    for name, value in node.values.items():
+        if not np.isnan(np.ravel(value)[0]):  # nan stands for what is to be computed
+            context.statistic[name] = value
 
 
 def settle_user_sizes(context: Context) -> None:
@@ -147,3 +149,11 @@ def settle_user_sizes(context: Context) -> None:
         if context.sizes[size] == -1:
             items = context.objects[kinds[short]] if short in kinds else []
             context.sizes[size] = max((len(item.user) for item in items), default=0)
+        _check_amount(size, context.sizes[size], len(context.objects[kinds[short]]))
+
+
+def _check_amount(size: str, length: int, count: int) -> None:
+    if length * count > limits.USER_NUMBERS:
+        raise CapacityError(
+            f"{size} = {length:,} for {count:,} objects: the most is {limits.LIMITS['USER_NUMBERS']} in all"
+        )

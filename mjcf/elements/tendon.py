@@ -134,7 +134,7 @@ def _check_numbers(context: Context, tendon: Tendon) -> None:
         )
     if tendon.springlength[0] > tendon.springlength[1]:
         raise node.error("springlength must not decrease: slack length, then taut length", "springlength")
-    if tendon.armature < 0:
+    if node.tag == "spatial" and tendon.armature < 0:
         raise node.error("armature cannot be negative", "armature")
     if node.tag == "spatial" and tendon.width <= 0:
         raise node.error("width must be positive", "width")

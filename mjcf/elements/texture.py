@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dovetail import limits
 from dovetail.contracts.enums import ColorSpace, TextureBuiltin, TextureType
 
 from ..images import MAX_PIXELS, Image, ImageError, check_size, decode_png
@@ -62,7 +64,9 @@ def compile_textures(context: Context) -> None:
 
 
 def _check_channels(texture: Texture) -> None:
-    if texture.nchannel not in (1, 3, 4):
+    """Built-in textures may have more channels than colours, which stay empty."""
+    drawn = texture.builtin != TextureBuiltin.NONE and texture.nchannel > _COLOURS
+    if texture.nchannel not in (1, 3, 4) and not drawn:
         raise texture.place.error(f"{texture.nchannel} channels are impossible; use 1, 3 or 4", "nchannel")
 
 
@@ -221,8 +225,11 @@ def _check_texture_size(texture: Texture) -> None:
     for attribute in ("width", "height") if flat else ("width",):
         if getattr(texture, attribute) < 1:
             raise node.error(f"a built-in texture needs a positive {attribute}", attribute)
-    if texture.width * (texture.height if flat else 6 * texture.width) > MAX_PIXELS:
-        raise node.error("the texture is absurdly large; make it smaller", "width")
+    pixels = texture.width * (texture.height if flat else 6 * texture.width)
+    if pixels * max(1, texture.nchannel // 4) > MAX_PIXELS:
+        raise node.too_large(
+            f"the texture is absurdly large; the most is {limits.LIMITS['IMAGE_PIXELS']}", "width"
+        )
     if texture.nchannel < _COLOURS:
         raise node.error("a built-in texture has at least 3 channels", "nchannel")
 
@@ -235,13 +242,15 @@ def _bytes(color: Vec) -> np.ndarray:
 def _blend(first: Vec, second: Vec, position: np.ndarray) -> Pixels:
     """Between two colours by a sigmoid of a position in −1…1: +1 is the first colour."""
     weight = np.clip(0.5 * (1 + position / np.sqrt(1 + position**2) * math.sqrt(2)), 0.0, 1.0)[..., None]
-    return (255 * (weight * np.array(first) + (1 - weight) * np.array(second))).astype(np.uint8)
+    blended = 255 * (weight * np.array(first) + (1 - weight) * np.array(second))
+    return np.nan_to_num(blended, nan=0.0).astype(np.uint8)
 
 
 def _grid(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pixel coordinates from −1 to 1, y upwards."""
-    x = 2 * np.arange(width) / max(width - 1, 1) - 1
-    y = 1 - 2 * np.arange(height) / max(height - 1, 1)
+    """Pixel coordinates from −1 to 1, y upwards; a single pixel is nowhere (MuJoCo: 0/0)."""
+    with np.errstate(invalid="ignore"):
+        x = 2 * np.arange(width) / np.float64(width - 1) - 1
+        y = 1 - 2 * np.arange(height) / np.float64(height - 1)
     return x[None, :], y[:, None]
 
 
@@ -293,7 +302,7 @@ def _marked(image: Pixels, texture: Texture) -> Pixels:
 
 def _scatter(image: Pixels, texture: Texture) -> None:
     """Random dots, the same in every run."""
-    chosen = uniform_numbers(image.shape[0] * image.shape[1]) < texture.random
+    chosen = _dots(image.shape[0] * image.shape[1], float(texture.random))
     image.reshape(-1, _COLOURS)[chosen] = _bytes(texture.markrgb)
 
 
@@ -305,13 +314,14 @@ _TWIST = np.uint64(0xB5026F5AA96619E9)
 
 def uniform_numbers(count: int) -> np.ndarray:
     """Numbers in [0, 1) of the 64-bit Mersenne Twister with MuJoCo's seed (C++ `mt19937_64`)."""
-    state = _seeded()
-    blocks = []
-    for _ in range(-(-count // _STATE)):
-        state = _twisted(state)
-        blocks.append(_tempered(state))
-    drawn = np.concatenate(blocks)[:count] if blocks else np.zeros(0, np.uint64)
+    drawn = _tempered(_twisted(count))
     return np.minimum(drawn.astype(np.float64) / 2.0**64, np.nextafter(1.0, 0.0))
+
+
+@lru_cache(maxsize=8)
+def _dots(count: int, share: float) -> np.ndarray:
+    """Which of so many pixels are dots: always the same."""
+    return np.flatnonzero(uniform_numbers(count) < share)
 
 
 def _seeded() -> np.ndarray:
@@ -321,22 +331,28 @@ def _seeded() -> np.ndarray:
     return np.array(state, np.uint64)
 
 
-def _twisted(state: np.ndarray) -> np.ndarray:
-    """The next block of the generator's state; its second half depends on its first."""
-    new = state.copy()
+def _twisted(count: int) -> np.ndarray:
+    """So many states of the generator, each from those 156, 311 and 312 places before it, 156 at a time."""
+    state = np.empty(count + _STATE + _SHIFT, np.uint64)
+    state[:_STATE] = _seeded()
     one = np.uint64(1)
-    for start, end in ((0, _SHIFT), (_SHIFT, _STATE - 1), (_STATE - 1, _STATE)):
-        after = state[start + 1 : end + 1] if end < _STATE else new[:1]
-        mixed = (state[start:end] & _UPPER) | (after & _LOWER)
-        shifted = (
-            state[start + _SHIFT : end + _SHIFT] if start < _SHIFT else new[start - _SHIFT : end - _SHIFT]
-        )
-        new[start:end] = shifted ^ (mixed >> one) ^ np.where(mixed & one, _TWIST, np.uint64(0))
-    return new
+    mixed, after = np.empty(_SHIFT, np.uint64), np.empty(_SHIFT, np.uint64)
+    for k in range(0, count, _SHIFT):
+        new = state[k + _STATE : k + _STATE + _SHIFT]
+        np.bitwise_and(state[k : k + _SHIFT], _UPPER, out=mixed)
+        np.bitwise_and(state[k + 1 : k + 1 + _SHIFT], _LOWER, out=after)
+        np.bitwise_or(mixed, after, out=mixed)
+        np.bitwise_and(mixed, one, out=after)
+        np.multiply(after, _TWIST, out=after)
+        np.right_shift(mixed, one, out=mixed)
+        np.bitwise_xor(mixed, after, out=mixed)
+        np.bitwise_xor(state[k + _SHIFT : k + 2 * _SHIFT], mixed, out=new)
+    return state[_STATE : _STATE + count]
 
 
 def _tempered(state: np.ndarray) -> np.ndarray:
     x = state ^ ((state >> np.uint64(29)) & np.uint64(0x5555555555555555))
-    x = x ^ ((x << np.uint64(17)) & np.uint64(0x71D67FFFEDA60000))
-    x = x ^ ((x << np.uint64(37)) & np.uint64(0xFFF7EEE000000000))
-    return x ^ (x >> np.uint64(43))
+    x ^= (x << np.uint64(17)) & np.uint64(0x71D67FFFEDA60000)
+    x ^= (x << np.uint64(37)) & np.uint64(0xFFF7EEE000000000)
+    x ^= x >> np.uint64(43)
+    return x

@@ -8,7 +8,8 @@ from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.records import siblings
 
 _READS = (
-    "ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind"
+    "ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind "
+    "qfrc_gravcomp time"
 )
 
 
@@ -22,10 +23,9 @@ def dovetail_implementations() -> list[Implementation]:
         summary="Gain times input plus bias, clamped, through the moment arms",
     )
     return [
-        attrs.evolve(numpy, reads=f"{_READS} qfrc_gravcomp time"),
+        numpy,
         attrs.evolve(
             taichi,
-            reads=f"{_READS} qfrc_gravcomp",
             supports="actuator.native actuator.gravcomp trn.joint trn.jointinparent trn.tendon trn.site "
             "trn.slidercrank trn.body",
         ),

@@ -49,8 +49,15 @@ def of_plugin(model: Any, data: Any, parts: Parts, actuator: int) -> tuple[Array
     instance = int(model.actuator_plugin[actuator])
     key = plugin_name(model, instance)
     row = row_of(model, parts, "actuator_plugin", key, np.array([actuator]))
-    result = row(model, data, actuator, plugin_config(model, instance))
     slot = f"actuator_plugin:{key}"
+    config = plugin_config(model, instance)
+    try:
+        result = row(model, data, actuator, config)
+    except (IndexError, ValueError) as problem:
+        raise RowResultError(
+            f"{slot} ({origin(row)}) does not work for {label(model, actuator)} with {dict(config)} and "
+            f"{int(model.actuator_actnum[actuator])} activations: {problem}"
+        ) from problem
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RowResultError(
             f"{slot} ({origin(row)}) returned {short(result)}; it should return (rates, force)"

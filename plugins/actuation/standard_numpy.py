@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
+from dovetail.guard import describe_control
 from dovetail.plugins.integrate.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.spatial import Array, single_dof
 
-from .rows import Parts, by_type, label, of_plugin
+from .rows import Parts, by_type, of_plugin
 
 MAXVAL = 1e10
 """A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
@@ -51,12 +52,9 @@ def usable_controls(model: Any, data: Any) -> Array:
     broken = ~(np.abs(ctrl) <= MAXVAL)
     if broken.any():
         first = int(np.argmax(broken))
-        warnings.warn(
-            f"ctrl of {label(model, first)} is {ctrl[first]} at time {float(data.time):g}: every control is taken "
-            "as 0 in this evaluation",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        number = getattr(data, "number", None)  # mjData has none
+        said = describe_control(model, first, float(ctrl[first]), float(data.time), number)
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
         return np.zeros(model.nu)
     return ctrl
 

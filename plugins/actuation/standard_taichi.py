@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
+from dovetail.backends.lanes.controls import note_broken
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
@@ -50,7 +51,7 @@ def clamped_controls(k: Kernel) -> Field:
     m, d = k.model, k.data
     ctrl = k.scratch("ctrl", m.nu)
     clamps = ~k.disabled(DisableBit.CLAMPCTRL)
-    sound = k.local(1.0)
+    sound, which, wrong = k.local(1.0), k.local(0.0), k.local(0.0)
     with k.loop(0, m.nu) as i:
         given = d.ctrl[i]
         low, high = m.actuator_ctrlrange[i]
@@ -58,8 +59,14 @@ def clamped_controls(k: Kernel) -> Field:
         value = k.select(limited, k.clip(given, low, high), given)
         ctrl[i] = value
         sound.set(k.select((value <= MAXVAL) & (value >= -MAXVAL), sound.value, 0.0))
-    with k.when(k.any(sound.value < 0.5)), k.loop(0, m.nu) as i:
-        ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
+    with k.when(k.any(sound.value < 0.5)):
+        with k.loop(0, m.nu, reverse=True) as i:
+            fit = (ctrl[i] <= MAXVAL) & (ctrl[i] >= -MAXVAL)
+            which.set(k.select(fit, which.value, i * 1.0))
+            wrong.set(k.select(fit, wrong.value, ctrl[i]))
+        note_broken(k, sound.value < 0.5, which.value, wrong.value)
+        with k.loop(0, m.nu) as i:
+            ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
     return ctrl
 
 

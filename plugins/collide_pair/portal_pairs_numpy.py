@@ -17,6 +17,7 @@ import numpy as np
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.curved_normal_numpy import curved_normal
+from dovetail.plugins.collide_pair.hulls import hull_graph
 from dovetail.plugins.collide_pair.portal_numpy import overlap
 from dovetail.plugins.collide_pair.support_numpy import (
     BOX,
@@ -97,7 +98,7 @@ class WarmClimb(HullClimb):
     __slots__ = ()
 
     def start(self, dx: float, dy: float, dz: float) -> float:
-        x, y, z = self._xyz[:, self.last].tolist()
+        x, y, z = self.hull.point(self.last)
         return dx * x + dy * y + dz * z
 
 
@@ -121,7 +122,7 @@ def _mesh(model: Model, mesh: int) -> LocalSupport:
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertices = model.mesh_vert[start : start + count]
     graph = int(model.mesh_graphadr[mesh])
-    return FirstVertex(vertices) if graph < 0 else WarmClimb(vertices, model.mesh_graph[graph:])
+    return FirstVertex(vertices) if graph < 0 else WarmClimb(hull_graph(model, mesh))
 
 
 # ---- pairs ------------------------------------------------------------------------------------------------

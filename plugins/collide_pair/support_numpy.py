@@ -5,22 +5,23 @@ where they start, and whether it is a polyhedron, whose vertices have numbers. A
 `core` (a point, a segment) that its radius surrounds evenly.
 
 A mesh stands for its convex hull. With a hull graph and at least HILLCLIMB_MIN vertices the farthest vertex is
-the one that climbing along the hull's edges from the last one found leads to, otherwise the first of all. Both are
-the same vertex where it is unique; where several are equally far, which one comes out decides which of several
-equally right contact positions is reported, and follows MuJoCo's rules given the same graph.
+the one that climbing along the hull's edges from the last one found leads to, otherwise the first of all. On a flat
+side, where several are equally far but for rounding, which one comes out decides which of several equally right
+contact positions is reported, and follows MuJoCo's rules given the same graph.
 
 See mjc_initCCDObj and the support functions beside it in MuJoCo 3.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.collide_pair.hulls import HullGraph, hull_graph
 from dovetail.plugins.collide_pair.vectors import MINVAL, ORIGIN, Matrix, Vector, add, scale
 
 if TYPE_CHECKING:
@@ -35,9 +36,6 @@ HILLCLIMB_MIN = 10
 
 LOWEST = -3.4028234663852886e38
 """Where searches for a maximum begin (-FLT_MAX, MuJoCo 3.4)."""
-
-TIE = 1e-9
-"""Vertices whose distances along a direction differ by less, relative to the mesh's size, count as equally far."""
 
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -277,29 +275,17 @@ class VertexArrayScan:
 
 
 class HullClimb:
-    """The farthest vertex of a hull, as steepest ascent along its edges from the vertex found last time finds it.
+    """The end of a steepest ascent along a hull's edges from the vertex found last time.
 
-    All vertices are measured at once; where one stands out the ascent must end there. Only among vertices equally
-    far, where it depends on the way which one comes out, is it walked.
+    It is not always the farthest vertex: mesh vertices are rounded to single precision, which leaves dents in flat
+    sides, and the ascent ends at the first of them.
     """
 
-    __slots__ = ("_ends", "_first_edge", "_ids", "_slack", "_xyz", "last")
+    __slots__ = ("hull", "last")
 
-    def __init__(self, vertices: Array, graph: Array) -> None:
-        count = int(graph[0])
-        self._first_edge = graph[2 : 2 + count]
-        self._ids = graph[2 + count : 2 + 2 * count]
-        self._ends = graph[2 + 2 * count :]
-        self._xyz = np.ascontiguousarray(vertices[self._ids].T, dtype=float)
-        self._slack = TIE * float(np.abs(self._xyz).max())
+    def __init__(self, hull: HullGraph) -> None:
+        self.hull = hull
         self.last = 0
-
-    def neighbours(self, hull_vertex: int) -> Iterator[int]:
-        """The vertices edges lead to."""
-        at = int(self._first_edge[hull_vertex])
-        while (end := int(self._ends[at])) >= 0:
-            yield end
-            at += 1
 
     def start(self, dx: float, dy: float, dz: float) -> float:
         """What the ascent has to exceed: the vertex it starts from counts only once it is seen from a neighbour,
@@ -308,28 +294,20 @@ class HullClimb:
 
     def _climb(self, dx: float, dy: float, dz: float) -> int:
         """The end of the ascent."""
-        best, before = self.last, NO_VERTEX
+        best, before, neighbours = self.last, NO_VERTEX, self.hull.neighbours
         most = self.start(dx, dy, dz)
         while best != before:
             before = best
-            for end in self.neighbours(best):
-                x, y, z = self._xyz[:, end].tolist()
+            for end, (x, y, z) in neighbours(best):
                 reach = dx * x + dy * y + dz * z
                 if reach > most:
                     most, best = reach, end
         return best
 
     def __call__(self, dx: float, dy: float, dz: float) -> tuple[Vector, int]:
-        best = NO_VERTEX
-        if abs(dx) + abs(dy) + abs(dz) < 2.0:
-            x, y, z = self._xyz
-            reach = x * dx + y * dy + z * dz
-            best = int(reach.argmax())
-            if np.count_nonzero(reach > reach[best] - self._slack) > 1:
-                best = NO_VERTEX
-        self.last = self._climb(dx, dy, dz) if best == NO_VERTEX else best
-        x, y, z = self._xyz[:, self.last].tolist()
-        return (x, y, z), int(self._ids[self.last])
+        self.last = self._climb(dx, dy, dz)
+        x, y, z = self.hull.point(self.last)
+        return (x, y, z), int(self.hull.ids[self.last])
 
 
 # ---- geoms ------------------------------------------------------------------------------------------------
@@ -344,7 +322,7 @@ def mesh_support(model: Model, mesh: int) -> LocalSupport:
         return VertexScan(vertices)
     if graph < 0:
         return VertexArrayScan(vertices)
-    return HullClimb(vertices, model.mesh_graph[graph:])
+    return HullClimb(hull_graph(model, mesh))
 
 
 def geom_shape(model: Model, data: Data, geom: int, margin: float) -> Shape:

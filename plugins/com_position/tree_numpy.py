@@ -4,6 +4,9 @@ All spatial quantities of one kinematic tree share a reference point: the centre
 `subtree_com` of the body attached to the world; axes are the world's. That keeps numbers small far from the
 origin, and lets bodies of a tree be added without shifting. `cinert` is each body's inertia and `cdof` each
 degree of freedom's unit motion there. Compare mj_comPos, mju_inertCom and mju_dofCom.
+
+Sums run in MuJoCo's order: where joints are redundant the mass matrix is singular, and its rounding is what the
+acceleration is made of.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.plugins.spatial import FREE, MINVAL, SLIDE, Array, add_to_parents, cross, single_dof
+
+_ROW, _COLUMN = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
+"""Elements of a symmetric matrix in the order xx yy zz xy xz yz."""
 
 
 def com_position(model: Any, data: Any) -> None:
@@ -28,7 +34,7 @@ def subtree_centres(model: Any, xipos: Array) -> Array:
     moment = xipos * model.body_mass[:, None]
     add_to_parents(moment, model.body_parentid)
     mass = model.body_subtreemass[:, None]
-    return np.where(mass < MINVAL, xipos, moment / np.maximum(mass, MINVAL))
+    return np.where(mass < MINVAL, xipos, moment * (1.0 / np.maximum(mass, MINVAL)))
 
 
 def inertias(model: Any, data: Any) -> Array:
@@ -36,17 +42,19 @@ def inertias(model: Any, data: Any) -> Array:
     rotation = data.ximat.reshape(-1, 3, 3)
     offset = data.xipos - data.subtree_com[model.body_rootid]
     mass = model.body_mass[:, None]
-    about_own_centre = (rotation * model.body_inertia[:, None, :]) @ rotation.transpose(0, 2, 1)
+    weighed = rotation * model.body_inertia[:, None, :]
+    parts = rotation[:, _ROW] * weighed[:, _COLUMN]  # (body, element, axis)
+    about_own_centre = parts[..., 0] + parts[..., 1] + parts[..., 2]
 
     inertia = np.empty((model.nbody, 10))
     x, y, z = offset.T
     m = model.body_mass
-    inertia[:, 0] = about_own_centre[:, 0, 0] + m * (y * y + z * z)
-    inertia[:, 1] = about_own_centre[:, 1, 1] + m * (x * x + z * z)
-    inertia[:, 2] = about_own_centre[:, 2, 2] + m * (x * x + y * y)
-    inertia[:, 3] = about_own_centre[:, 0, 1] - m * x * y
-    inertia[:, 4] = about_own_centre[:, 0, 2] - m * x * z
-    inertia[:, 5] = about_own_centre[:, 1, 2] - m * y * z
+    inertia[:, 0] = about_own_centre[:, 0] + m * (y * y + z * z)
+    inertia[:, 1] = about_own_centre[:, 1] + m * (x * x + z * z)
+    inertia[:, 2] = about_own_centre[:, 2] + m * (x * x + y * y)
+    inertia[:, 3] = about_own_centre[:, 3] - m * x * y
+    inertia[:, 4] = about_own_centre[:, 4] - m * x * z
+    inertia[:, 5] = about_own_centre[:, 5] - m * y * z
     inertia[:, 6:9] = mass * offset
     inertia[:, 9] = m
     inertia[0] = 0.0

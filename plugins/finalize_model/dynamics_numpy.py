@@ -144,6 +144,8 @@ class Inverse:
     def __init__(self, model: Any, M: Array) -> None:
         self.model = model
         self.qLD, self.diagonal = factor(model, M)
+        self.finite = bool(np.isfinite(self.diagonal).all())
+        self.start, self.count = model.M_rowadr.tolist(), model.M_rownnz.tolist()
 
     def solve(self, x: Array) -> Array:
         """M⁻¹·x."""
@@ -151,14 +153,22 @@ class Inverse:
 
     def weights(self, chain: Array, jacobian: Array) -> Array:
         """Diagonal of J·M⁻¹·Jᵀ, J (n, len(chain)) being zero outside the chain of dofs, root first."""
-        start, count, column = self.model.M_rowadr, self.model.M_rownnz, self.model.M_colind
-        position = {dof: i for i, dof in enumerate(chain.tolist())}
+        if not self.finite:
+            return self.singular_weights(chain, jacobian)
         y = jacobian.T.copy()
-        for i in range(len(chain) - 1, -1, -1):  # Lᵀ y = Jᵀ stays within the chain, which holds all ancestors
-            row = slice(start[chain[i]], start[chain[i]] + count[chain[i]] - 1)
-            ancestors = [position[dof] for dof in column[row].tolist()]
-            y[ancestors] -= np.outer(self.qLD[row], y[i])
+        for i, dof in reversed([*enumerate(chain.tolist())]):
+            # Lᵀ y = Jᵀ stays within the chain, which holds all ancestors; a simple dof has none in M
+            if self.count[dof] > 1:
+                row = slice(self.start[dof], self.start[dof] + self.count[dof] - 1)
+                y[:i] -= self.qLD[row, None] * y[i]
         return np.einsum("ik,i,ik->k", y, self.diagonal[chain], y)
+
+    def singular_weights(self, chain: Array, jacobian: Array) -> Array:
+        """The same by whole rows, as in MuJoCo: an infinity anywhere, times zero, leaves no number."""
+        rows = np.zeros((len(jacobian), self.model.nv))
+        rows[:, chain] = jacobian
+        with np.errstate(invalid="ignore"):
+            return np.array([np.sum(row * self.solve(row)) for row in rows])
 
 
 def chain_of(model: Any, dof: int) -> Array:

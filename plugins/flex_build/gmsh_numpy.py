@@ -17,6 +17,8 @@ _DIMENSIONS = {1: 1, 2: 2, 4: 3}
 """Gmsh's number of an element type → its dimension."""
 _HEADER_41 = 52
 """Bytes before the data of a binary section of format 4.1."""
+_DIGITS = 9
+"""Of the largest count."""
 
 
 def gmsh(recipe: FlexRecipe) -> FlexShape:
@@ -47,6 +49,7 @@ def _format(content: bytes) -> tuple[int, bool]:
 
 def _section(content: bytes, name: bytes) -> bytes:
     """What stands between $Name and $EndName."""
+    content = content[:-1]  # the last character of a file does not count, as in MuJoCo
     begin, end = content.find(b"$" + name), content.find(b"$End" + name)
     if begin < 0:
         raise ValueError(f"${name.decode()} is missing")
@@ -56,11 +59,22 @@ def _section(content: bytes, name: bytes) -> bytes:
     return content[start:end]
 
 
-def _numbers(section: bytes, what: str) -> Reals:
+def _numbers(words: list[bytes], what: str) -> Reals:
     try:
-        return np.array(section.split(), dtype=np.float64)
+        return np.array(words, dtype=np.float64)
     except ValueError:
         raise ValueError(f"{what} has something that is not a number") from None
+
+
+def _integers(words: list[bytes], what: str, bits: int = 64) -> Ints:
+    """Words that are integers, of so many bits."""
+    try:
+        numbers = np.array([int(word) for word in words], np.int64)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{what} has something that is not an integer where it must be one") from None
+    if len(numbers) and max(-int(numbers.min()) - 1, int(numbers.max())) >= 2 ** (bits - 1):
+        raise ValueError(f"{what} has an integer of more than {bits} bits")
+    return numbers
 
 
 def _dimension(kind: int, allowed: tuple[int, ...]) -> int:
@@ -99,27 +113,30 @@ def _check_dimensions(node_dim: int, element_dim: int, kind: int) -> None:
 
 
 def _text_41(nodes: bytes, elements: bytes) -> tuple[int, Reals, Ints]:
-    numbers = _numbers(nodes, "$Nodes")
+    numbers = nodes.split()
     if len(numbers) < 8:
         raise ValueError("the header of $Nodes is too short")
-    blocks, count, first, last, dim, _, _, inside = numbers[:8].astype(np.int64).tolist()
+    blocks, count, first, last, dim, _, _, inside = _integers(numbers[:8], "$Nodes").tolist()
+    _integers(numbers[4:7], "$Nodes", bits=32)
     _check_block(blocks, count, inside, "nodes")
     if last != inside:
         raise ValueError("the largest node tag must be the number of nodes; renumber the nodes from 1")
     data = numbers[8 : 8 + 4 * count]
     if count < 1 or len(data) < 4 * count:
         raise ValueError(f"$Nodes announces {count} nodes but has fewer")
-    _check_tags(data[:count].astype(np.int64), first)
-    words = _numbers(elements, "$Elements").astype(np.int64)
+    _check_tags(_integers(data[:count], "$Nodes"), first)
+    words = elements.split()
     if len(words) < 8:
         raise ValueError("the header of $Elements is too short")
-    blocks, total, _, _, element_dim, _, kind, inside = words[:8].tolist()
+    blocks, total, _, _, element_dim, _, kind, inside = _integers(words[:8], "$Elements").tolist()
+    _integers(words[4:7], "$Elements", bits=32)
     _check_block(blocks, total, inside, "elements")
     _check_dimensions(dim, element_dim, kind)
     rows = words[8 : 8 + (dim + 2) * total]
     if total < 1 or len(rows) < (dim + 2) * total:
         raise ValueError(f"$Elements announces {total} elements but has fewer")
-    return dim, data[count:].reshape(-1, 3), _checked(rows.reshape(total, -1)[:, 1:], first, count)
+    places = _numbers(data[count:], "$Nodes").reshape(-1, 3)
+    return dim, places, _checked(_integers(rows, "$Elements").reshape(total, -1)[:, 1:], first, count)
 
 
 def _header_41(section: bytes, what: str) -> tuple[list[int], list[int], int]:
@@ -151,22 +168,32 @@ def _binary_41(nodes: bytes, elements: bytes) -> tuple[int, Reals, Ints]:
 
 
 def _text_22(nodes: bytes, elements: bytes) -> tuple[int, Reals, Ints]:
-    numbers = _numbers(nodes, "$Nodes")
-    count = int(numbers[0]) if len(numbers) else 0
-    rows = numbers[1 : 1 + 4 * count]
+    count, node_words = _count_and_words(nodes, "$Nodes")
+    rows = node_words[: 4 * count]
     if count < 1 or len(rows) < 4 * count:
         raise ValueError(f"$Nodes announces {count} nodes but has fewer")
-    words = _numbers(elements, "$Elements").astype(np.int64)
-    if len(words) < 4:
+    _integers(rows[::4], "$Nodes")
+    total, words = _count_and_words(elements, "$Elements")
+    if len(words) < 3:
         raise ValueError("$Elements is too short")
-    total, kind, tags = int(words[0]), int(words[2]), int(words[3])
+    _, kind, tags = _integers(words[:3], "$Elements", bits=32).tolist()
     dim = _dimension(kind, (2, 4))
     skipped = 5 if tags > 0 else 3  # number, type, how many tags, and two tags if there are any
     width = skipped + dim + 1
-    data = words[1 : 1 + width * total]
+    data = words[: width * total]
     if total < 1 or len(data) < width * total:
         raise ValueError(f"$Elements announces {total} elements but has fewer")
-    return dim, rows.reshape(-1, 4)[:, 1:], _checked(data.reshape(total, width)[:, skipped:], 1, count)
+    table = _integers(data, "$Elements", bits=32).reshape(total, width)
+    return dim, _numbers(rows, "$Nodes").reshape(-1, 4)[:, 1:], _checked(table[:, skipped:], 1, count)
+
+
+def _count_and_words(section: bytes, what: str) -> tuple[int, list[bytes]]:
+    """The number that is the first line of a text section, and the words after it."""
+    line, _, rest = section.lstrip(b"\r\n").partition(b"\n")
+    digits = line.removesuffix(b"\r")
+    if not digits.isdigit() or len(digits) > _DIGITS:
+        raise ValueError(f"the first line of {what} must be a number, how many there are")
+    return int(digits), rest.split()
 
 
 def _announced(section: bytes, what: str) -> tuple[int, bytes]:

@@ -7,8 +7,12 @@ A solid has its origin as point 0; triangles that do not see it from behind make
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
+
+Reals = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _LEAST_VOLUME = 1e-15
 """mjMINVAL: six times the smallest volume of a tetrahedron, m³."""
@@ -22,7 +26,7 @@ def mesh(recipe: FlexRecipe) -> FlexShape:
     vertex, face = parts.get("vertex", np.zeros((0, 3))), parts.get("face", np.zeros((0, 3), np.int64))
     if not len(vertex) or not len(face):
         raise ValueError("the file must have vertices and faces")
-    point, face = vertex.astype(np.float64), face.astype(np.int64)
+    point, face = merged(vertex.astype(np.float64), face.astype(np.int64))
     texture = {}
     if len(parts.get("texcoord", ())):
         texture["texcoord"] = parts["texcoord"].astype(np.float64)
@@ -36,3 +40,10 @@ def mesh(recipe: FlexRecipe) -> FlexShape:
     seen = face[volume >= _LEAST_VOLUME] + 1
     element = np.hstack([np.zeros((len(seen), 1), np.int64), seen])
     return FlexShape(dim=3, point=np.vstack([recipe.origin, point]), element=element.reshape(-1), **texture)
+
+
+def merged(point: Reals, face: Ints) -> tuple[Reals, Ints]:
+    """Points in the same place become the first of them."""
+    _, first, which = np.unique(point, axis=0, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    return point[kept], np.searchsorted(kept, first[which.reshape(-1)])[face]

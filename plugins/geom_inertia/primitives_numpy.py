@@ -53,7 +53,8 @@ def _capsule_solid(r: float, half: float) -> tuple[float, Array]:
     # a hemisphere's centre of mass lies 3/8 r beyond the end of the cylinder
     ball_across = 2 / 5 * ball * r**2 + ball * height * (3 * r + 2 * height) / 8
     across = tube * (3 * r**2 + height**2) / 12 + ball_across
-    return tube + ball, moments(across, across, tube * r**2 / 2 + 2 / 5 * ball * r**2)
+    volume = math.pi * (r * r * height + 4 * r * r * r / 3)  # in MuJoCo's order, to the last bit
+    return volume, moments(across, across, tube * r**2 / 2 + 2 / 5 * ball * r**2)
 
 
 def _capsule_shell(r: float, half: float) -> tuple[float, Array]:
@@ -70,7 +71,7 @@ def cylinder(size: Array, shell: bool) -> tuple[float, Array]:
     r, half = float(size[0]), float(size[1])
     height = 2 * half
     if not shell:
-        volume = math.pi * r**2 * height
+        volume = math.pi * r * r * height
         across = volume * (3 * r**2 + height**2) / 12
         return volume, moments(across, across, volume * r**2 / 2)
     side, lid = 2 * math.pi * r * height, math.pi * r**2

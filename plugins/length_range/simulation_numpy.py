@@ -3,11 +3,14 @@
 From qpos0 the actuator pushes with a given acceleration while velocities decay; what moves it otherwise (gravity,
 springs, contacts, other actuators) is switched off, limits and equality constraints act. The extreme length in
 the last part of the run is the end of the range. Compare mj_setLengthRange.
+
+Most models are pulled all at once (`batch_numpy`), in a thousandth of the time; what that does not know is pulled by
+the stages of the pipeline, one actuator after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import exp
 from typing import TYPE_CHECKING, Any
@@ -22,7 +25,11 @@ from dovetail.contracts.enums import DisableBit, Integrator, TrnType
 from dovetail.planner import compile_plan
 from dovetail.plugins.factor_mass.ldl_numpy import solve
 
+from . import batch_numpy
+from .batch_numpy import LEAST_TIMECONST
+
 if TYPE_CHECKING:
+    from dovetail.contracts.fields import Array
     from dovetail.contracts.types import Data, Model
 
 _SWITCHED_OFF = (
@@ -36,8 +43,6 @@ _SWITCHED_OFF = (
 _LAWS = ("actuator_dyntype", "actuator_gaintype", "actuator_biastype")
 _NOT_NEEDED = ("sensor", "energy", "camera_light", "subtree_velocity", "body_forces")
 """Stages that only observe; a plan may lack them here."""
-_LEAST_TIMECONST = 0.01
-"""Velocities decay no faster than this, in s (mj_setLengthRange)."""
 _MOST_STEPS = 1_000_000
 _MINVAL = 1e-15
 
@@ -49,7 +54,52 @@ class LengthRangeError(ValueError):
 def length_range(model: Model, actuator: int, settings: Mapping[str, Any]) -> tuple[float, float]:
     """Smallest and largest length of one actuator: from limits if that is wanted, else by simulation."""
     limits = known_limits(model, actuator) if settings["uselimit"] else None
-    return limits or simulated_range(model, actuator, settings)
+    if limits:
+        return limits
+    found = simulated_together(model, [actuator], settings)
+    return checked(found[actuator], settings) if found else simulated_range(model, actuator, settings)
+
+
+def length_ranges(
+    model: Model, actuators: Sequence[int], settings: Mapping[str, Any]
+) -> Mapping[int, tuple[float, float]]:
+    """The same of many actuators, as far as they can be simulated together; an entry raises its actuator's error."""
+    limits = {k: known_limits(model, k) if settings["uselimit"] else None for k in actuators}
+    found = simulated_together(model, [k for k, known in limits.items() if known is None], settings)
+    return Ranges(limits, found, settings)
+
+
+class Ranges(dict[int, tuple[float, float]]):
+    """Ranges by actuator; what is wrong with one is found out when it is asked for."""
+
+    def __init__(
+        self, limits: Mapping[int, Any], found: Mapping[int, Array], settings: Mapping[str, Any]
+    ) -> None:
+        super().__init__({k: known for k, known in limits.items() if known is not None})
+        self.update(dict.fromkeys(found, (0.0, 0.0)))
+        self.found, self.settings = found, settings
+
+    def __getitem__(self, actuator: int) -> tuple[float, float]:
+        if actuator in self.found:
+            return checked(self.found[actuator], self.settings)
+        return super().__getitem__(actuator)
+
+
+length_range.together = length_ranges  # type: ignore[attr-defined]
+"""A row of this stage may have this, to be asked once for all actuators instead of once for each."""
+
+
+def simulated_together(
+    model: Model, actuators: Sequence[int], settings: Mapping[str, Any]
+) -> Mapping[int, Array]:
+    """Final lengths (side, 2) of those actuators that can be simulated in copies of the model at once."""
+    known = [k for k in actuators if batch_numpy.knows_actuator(model, k)]
+    if not known or not batch_numpy.knows_model(model):
+        return {}
+    with quiet_model(model, settings["timestep"]):
+        check_steps(model, settings)
+        lengths = batch_numpy.final_lengths(model, known, settings)
+    return dict(zip(known, lengths, strict=True))
 
 
 def known_limits(model: Model, actuator: int) -> tuple[float, float] | None:
@@ -119,13 +169,24 @@ def quiet_model(model: Model, timestep: float) -> Iterator[None]:
 def simulated_range(model: Model, actuator: int, settings: Mapping[str, Any]) -> tuple[float, float]:
     """The lengths at which an actuator ends up when it pulls one way, then the other."""
     with quiet_model(model, settings["timestep"]):
-        if settings["inttotal"] / model.opt.timestep > _MOST_STEPS:
-            raise LengthRangeError(f"would take more than {_MOST_STEPS} steps; shorten inttotal")
+        check_steps(model, settings)
         intervals = [final_lengths(model, actuator, side, settings) for side in (-1, 1)]
-    low, high = intervals[0][0], intervals[1][1]
+    return checked(np.array(intervals), settings)
+
+
+def check_steps(model: Model, settings: Mapping[str, Any]) -> None:
+    if settings["inttotal"] / model.opt.timestep > _MOST_STEPS:
+        raise LengthRangeError(f"would take more than {_MOST_STEPS} steps; shorten inttotal")
+
+
+def checked(intervals: Array, settings: Mapping[str, Any]) -> tuple[float, float]:
+    """The range that least and largest final lengths (side, 2) amount to, if they have settled."""
+    if not np.isfinite(intervals).all():
+        raise LengthRangeError("the simulation diverged; lower accel or timestep of <lengthrange>")
+    low, high = float(intervals[0, 0]), float(intervals[1, 1])
     if not low < high:
         raise LengthRangeError(f"pulling both ways gives the range {low:g} {high:g}, which does not increase")
-    for first, last in intervals:
+    for first, last in intervals.tolist():
         if last - first > settings["tolrange"] * (high - low):
             raise LengthRangeError(
                 f"did not converge: at the end the length still varies between {first:g} and {last:g}, "
@@ -150,13 +211,11 @@ def final_lengths(model: Model, actuator: int, side: int, settings: Mapping[str,
     plan = compile_plan(model, said, wrappers=(pull,), missing="skip")
     data = plan.make_data()
     reset(model, data)
-    decay = exp(-model.opt.timestep / max(_LEAST_TIMECONST, settings["timeconst"]))
+    decay = exp(-model.opt.timestep / max(LEAST_TIMECONST, settings["timeconst"]))
     lengths: list[float] = []
     while data.time < settings["inttotal"]:
         data.qvel[:] *= decay
         plan.step(data, 1)
         if data.time > settings["inttotal"] - settings["interval"]:
             lengths.append(float(data.actuator_length[actuator]))
-    if not np.isfinite(lengths).all():
-        raise LengthRangeError("the simulation diverged; lower accel or timestep of <lengthrange>")
-    return (min(lengths), max(lengths)) if lengths else (0.0, 0.0)
+    return (float(np.min(lengths)), float(np.max(lengths))) if lengths else (0.0, 0.0)

@@ -1,165 +1,167 @@
-"""Wavefront OBJ: vertices, normals, texture coordinates and the first group that has faces.
+"""Wavefront OBJ: vertices, normals, texture coordinates and the first group that has triangles.
 
-As MuJoCo does (`mjCMesh::LoadOBJ`, which uses tinyobjloader): materials, colours and further groups are
-ignored, quadrilaterals are cut at their first corner and larger polygons by clipping ears, and the second
-texture coordinate is flipped. Corners without a normal or texture coordinate have index −1.
+As MuJoCo does (`mjCMesh::LoadOBJ`, which uses tinyobjloader): materials, colours and further groups are ignored,
+polygons are cut by clipping ears, and the second texture coordinate is flipped. Corners without a normal or texture
+coordinate have index −1. A word counts as far as it is a number, else as 0; as an index 0 is an error.
+
+Statements of one kind are read together, all their numbers at once; only kinds with unusual lines are read word by
+word. Both take time in proportion to the file.
 """
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 
+import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
 
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_CORNER = re.compile(rb"([+-]?\d+)(?:/([+-]?\d+)?(?:/([+-]?\d+)?)?)?")
-_ATTRIBUTES = {b"v": 3, b"vn": 3, b"vt": 2}
+from .ears import triangulated
+from .obj_tables import corner_table, number_table
+from .obj_words import corner, real
+
+_WIDTHS = {"v": 3, "vt": 2, "vn": 3}
 """Statements that list numbers, and how many of them count."""
-_GROUPS = (b"o", b"g")
-Corner = tuple[int, int, int]
-"""Vertex, normal and texture coordinate of a polygon's corner, −1 for none."""
+_LARGEST = float(np.finfo(np.float32).max)
+_BLANK, _TAB, _NEWLINE = b" \t\n"
 
 
 def load_mesh(content: bytes, filename: str) -> dict[str, Array]:
     """What an OBJ file holds; parts that are absent are left out."""
-    numbers: dict[bytes, list[float]] = {key: [] for key in _ATTRIBUTES}
-    polygons: list[tuple[int, list[Corner]]] = []
-    finished = False
-    for line_number, line in enumerate(content.splitlines(), 1):
-        words = line.split()
-        if not words:
-            continue
-        if words[0] in _ATTRIBUTES:
-            numbers[words[0]].extend(_numbers(words[1:], _ATTRIBUTES[words[0]]))
-        elif words[0] == b"f":
-            counts = tuple(len(numbers[key]) // _ATTRIBUTES[key] for key in (b"v", b"vn", b"vt"))
-            corners = [_corner(word, counts, line_number) for word in words[1:]]
-            if len(corners) > 2 and not finished:
-                polygons.append((line_number, corners))
-        elif words[0] in _GROUPS and polygons:
-            finished = True
-    arrays = {key: np.array(list_, np.float64).astype(np.float32) for key, list_ in numbers.items()}
-    return _assembled({key: arrays[key].reshape(-1, width) for key, width in _ATTRIBUTES.items()}, polygons)
-
-
-def _numbers(words: list[bytes], width: int) -> list[float]:
-    """The first `width` numbers; what is missing or unreadable is 0."""
-    found = [float(word) if _NUMBER.fullmatch(word) else 0.0 for word in words[:width]]
-    return found + [0.0] * (width - len(found))
-
-
-def _corner(word: bytes, counts: tuple[int, ...], line: int) -> Corner:
-    match = _CORNER.fullmatch(word)
-    if match is None:
-        raise ValueError(
-            f"line {line}: {word[:40].decode('latin-1')!r} is no corner; write v, v/vt or v/vt/vn"
-        )
-    vertex, texcoord, normal = match.groups()
-    return (
-        _index(vertex, counts[0], line),
-        -1 if normal is None else _index(normal, counts[1], line),
-        -1 if texcoord is None else _index(texcoord, counts[2], line),
-    )
-
-
-def _index(text: bytes, count: int, line: int) -> int:
-    """Zero-based index: positive numbers count from 1, negative ones back from the latest."""
-    number = int(text) if len(text) < 12 else 0
-    index = number - 1 if number > 0 else count + number
-    if number == 0 or index < 0:
-        raise ValueError(
-            f"line {line}: index {text[:20].decode('latin-1')} does not exist; OBJ counts from 1"
-        )
-    return index
-
-
-def _assembled(attributes: dict[bytes, Array], polygons: list[tuple[int, list[Corner]]]) -> dict[str, Array]:
-    parts: dict[str, Array] = {"vertex": attributes[b"v"]}
-    if len(attributes[b"vn"]):
-        parts["normal"] = attributes[b"vn"]
-    if len(attributes[b"vt"]):
-        flipped = attributes[b"vt"].copy()
-        flipped[:, 1] = np.float32(1) - flipped[:, 1]
-        parts["texcoord"] = flipped
-    triangles = [t for line, corners in polygons for t in _triangles(corners, parts["vertex"], line)]
-    if triangles:
-        indices = np.array(triangles, np.int64)
-        if indices.max() >= 2**31:
-            raise ValueError("has an index beyond 32 bits; repair the file")
-        indices = indices.astype(np.int32)
-        parts["face"] = np.ascontiguousarray(indices[:, :, 0])
-        if "normal" in parts:
-            parts["facenormal"] = np.ascontiguousarray(indices[:, :, 1])
-        if "texcoord" in parts:
-            parts["facetexcoord"] = np.ascontiguousarray(indices[:, :, 2])
+    text = Statements.of(content)
+    numbers = {kind: _numbers(text, kind, width) for kind, width in _WIDTHS.items()}
+    parts: dict[str, Array] = {"vertex": numbers["v"]}
+    if len(numbers["vn"]):
+        parts["normal"] = numbers["vn"]
+    if len(numbers["vt"]):
+        parts["texcoord"] = np.stack([numbers["vt"][:, 0], np.float32(1) - numbers["vt"][:, 1]], axis=1)
+    for kind in ("l", "p"):
+        _corners_by_word(text, kind)  # not used, but they must be in order
+    triangles = _first_triangles(text, parts["vertex"])
+    if len(triangles):
+        indices = {"face": 0, "facetexcoord": 1, "facenormal": 2}
+        wanted = [name for name in indices if name.removeprefix("face") in ("", *parts)]
+        parts |= {name: np.ascontiguousarray(triangles[:, :, indices[name]]) for name in wanted}
     return parts
 
 
-def _triangles(corners: list[Corner], vertices: Array, line: int) -> list[tuple[Corner, Corner, Corner]]:
-    if len(corners) == 3:
-        return [(corners[0], corners[1], corners[2])]
-    outside = [corner[0] for corner in corners if corner[0] >= len(vertices)]
-    if outside:
-        raise ValueError(f"line {line}: vertex {outside[0] + 1} does not exist; there are {len(vertices)}")
-    if len(corners) == 4:
-        a, b, c, d = corners
-        return [(a, b, c), (a, c, d)]
-    points = vertices[[corner[0] for corner in corners]]
-    return _clipped_ears(corners, points[:, _drawing_axes(points)])
+@attrs.frozen(eq=False)
+class Statements:
+    """The lines of a file by what they state."""
+
+    content: bytes
+    """Lines that begin with their keyword."""
+    starts: Array
+    """Where each line begins, and where another would."""
+    kinds: dict[str, Array]
+    """Numbers of the lines of each kind, from 0."""
+
+    @classmethod
+    def of(cls, content: bytes) -> Statements:
+        text = tidied(content) + b"\n\n\n"
+        letters = np.frombuffer(text, np.uint8)
+        starts = np.concatenate([[0], np.flatnonzero(letters[:-2] == _NEWLINE) + 1])
+        first, second, third = (letters[starts[:-1] + k] for k in range(3))
+        short, long = (((letter == _BLANK) | (letter == _TAB)) for letter in (second, third))
+        kinds = {kind: np.flatnonzero((first == ord(kind)) & short) for kind in "vflpgo"}
+        for kind in ("vt", "vn"):
+            kinds[kind] = np.flatnonzero((first == ord("v")) & (second == ord(kind[1])) & long)
+        return cls(text, starts, kinds)
+
+    def block(self, kind: str) -> bytes:
+        """All lines of a kind, each with its newline."""
+        lines = self.kinds[kind]
+        if not len(lines):
+            return b""
+        breaks = np.flatnonzero(np.diff(lines) != 1)
+        first = self.starts[lines[np.append(0, breaks + 1)]].tolist()
+        end = self.starts[lines[np.append(breaks, -1)] + 1].tolist()
+        return b"".join(self.content[a:b] for a, b in zip(first, end, strict=True))
+
+    def words(self, kind: str) -> list[list[bytes]]:
+        """The words of each line of a kind, without its keyword."""
+        lines = self.block(kind).replace(b"\t", b" ").split(b"\n")[:-1]
+        return [[word for word in line.split(b" ")[1:] if word] for line in lines]
+
+    def counts_before(self, lines: Array) -> Array:
+        """How many vertices, texture coordinates and normals stand before each line."""
+        return np.stack([np.searchsorted(self.kinds[kind], lines) for kind in _WIDTHS], axis=1)
 
 
-def _drawing_axes(points: Array) -> list[int]:
-    """The two axes in which the polygon is largest: those across the biggest part of its first proper corner."""
-    count = len(points)
-    for k in range(count):
-        first = points[(k + 1) % count] - points[k]
-        second = points[(k + 2) % count] - points[(k + 1) % count]
-        normal = np.abs(np.cross(first, second))
-        if (normal > np.finfo(np.float32).eps).any():
-            if normal[0] > normal[1] and normal[0] > normal[2]:
-                return [1, 2]
-            return [0, 1] if normal[2] > normal[0] and normal[2] > normal[1] else [0, 2]
-    return [1, 2]
+def tidied(content: bytes) -> bytes:
+    """Lines without what stands before their keyword or after a NUL, ended by newlines alone."""
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in content:
+        content = b"\n".join(line.partition(b"\0")[0] for line in content.split(b"\n"))
+    if b"\n " in content or b"\n\t" in content or content[:1] in (b" ", b"\t"):
+        content = b"\n".join(line.lstrip(b" \t") for line in content.split(b"\n"))
+    return content
 
 
-def _clipped_ears(corners: list[Corner], flat: Array) -> list[tuple[Corner, Corner, Corner]]:
-    """Cut off corners that contain no other vertex until a triangle is left."""
-    left = list(range(len(corners)))
-    found: list[tuple[int, int, int]] = []
-    start, tries = 0, len(left)
-    after = np.roll(flat, -1, axis=0)
-    area = float(np.sum(flat[:, 0] * after[:, 1] - flat[:, 1] * after[:, 0]))
-    while len(left) > 3 and tries > 0:
-        count = len(left)
-        start %= count
-        ear = tuple(left[(start + k) % count] for k in range(3))
-        others = [left[(start + k) % count] for k in range(3, count)]
-        if _is_ear(flat[list(ear)], flat[others], area):
-            found.append((ear[0], ear[1], ear[2]))
-            del left[(start + 1) % count]
-            tries = len(left) + 1
-        else:
-            start += 1
-        tries -= 1
-    if len(left) == 3:
-        found.append((left[0], left[1], left[2]))
-    return [(corners[a], corners[b], corners[c]) for a, b, c in found]
+def _numbers(text: Statements, kind: str, width: int) -> Array:
+    """What statements of a kind list, (n, width); what is absent is 0, what is too large the largest."""
+    table = number_table(text.block(kind), kind.encode(), len(text.kinds[kind]), width)
+    if table is None:
+        rows = [[real(word) for word in words[:width]] for words in text.words(kind)]
+        table = np.array([row + [0.0] * (width - len(row)) for row in rows]).reshape(-1, width)
+    return np.clip(table, -_LARGEST, _LARGEST).astype(np.float32)
 
 
-def _is_ear(triangle: Array, others: Array, area: float) -> bool:
-    (x0, y0), (x1, y1), (x2, y2) = triangle
-    turn = (x1 - x0) * (y2 - y1) - (y1 - y0) * (x2 - x1)
-    if turn * area < 0:
-        return False
-    return not any(_inside(triangle, x, y) for x, y in others)
+def _first_triangles(text: Statements, vertices: Array) -> Array:
+    """Triangles (n, 3, 3) of the first group that has any: corners, by vertex, texture coordinate and normal."""
+    corners, sizes = _faces(text)
+    lines = text.kinds["f"]
+    ends = np.cumsum(sizes)
+    for part in _groups(text):
+        own = corners[ends[part.start] - sizes[part.start] : ends[part.stop - 1]]
+        _check_vertices(own, sizes[part], lines[part], len(vertices))
+        places = triangulated(sizes[part], own[:, 0], vertices)
+        if len(places):
+            return own[places].astype(np.int32)
+    return np.zeros((0, 3, 3), np.int32)
 
 
-def _inside(triangle: Array, x: float, y: float) -> bool:
-    """Whether a point lies in a triangle, by counting crossings of a ray."""
-    inside = False
-    for (xa, ya), (xb, yb) in zip(triangle, triangle[[2, 0, 1]], strict=True):
-        if (ya > y) != (yb > y) and x < (xb - xa) * (y - ya) / (yb - ya) + xa:
-            inside = not inside
-    return inside
+def _groups(text: Statements) -> list[slice]:
+    """Which faces stand in the same group; a group of lines and points alone that an object follows is the last."""
+    lines, kinds = text.kinds["f"], text.kinds
+    beginnings = np.union1d(kinds["g"], kinds["o"])
+    bounds = np.searchsorted(lines, beginnings)
+    strokes = np.searchsorted(np.union1d(kinds["l"], kinds["p"]), beginnings)
+    stroked = (np.diff(strokes, prepend=0) > 0) & np.isin(beginnings, kinds["o"])
+    last = bounds[np.argmax(stroked)] if stroked.any() else len(lines)
+    places = np.unique(np.concatenate([[0], bounds[bounds < last], [last]])).tolist()
+    return [slice(a, b) for a, b in pairwise(places)]
+
+
+def _faces(text: Statements) -> tuple[Array, Array]:
+    """Corners of all faces one after the other, counted from 0, −1 for what is absent, and how many each face has."""
+    lines = text.kinds["f"]
+    table = corner_table(text.block("f"), len(lines))
+    if table is None:
+        return _corners_by_word(text, "f")
+    written, sizes = table
+    if written.min() < 0:
+        before = np.repeat(text.counts_before(lines), sizes, axis=0)
+        return np.where(written > 0, written - 1, np.where(written < 0, before + written, -1)), sizes
+    return written - 1, sizes
+
+
+def _corners_by_word(text: Statements, kind: str) -> tuple[Array, Array]:
+    """The same for lines of any kind, corner by corner."""
+    lines = text.kinds[kind]
+    rows = zip(text.words(kind), text.counts_before(lines).tolist(), lines.tolist(), strict=True)
+    corners = [[corner(word, before, line + 1) for word in words] for words, before, line in rows]
+    flat = np.array([each for row in corners for each in row], np.int64).reshape(-1, 3)
+    return flat, np.array([len(row) for row in corners], np.int64)
+
+
+def _check_vertices(corners: Array, sizes: Array, lines: Array, count: int) -> None:
+    """Vertices must exist, at least those of faces that have three corners."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    bad = np.flatnonzero(((corners[:, 0] < 0) | (corners[:, 0] >= count)) & (sizes[owner] > 2))
+    if len(bad):
+        raise ValueError(
+            f"line {lines[owner[bad[0]]] + 1}: vertex {corners[bad[0], 0] + 1} does not exist; there are {count}"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
+from dovetail.errors import UnknownIndexError
 from dovetail.plugins.body_forces.contact_forces import contact_forces
 
 
@@ -12,6 +13,6 @@ def contact_force(model: Any, data: Any, contact_id: int) -> Array:
     """Force [N] along the contact's normal and two tangents, then torque [N m] about the same axes, that the first
     geom exerts on the second; all zero while the contact has no rows."""
     if not 0 <= contact_id < data.ncon:
-        raise IndexError(f"there is no contact {contact_id}: data.ncon is {data.ncon}")
+        raise UnknownIndexError(f"there is no contact {contact_id}: data.ncon is {data.ncon}")
     force: Array = contact_forces(model, data)[contact_id]
     return force

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.errors import UnknownIndexError
 from dovetail.plugins.collide_pair.analytic_records import analytic_records
 from dovetail.plugins.collide_pair.convex_numpy import Query, convex_witness
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, convex_records
@@ -76,7 +77,9 @@ def geom_distance(model: Model, data: Data, geom1: int, geom2: int, distmax: flo
     points (6), zero if the geoms are farther apart or of types that do not collide."""
     for geom in (geom1, geom2):
         if not 0 <= geom < model.ngeom:
-            raise IndexError(f"geom_distance: no geom {geom}; the model has {model.ngeom}, numbered from 0")
+            raise UnknownIndexError(
+                f"geom_distance: no geom {geom}; the model has {model.ngeom}, numbered from 0"
+            )
     swapped = int(model.geom_type[geom1]) > int(model.geom_type[geom2])
     lower, higher = (geom2, geom1) if swapped else (geom1, geom2)
     pair = f"{_NAMES[int(model.geom_type[lower])]}-{_NAMES[int(model.geom_type[higher])]}"

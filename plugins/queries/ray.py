@@ -3,7 +3,8 @@
 A ray is point + x·vector with x ≥ 0, in the world frame; results are x, or −1 and geom −1 if it meets nothing.
 Geoms are seen as they are drawn: not those of `bodyexclude`, nor transparent ones (alpha zero, of the material if
 there is one), nor those whose group `geomgroup` (six flags) leaves out, nor without `flg_static` those fixed in
-the world. Planes end where they are drawn to end. Poses come from the stage kinematics.
+the world. Planes end where they are drawn to end. To geoms of type sdf the result is a length, whatever the vector's.
+Poses come from the stage kinematics.
 
 Compare mj_ray, mj_multiRay, mju_rayGeom, mj_rayMesh and mj_rayHfield. Deviation: to save work mj_multiRay passes
 over geoms by angles that do not always enclose them, and so misses some hits that mj_ray finds; `multi_ray`
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.queries import ray_surfaces
+from dovetail.plugins.queries import ray_fields, ray_surfaces
 from dovetail.plugins.queries.ray_shapes import SHAPES, in_frame
 from dovetail.plugins.spatial import MINVAL, Array
 
@@ -131,12 +132,10 @@ def _geom_distances(model: Any, data: Any, geom: int, point: Array, vectors: Arr
     if kind in SHAPES:
         origins = np.broadcast_to(origin, directions.shape)
         return SHAPES[kind](origins, directions, model.geom_size[geom])
-    if kind in _SURFACES:
-        surface = _SURFACES[kind]
-        return np.array([surface(model, geom, origin, direction) for direction in directions])
-    raise ValueError(
-        f"geom {geom} has type {kind.keyword}, whose surface rays cannot find; leave it out by geomgroup"
-    )
+    if kind == GeomType.SDF:
+        return ray_fields.sdf(model, data, geom, np.broadcast_to(origin, directions.shape), directions)
+    surface = _SURFACES[kind]
+    return np.array([surface(model, geom, origin, direction) for direction in directions])
 
 
 def _check_vectors(vectors: Array) -> None:

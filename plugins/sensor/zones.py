@@ -129,6 +129,7 @@ INSIDE: Mapping[GeomType, Callable[[Array, Array], Array]] = {
     GeomType.ELLIPSOID: inside_ellipsoid,
     GeomType.CYLINDER: inside_cylinder,
     GeomType.BOX: inside_box,
+    GeomType.SDF: lambda point, size: np.zeros(len(point), bool),  # MuJoCo has no such volumes and stops
 }
 MEETS: Mapping[GeomType, Callable[[Array, Array, Array], Array]] = {
     GeomType.SPHERE: meets_sphere,
@@ -136,4 +137,5 @@ MEETS: Mapping[GeomType, Callable[[Array, Array, Array], Array]] = {
     GeomType.ELLIPSOID: meets_ellipsoid,
     GeomType.CYLINDER: meets_cylinder,
     GeomType.BOX: meets_box,
+    GeomType.SDF: lambda point, along, size: np.zeros(len(point), bool),
 }

@@ -140,6 +140,7 @@ INSIDE: Mapping[GeomType, Callable[[Kernel, Vector, Vector], Any]] = {
     GeomType.ELLIPSOID: inside_ellipsoid,
     GeomType.CYLINDER: inside_cylinder,
     GeomType.BOX: inside_box,
+    GeomType.SDF: lambda k, point, size: size[0] < size[0],  # MuJoCo has no such volumes and stops
 }
 MEETS: Mapping[GeomType, Callable[[Kernel, Vector, Vector, Vector], Any]] = {
     GeomType.SPHERE: meets_sphere,
@@ -147,4 +148,5 @@ MEETS: Mapping[GeomType, Callable[[Kernel, Vector, Vector, Vector], Any]] = {
     GeomType.ELLIPSOID: meets_ellipsoid,
     GeomType.CYLINDER: meets_cylinder,
     GeomType.BOX: meets_box,
+    GeomType.SDF: lambda k, point, along, size: size[0] < size[0],
 }

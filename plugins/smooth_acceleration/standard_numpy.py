@@ -1,7 +1,8 @@
 """All forces but those of constraints, and the acceleration they give.
 
 qfrc_smooth = passive − bias + applied + actuator forces + what the Cartesian xfrc_applied amounts to in joint
-coordinates; qacc_smooth = M⁻¹·qfrc_smooth. Compare mj_fwdAcceleration and mj_xfrcAccumulate.
+coordinates; qacc_smooth = M⁻¹·qfrc_smooth. Trees that sleep have neither. Compare mj_fwdAcceleration and
+mj_xfrcAccumulate.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.enums import EnableBit
 from dovetail.plugins.factor_mass.ldl_numpy import solve
 from dovetail.plugins.spatial import Array, add_to_parents, cross, dot
+from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 
 def smooth_acceleration(model: Any, data: Any) -> None:
@@ -21,6 +24,8 @@ def smooth_acceleration(model: Any, data: Any) -> None:
     data.qfrc_smooth[:] = data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator
     if data.xfrc_applied.any():
         data.qfrc_smooth[:] += cartesian_forces(model, data)
+    if model.opt.enableflags & EnableBit.SLEEP:
+        data.qfrc_smooth[data.tree_asleep[model.dof_treeid] >= 0] = 0.0
     data.qacc_smooth[:] = solve(model, data.qLD, data.qLDiagInv, data.qfrc_smooth)
 
 
@@ -30,4 +35,7 @@ def cartesian_forces(model: Any, data: Any) -> Array:
     lever = data.xipos - data.subtree_com[model.body_rootid]
     spatial = np.hstack([torque + cross(lever, force), force])
     add_to_parents(spatial, model.body_parentid)
-    return dot(data.cdof, spatial[model.dof_bodyid])
+    joint_forces: Array = dot(data.cdof, spatial[model.dof_bodyid])
+    if not is_sparse(model) and not np.isfinite(data.xfrc_applied[1:]).all():
+        joint_forces[:] = np.nan  # MuJoCo multiplies dense Jacobians, whose zeros do not hide NaN
+    return joint_forces

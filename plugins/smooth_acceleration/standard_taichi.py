@@ -10,6 +10,7 @@ from dovetail.backends.lanes.algebra import cross, dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.bias_force.rne_taichi import add_to_parents
 from dovetail.plugins.factor_mass.ldl_taichi import copy, solve
+from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 
 def smooth_acceleration(k: Kernel) -> None:
@@ -29,10 +30,14 @@ def smooth_acceleration(k: Kernel) -> None:
 def cartesian_forces(k: Kernel) -> None:
     """Add the joint forces of xfrc_applied (force, torque), which acts at bodies' centres of mass in world axes."""
     m, d = k.model, k.data
-    used = k.local(0.0)
+    largest = k.local(0.0)
+    stray = k.local(0.0)
     with k.loop(1, m.nbody) as body:
-        used += dot(d.xfrc_applied[body], d.xfrc_applied[body])
-    with k.when(k.any(used.value != 0.0)):
+        for number in d.xfrc_applied[body]:
+            largest.set(k.max(largest.value, k.abs(number)))
+            stray += number - number
+    used = (largest.value != 0.0) | (stray.value != 0.0)
+    with k.when(k.any(used)):
         spatial = k.scratch("spatial", m.nbody, 6)
         with k.loop(1, m.nbody) as body:
             force, torque = d.xfrc_applied[body][:3], d.xfrc_applied[body][3:]
@@ -40,4 +45,8 @@ def cartesian_forces(k: Kernel) -> None:
             spatial[body] = vector(torque + cross(lever, force), force)
         add_to_parents(k, spatial)
         with k.loop(0, m.nv) as dof:
-            d.qfrc_smooth[dof] += dot(d.cdof[dof], spatial[m.dof_bodyid[dof]])
+            before = d.qfrc_smooth[dof]
+            # MuJoCo multiplies dense Jacobians, whose zeros do not hide NaN: every joint gets it.
+            more = 0.0 if is_sparse(k.structure) else stray.value
+            total = before + dot(d.cdof[dof], spatial[m.dof_bodyid[dof]]) + more
+            d.qfrc_smooth[dof] = k.select(used, total, before)

@@ -7,6 +7,7 @@ move a common kinematic tree. Compare mj_projectConstraint, and dualFinish and d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,6 +30,7 @@ from dovetail.plugins.solve_constraints.sparse_numpy import (
     entries,
     inverse_mass,
     jacobian,
+    joint_forces,
     uses_sparse_jacobian,
 )
 from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
@@ -98,7 +100,7 @@ class Dual:
 
     def residual(self, force: Array, row: int) -> float:
         """Slope of the cost with respect to one row's force."""
-        return float(self.b[row] + self.values[row] @ force[self.columns[row]])
+        return float(self.b[row] + (self.values[row] * force[self.columns[row]]).sum())
 
     def block(self, row: int, size: int) -> Array:
         """A + R among `size` rows of one contact, which all feel the same rows."""
@@ -143,12 +145,13 @@ def starting_forces(model: Any, data: Any, dual: Dual, J: Any) -> Array:
 def whole_scale(model: Any) -> float:
     """What improvement is multiplied by before it is compared with the tolerance: 1 / total inertia of the model at
     its reference pose."""
-    return 1.0 / (model.stat.meaninertia * max(1, model.nv))
+    total = float(model.stat.meaninertia) * max(1, model.nv)
+    return 1.0 / total if total else math.inf  # a model may say that its inertia is zero
 
 
 def finish(model: Any, data: Any, J: Any) -> None:
     """Write qfrc_constraint and qacc from the forces of the rows."""
-    data.qfrc_constraint[:] = J.T @ data.efc_force[: data.nefc]
+    data.qfrc_constraint[:] = joint_forces(J, data.efc_force[: data.nefc])
     data.qacc[:] = data.qacc_smooth + solve(model, data.qLD, data.qLDiagInv, data.qfrc_constraint)
 
 

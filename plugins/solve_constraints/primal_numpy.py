@@ -123,6 +123,8 @@ def step(problem: Problem, point: Point, direction: Array, settings: Settings) -
     """The best point in a direction, the slope left there, and how many evaluations it took; `point` itself if the
     direction does not lead down."""
     length = float(np.linalg.norm(direction))
+    if np.isnan(length):
+        return point_at(problem, point.qacc + direction, point.Ma, point.jar), 1.0, 0
     if not MINVAL <= length < np.inf:
         return point, 1.0, 0
     Mv, Jv = problem.M @ direction, problem.J @ direction

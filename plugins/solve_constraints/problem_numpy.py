@@ -14,7 +14,13 @@ import numpy as np
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.solve_constraints.cost_numpy import Rows, evaluate, rows_of
 from dovetail.plugins.solve_constraints.dual_numpy import whole_scale
-from dovetail.plugins.solve_constraints.sparse_numpy import jacobian, mass_matrix, matrix, symmetric
+from dovetail.plugins.solve_constraints.sparse_numpy import (
+    jacobian,
+    joint_forces,
+    mass_matrix,
+    matrix,
+    symmetric,
+)
 from dovetail.plugins.spatial import Array
 
 
@@ -124,7 +130,7 @@ def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
     force, state, cost = evaluate(problem.rows, jar)
     excess = Ma - problem.qfrc_smooth
     gauss = 0.5 * float(excess @ (qacc - problem.qacc_smooth))
-    qfrc_constraint = problem.J.T @ force
+    qfrc_constraint = joint_forces(problem.J, force)
     return Point(
         qacc=qacc,
         Ma=Ma,

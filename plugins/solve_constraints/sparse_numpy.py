@@ -60,6 +60,15 @@ def jacobian(model: Any, data: Any) -> Any:
     return matrix(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc], data.efc_J_colind, data.efc_J, model.nv)
 
 
+def joint_forces(J: Any, force: Array) -> Array:
+    """Jᵀ·force, row after row with each product rounded: forces of stiff rows that cancel do so exactly, as in
+    mju_mulMatTVec. BLAS adds products it has not rounded, and leaves the rounding of numbers that may be large."""
+    if isinstance(J, np.ndarray):
+        total: Array = (J * force[:, None]).sum(axis=0)
+        return total
+    return np.asarray(J.T @ force)
+
+
 def mass_matrix(model: Any, data: Any) -> Any:
     """M with both triangles."""
     return symmetric(model.M_rownnz, model.M_rowadr, model.M_colind, data.M)

@@ -11,6 +11,7 @@ piece. Compare mj_tendon.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -147,8 +148,14 @@ class Piece:
 
     def __init__(self, points: list[Array], bodies: list[int], objects: list[int], on_surface: float) -> None:
         self.points, self.bodies, self.objects = points, bodies, objects
-        steps = zip(points[:-1:2], points[1::2], strict=True)
-        self.length = on_surface + sum(float(np.linalg.norm(b - a)) for a, b in steps)
+        steps = [distance(a, b) for a, b in zip(points[:-1:2], points[1::2], strict=True)]
+        self.length = steps[0] if len(steps) == 1 else on_surface + steps[0] + steps[1]
+
+
+def distance(a: Array, b: Array) -> float:
+    """Between two points, summed in MuJoCo's order."""
+    x, y, z = (a - b).tolist()
+    return sqrt(x * x + y * y + z * z)
 
 
 def piece_between(model: Any, data: Any, place: int, goal: int) -> Piece:

@@ -1,25 +1,29 @@
 """The shortest way around a sphere or an infinite cylinder, past a side point or inside the surface.
 
 A sphere is wrapped in the plane through its centre and both ends, a cylinder in its cross-section, where the
-path also climbs along the axis in proportion to its length. In that plane points are complex numbers with the
-centre at zero, so a rotation is a product. Points are given and returned in the world frame. Compare mju_wrap.
+path also climbs along the axis in proportion to its length. In that plane the centre is zero. Points are given
+and returned in the world frame. Compare mju_wrap.
+
+Whether there is a detour at all is decided by comparisons that a tendon may meet exactly: a site on the surface,
+a path straight through the axis. The order of operations is therefore MuJoCo's, in plain floats.
 """
 
 from __future__ import annotations
 
-import cmath
 from collections.abc import Sequence
-from math import acos, asin, hypot, pi, sqrt
+from math import acos, asin, cos, pi, sin, sqrt
 from typing import TypeAlias
 
-import numpy as np
-
 from dovetail.plugins.spatial import MINVAL, Array
+
+Numbers: TypeAlias = Sequence[float]
+Flat: TypeAlias = tuple[float, float]
+"""A point of the plane."""
 
 Detour: TypeAlias = tuple[float, Array, Array]
 """Length on the surface, where the path reaches it, where it leaves it."""
 
-Arc: TypeAlias = tuple[float, complex, complex]
+Arc: TypeAlias = tuple[float, Flat, Flat]
 """The same in the plane."""
 
 _NEAR_ONE = 1.0 - 1e-7
@@ -33,85 +37,131 @@ def wrap(
     start: Array, end: Array, centre: Array, axes: Array, radius: float, cylinder: bool, side: Array | None
 ) -> Detour | None:
     """The detour of a straight path from `start` to `end` around a geom, or None if it needs none."""
-    p, q = (start - centre) @ axes, (end - centre) @ axes
-    if np.linalg.norm(p) < MINVAL or np.linalg.norm(q) < MINVAL:
+    columns = axes.T.tolist()
+    p, q = _seen_from(columns, start - centre), _seen_from(columns, end - centre)
+    if _norm(p) < MINVAL or _norm(q) < MINVAL:
         return None
-    plane = np.eye(3)[:2] if cylinder else _plane_through(p, q)
-    inside, towards = False, None
-    if side is not None:
-        local = (side - centre) @ axes
-        inside = bool(np.linalg.norm(local) < radius)
-        towards = _unit(complex(*(plane @ local))) * radius
-    flat = complex(*(plane @ p)), complex(*(plane @ q))
-    arc = inside_point(*flat, radius) if inside else around_circle(*flat, radius, towards)
+    plane = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)) if cylinder else _plane_through(p, q)
+    a, b = _flatten(plane, p), _flatten(plane, q)
+    local = None if side is None else _seen_from(columns, side - centre)
+    if local is not None and _norm(local) < radius:
+        arc = inside_point(a, b, radius)
+    else:
+        arc = around_circle(a, b, radius, None if local is None else _towards(plane, local, radius))
     if arc is None:
         return None
     length, first, last = arc
-    reach, leave = first.real * plane[0] + first.imag * plane[1], last.real * plane[0] + last.imag * plane[1]
+    reach, leave = _unflatten(plane, first), _unflatten(plane, last)
     if cylinder:
         length = _climb(p, q, length, reach, leave)
-    return length, centre + axes @ reach, centre + axes @ leave
+    rows = axes.tolist()
+    return length, centre + _seen_from(rows, reach), centre + _seen_from(rows, leave)
 
 
-def _plane_through(p: Array, q: Array) -> Array:
-    """Two orthogonal unit vectors of the plane through the centre and both points, the first along p."""
-    first = p / np.linalg.norm(p)
-    normal = np.cross(p, q)
-    length = np.linalg.norm(normal)
+def _dot(a: Numbers, b: Numbers) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _norm(v: Numbers) -> float:
+    return sqrt(_dot(v, v))
+
+
+def _cross(a: Numbers, b: Numbers) -> list[float]:
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def _normalised(v: Numbers) -> list[float]:
+    length = _norm(v)
     if length < MINVAL:
+        return [1.0, 0.0, 0.0]
+    inverse = 1.0 / length
+    return [x * inverse for x in v]
+
+
+def _seen_from(axes: Sequence[Numbers], v: Array | Numbers) -> list[float]:
+    x, y, z = map(float, v)
+    return [row[0] * x + row[1] * y + row[2] * z for row in axes]
+
+
+def _flatten(plane: Sequence[Numbers], v: Numbers) -> Flat:
+    return _dot(v, plane[0]), _dot(v, plane[1])
+
+
+def _unflatten(plane: Sequence[Numbers], z: Flat) -> list[float]:
+    return [across * z[0] + up * z[1] for across, up in zip(*plane, strict=True)]
+
+
+def _towards(plane: Sequence[Numbers], local: Numbers, radius: float) -> Flat:
+    """The point of the circle in the direction of a side point."""
+    x, y = _unit(_flatten(plane, local))
+    return x * radius, y * radius
+
+
+def _plane_through(p: Numbers, q: Numbers) -> tuple[list[float], list[float]]:
+    """Two orthogonal unit vectors of the plane through the centre and both points, the first along p."""
+    first, normal = _normalised(p), _cross(p, q)
+    if _norm(normal) < MINVAL:
         # the points are in line with the centre: any plane will do, MuJoCo's leaves out the largest component
-        other = np.ones(3)
+        other = [1.0, 1.0, 1.0]
         other[_largest(first)] = 0.0
-        normal = np.cross(first, other)
-        length = np.linalg.norm(normal)
-    second = np.cross(normal / length, first)
-    return np.array([first, second / np.linalg.norm(second)])
+        normal = _cross(first, other)
+    return first, _normalised(_cross(_normalised(normal), first))
 
 
-def _largest(v: Array) -> int:
-    x, y, z = np.abs(v).tolist()
+def _largest(v: Numbers) -> int:
+    x, y, z = map(abs, v)
     if y > x and y > z:
         return 1
     return 2 if z > x and z > y else 0
 
 
-def _climb(p: Array, q: Array, arc: float, reach: Array, leave: Array) -> float:
+def _climb(p: Numbers, q: Numbers, arc: float, reach: list[float], leave: list[float]) -> float:
     """Set the heights of both points on a cylinder; returns the length of the helix between them."""
-    before, after = hypot(*(p - reach)[:2].tolist()), hypot(*(q - leave)[:2].tolist())
-    slope = (q[2] - p[2]) / (before + arc + after)
-    reach[2] = p[2] + slope * before
-    leave[2] = p[2] + slope * (before + arc)
-    return hypot(arc, float(leave[2] - reach[2]))
+    before, after = _apart(p, reach), _apart(q, leave)
+    rise, whole = q[2] - p[2], max(MINVAL, before + arc + after)
+    reach[2] = p[2] + rise * before / whole
+    leave[2] = p[2] + rise * (before + arc) / whole
+    height = leave[2] - reach[2]
+    return sqrt(arc * arc + height * height)
 
 
-def _unit(z: complex) -> complex:
-    return z / abs(z) if abs(z) >= MINVAL else complex(1.0, 0.0)
+def _apart(a: Numbers, b: Numbers) -> float:
+    """Distance in the cross-section."""
+    x, y = a[0] - b[0], a[1] - b[1]
+    return sqrt(x * x + y * y)
 
 
-def _scalar(a: complex, b: complex) -> float:
-    return a.real * b.real + a.imag * b.imag
+def _unit(z: Flat) -> Flat:
+    length = sqrt(_square(z))
+    if length < MINVAL:
+        return 1.0, 0.0
+    inverse = 1.0 / length
+    return z[0] * inverse, z[1] * inverse
 
 
-def _cross(a: complex, b: complex) -> float:
-    return a.real * b.imag - a.imag * b.real
+def _square(z: Flat) -> float:
+    return z[0] * z[0] + z[1] * z[1]
 
 
-def _nearest(a: complex, b: complex) -> tuple[complex, float]:
-    """The point of the line through a and b nearest to the centre, and its fraction from a to b."""
-    along = b - a
-    fraction = -_scalar(along, a) / _scalar(along, along)
-    return a + fraction * along, fraction
+def _scalar(a: Flat, b: Flat) -> float:
+    return a[0] * b[0] + a[1] * b[1]
 
 
-def around_circle(a: complex, b: complex, radius: float, towards: complex | None) -> Arc | None:
+def _turn(a: Flat, b: Flat) -> float:
+    """The cross product in the plane."""
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def around_circle(a: Flat, b: Flat, radius: float, towards: Flat | None) -> Arc | None:
     """Tangents from both points to a circle and the arc between; the shorter way, or the one past `towards`."""
-    if min(abs(a), abs(b)) < radius or radius < MINVAL or abs(b - a) ** 2 < MINVAL:
+    square, along = radius * radius, (b[0] - a[0], b[1] - a[1])
+    if _square(a) < square or _square(b) < square or radius < MINVAL or _square(along) < MINVAL:
         return None
-    _, fraction = _nearest(a, b)
-    closest = a + min(1.0, max(0.0, fraction)) * (b - a)
-    if abs(closest) > radius and (towards is None or _scalar(towards, closest) >= 0):
+    fraction = min(1.0, max(0.0, -_scalar(along, a) / _square(along)))
+    closest = fraction * along[0] + a[0], fraction * along[1] + a[1]
+    if _square(closest) > square and (towards is None or _scalar(towards, closest) >= 0.0):
         return None
-    ways = [(_tangent(a, radius, -turn), _tangent(b, radius, turn)) for turn in (1, -1)]
+    ways = [(_tangent(a, radius, turn), _tangent(b, radius, -turn)) for turn in (1.0, -1.0)]
     merits = [_merit(a, b, *way, towards) for way in ways]
     choice = 0 if merits[0] > merits[1] else 1
     first, last = ways[choice]
@@ -120,63 +170,84 @@ def around_circle(a: complex, b: complex, radius: float, towards: complex | None
     return _arc_length(first, last, clockwise=choice == 0) * radius, first, last
 
 
-def _tangent(z: complex, radius: float, turn: int) -> complex:
+def _tangent(z: Flat, radius: float, turn: float) -> Flat:
     """Where a tangent from z touches the circle: z scaled and turned one way or the other."""
-    square = _scalar(z, z)
-    return z * complex(radius * radius, turn * radius * sqrt(max(0.0, square - radius * radius))) / square
+    whole, square = _square(z), radius * radius
+    aside = sqrt(whole - square)
+    x = (z[0] * square + turn * radius * z[1] * aside) / whole
+    return x, (z[1] * square - turn * radius * z[0] * aside) / whole
 
 
 _REFUSED = -10000.0
 
 
-def _merit(a: complex, b: complex, first: complex, last: complex, towards: complex | None) -> float:
+def _merit(a: Flat, b: Flat, first: Flat, last: Flat, towards: Flat | None) -> float:
     if _segments_cross(a, first, b, last):
         return _REFUSED
     if towards is not None:
-        return _scalar(_unit(first + last), towards)
-    return -(abs(first - last) ** 2)
+        return _scalar(_unit((first[0] + last[0], first[1] + last[1])), towards)
+    return -_square((first[0] - last[0], first[1] - last[1]))
 
 
-def _segments_cross(a: complex, b: complex, c: complex, d: complex) -> bool:
+def _segments_cross(a: Flat, b: Flat, c: Flat, d: Flat) -> bool:
     """Whether the segments a–b and c–d have a point in common; parallel ones have none."""
-    determinant = _cross(b - a, d - c)
+    one, other, between = (b[0] - a[0], b[1] - a[1]), (d[0] - c[0], d[1] - c[1]), (a[0] - c[0], a[1] - c[1])
+    determinant = other[1] * one[0] - other[0] * one[1]
     if abs(determinant) < MINVAL:
         return False
-    return all(0.0 <= _cross(c - a, v) / determinant <= 1.0 for v in (d - c, b - a))
+    return all(0.0 <= _turn(v, between) / determinant <= 1.0 for v in (other, one))
 
 
-def _arc_length(first: complex, last: complex, clockwise: bool) -> float:
+def _arc_length(first: Flat, last: Flat, clockwise: bool) -> float:
     """Angle from the first point to the last on the chosen side, in [0, 2π)."""
+    # MuJoCo does not clamp, and has NaN where rounding makes the cosine larger than one
     angle = acos(min(1.0, max(-1.0, _scalar(_unit(first), _unit(last)))))
-    turn = _cross(first, last)
+    turn = _turn(first, last)
     if (turn > 0 and clockwise) or (turn < 0 and not clockwise):
         return 2.0 * pi - angle
     return angle
 
 
-def inside_point(a: complex, b: complex, radius: float) -> Arc | None:
+def inside_point(a: Flat, b: Flat, radius: float) -> Arc | None:
     """The one point of the circle that the path touches from inside, with equal angles on both sides."""
-    if min(abs(a), abs(b)) <= max(radius, MINVAL) or radius < MINVAL:
+    along, far_a, far_b = (b[0] - a[0], b[1] - a[1]), sqrt(_square(a)), sqrt(_square(b))
+    if far_a <= radius or far_b <= radius or radius < MINVAL or min(far_a, far_b) < MINVAL:
         return None
-    if abs(b - a) ** 2 > MINVAL:
-        nearest, fraction = _nearest(a, b)
-        if 0.0 < fraction < 1.0 and abs(nearest) <= radius:
-            return None
-    cosine = (abs(a) ** 2 + abs(b) ** 2 - abs(b - a) ** 2) / (2.0 * abs(a) * abs(b))
+    square = _square(along)
+    if square > MINVAL and _touches(a, along, square, radius):
+        return None
+    cosine = (far_a * far_a + far_b * far_b - square) / (2.0 * far_a * far_b)
     if cosine < -1.0 + MINVAL:
         return None
-    # where Newton's method gives up, MuJoCo takes the direction halfway
-    point = _unit(0.5 * (a + b)) * radius
-    if cosine <= 1.0 - MINVAL:
-        ratios = radius / abs(a), radius / abs(b)
-        sine = _incidence(ratios, acos(cosine))
-        if sine is not None:
-            begin, ratio = (a, ratios[0]) if _cross(a, b) > 0 else (b, ratios[1])
-            point = _unit(begin) * radius * cmath.rect(1.0, asin(sine) - asin(ratio * sine))
-    return 0.0, point, point
+    point = (
+        None if cosine > 1.0 - MINVAL else _reflection(a, b, (radius / far_a, radius / far_b), acos(cosine))
+    )
+    if point is None:
+        # where Newton's method gives up, MuJoCo takes the direction halfway
+        point = _unit((0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])))
+    scaled = point[0] * radius, point[1] * radius
+    return 0.0, scaled, scaled
 
 
-def _incidence(ratios: Sequence[float], apart: float) -> float | None:
+def _touches(a: Flat, along: Flat, square: float, radius: float) -> bool:
+    """Whether the segment's inner point that is nearest to the centre lies in the circle."""
+    fraction = -_scalar(along, a) / square
+    if not 0.0 < fraction < 1.0:
+        return False
+    return sqrt(_square((a[0] + fraction * along[0], a[1] + fraction * along[1]))) <= radius
+
+
+def _reflection(a: Flat, b: Flat, ratios: Flat, apart: float) -> Flat | None:
+    """Direction of the point with equal angles of incidence, if Newton's method finds it."""
+    sine = _incidence(ratios, apart)
+    if sine is None:
+        return None
+    begin, ratio = (a, ratios[0]) if _turn(a, b) > 0 else (b, ratios[1])
+    (x, y), angle = _unit(begin), asin(sine) - asin(ratio * sine)
+    return cos(angle) * x - sin(angle) * y, sin(angle) * x + cos(angle) * y
+
+
+def _incidence(ratios: Flat, apart: float) -> float | None:
     """Sine z of the angle of incidence: the root of asin(Az) + asin(Bz) − 2·asin(z) + angle apart."""
     first, second = ratios
 
@@ -184,7 +255,7 @@ def _incidence(ratios: Sequence[float], apart: float) -> float | None:
         return asin(first * z) + asin(second * z) - 2.0 * asin(z) + apart
 
     def slope(z: float) -> float:
-        terms = [k / max(MINVAL, sqrt(1.0 - (k * z) ** 2)) for k in (first, second, 1.0)]
+        terms = [k / max(MINVAL, sqrt(1.0 - z * z * k * k)) for k in (first, second, 1.0)]
         return terms[0] + terms[1] - 2.0 * terms[2]
 
     z = _NEAR_ONE

@@ -3,7 +3,8 @@
 A sphere is wrapped in the plane through its centre and both ends, a cylinder in its cross-section, where the path
 also climbs along the axis in proportion to its length. In that plane points have two coordinates and the centre is
 zero. Whether the path needs a detour at all differs between worlds, so every answer comes with a mask. Points are
-given and returned in the world frame. Compare mju_wrap.
+given and returned in the world frame. The order of operations is that of wrapping.py, for paths that meet a
+condition exactly. Compare mju_wrap.
 """
 
 from __future__ import annotations
@@ -70,14 +71,14 @@ def wrap(
 def unit(k: Kernel, v: Vector) -> Vector:
     """The direction of a vector; its first axis if it has none."""
     length = norm(k, v)
-    direction = v / k.max(length, MINVAL)
+    direction = v * (1.0 / k.max(length, MINVAL))
     none = length < MINVAL
     return vector(*(k.select(none, float(n == 0), x) for n, x in enumerate(direction)))
 
 
 def plane_through(k: Kernel, p: Vector, q: Vector) -> tuple[Vector, Vector]:
     """Two orthogonal unit vectors of the plane through the centre and both points, the first along p."""
-    first = p / norm(k, p)
+    first = unit(k, p)
     normal = cross(p, q)
     # where the points are in line with the centre any plane will do, MuJoCo's leaves out the largest component
     x, y, z = (k.abs(c) for c in first)
@@ -88,17 +89,16 @@ def plane_through(k: Kernel, p: Vector, q: Vector) -> tuple[Vector, Vector]:
         k.select(third_largest, 0.0, 1.0),
     )
     normal = k.select(norm(k, normal) < MINVAL, cross(first, other), normal)
-    second = cross(normal / norm(k, normal), first)
-    return first, second / norm(k, second)
+    return first, unit(k, cross(unit(k, normal), first))
 
 
 def climb(k: Kernel, p: Vector, q: Vector, arc: Any, reach: Vector, leave: Vector) -> Vector:
     """Length of the helix on a cylinder, and both points at their heights."""
     before, after = norm(k, (p - reach)[:2]), norm(k, (q - leave)[:2])
-    slope = (q[2] - p[2]) / (before + arc + after)
-    low, high = p[2] + slope * before, p[2] + slope * (before + arc)
-    rise = high - low
-    return vector(k.sqrt(arc * arc + rise * rise), reach[:2], low, leave[:2], high)
+    rise, whole = q[2] - p[2], k.max(before + arc + after, MINVAL)
+    low, high = p[2] + rise * before / whole, p[2] + rise * (before + arc) / whole
+    height = high - low
+    return vector(k.sqrt(arc * arc + height * height), reach[:2], low, leave[:2], high)
 
 
 def turn_of(a: Vector, b: Vector) -> Any:
@@ -115,15 +115,15 @@ def fraction_nearest(k: Kernel, a: Vector, b: Vector) -> Any:
 def around_circle(k: Kernel, a: Vector, b: Vector, radius: Any, towards: Any, found: Any) -> None:
     """Tangents from both points to a circle and the arc between; the shorter way, or the one past `towards`."""
     apart = b - a
-    limit = k.select(radius < MINVAL, UNREACHABLE, radius)
-    outside = (k.min(norm(k, a), norm(k, b)) >= limit) & (dot(apart, apart) >= MINVAL)
+    limit = k.select(radius < MINVAL, UNREACHABLE, radius * radius)
+    outside = (k.min(dot(a, a), dot(b, b)) >= limit) & (dot(apart, apart) >= MINVAL)
     closest = a + k.clip(fraction_nearest(k, a, b), 0.0, 1.0) * apart
-    blocked = norm(k, closest) <= radius
+    blocked = dot(closest, closest) <= radius * radius
     if towards is not None:
         blocked = blocked | (dot(towards, closest) < 0.0)
     needed = outside & blocked
     with k.when(k.any(needed)):
-        ways = [(tangent(k, a, radius, -turn), tangent(k, b, radius, turn)) for turn in (1.0, -1.0)]
+        ways = [(tangent(k, a, radius, turn), tangent(k, b, radius, -turn)) for turn in (1.0, -1.0)]
         crossing = [k.select(segments_cross(k, a, way[0], b, way[1]), 1.0, 0.0) for way in ways]
         merits = [
             k.select(crosses > 0.5, REFUSED, merit(k, *way, towards))
@@ -138,10 +138,10 @@ def around_circle(k: Kernel, a: Vector, b: Vector, radius: Any, towards: Any, fo
 
 def tangent(k: Kernel, z: Vector, radius: Any, turn: float) -> Vector:
     """Where a tangent from z touches the circle: z scaled and turned one way or the other."""
-    square = dot(z, z)
-    along = radius * radius / square
-    aside = turn * radius * k.sqrt(k.max(square - radius * radius, 0.0)) / square
-    return vector(z[0] * along - z[1] * aside, z[1] * along + z[0] * aside)
+    whole, square = dot(z, z), radius * radius
+    aside = k.sqrt(k.max(whole - square, 0.0))
+    x = (z[0] * square + turn * radius * z[1] * aside) / whole
+    return vector(x, (z[1] * square - turn * radius * z[0] * aside) / whole)
 
 
 def merit(k: Kernel, first: Vector, last: Vector, towards: Any) -> Any:
@@ -153,10 +153,11 @@ def merit(k: Kernel, first: Vector, last: Vector, towards: Any) -> Any:
 
 def segments_cross(k: Kernel, a: Vector, b: Vector, c: Vector, d: Vector) -> Any:
     """Whether the segments a–b and c–d have a point in common; parallel ones have none."""
-    determinant = turn_of(b - a, d - c)
+    one, other, between = b - a, d - c, a - c
+    determinant = other[1] * one[0] - other[0] * one[1]
     parallel = k.abs(determinant) < MINVAL
     safe = k.select(parallel, 1.0, determinant)
-    fractions = [turn_of(c - a, v) / safe for v in (d - c, b - a)]
+    fractions = [turn_of(v, between) / safe for v in (other, one)]
     within = [(fraction >= 0.0) & (fraction <= 1.0) for fraction in fractions]
     return within[0] & within[1] & ~parallel
 
@@ -180,15 +181,15 @@ def inside_point(k: Kernel, a: Vector, b: Vector, radius: Any, inside: Any, foun
     needed = inside & (k.min(far_a, far_b) > limit) & ~straight & (cosine >= -1.0 + MINVAL)
     with k.when(k.any(needed)):
         # where Newton's method gives up, MuJoCo takes the direction halfway
-        halfway = unit(k, 0.5 * (a + b)) * radius
+        halfway = unit(k, 0.5 * (a + b))
         ratios = radius / far_a, radius / far_b
         tries = needed & (cosine <= 1.0 - MINVAL)
         sine, solved = incidence(k, ratios, acos(k, cosine), tries)
         from_a = turn_of(a, b) > 0.0
-        begin = unit(k, k.select(from_a, a, b)) * radius
+        begin = unit(k, k.select(from_a, a, b))
         s, c = sincos(k, asin(k, sine) - asin(k, k.select(from_a, *ratios) * sine))
-        turned = vector(begin[0] * c - begin[1] * s, begin[0] * s + begin[1] * c)
-        point = k.select(solved, turned, halfway)
+        turned = vector(c * begin[0] - s * begin[1], s * begin[0] + c * begin[1])
+        point = k.select(solved, turned, halfway) * radius
         found.set(k.select(needed, vector(1.0, 0.0, point, point), found.value))
 
 
@@ -201,7 +202,7 @@ def incidence(k: Kernel, ratios: tuple[Any, Any], apart: Any, tries: Any) -> tup
         return asin(k, first * z) + asin(k, second * z) - 2.0 * asin(k, z) + apart
 
     def slope(z: Any) -> Any:
-        terms = [r / k.max(k.sqrt(k.max(1.0 - (r * z) * (r * z), 0.0)), MINVAL) for r in (first, second, 1.0)]
+        terms = [r / k.max(k.sqrt(k.max(1.0 - z * z * r * r, 0.0)), MINVAL) for r in (first, second, 1.0)]
         return terms[0] + terms[1] - 2.0 * terms[2]
 
     z = k.local(apart * 0.0 + NEAR_ONE)

@@ -58,6 +58,15 @@ def test_builtin_models_survive(tmp_path: Path) -> None:
         )
 
 
+def test_numbers_that_are_not_finite_survive(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="rgba.* is not finite"):
+        model = dovetail.loads(
+            '<mujoco><worldbody><geom type="sphere" size="1" rgba="nan 0 0 1"/></worldbody></mujoco>'
+        )
+    model.save(tmp_path / "m.npz")
+    assert np.isnan(dovetail.load_model(tmp_path / "m.npz").geom_rgba[0, 0])
+
+
 def test_no_file() -> None:
     with pytest.raises(FileFormatError, match="no such file"):
         dovetail.load_model("nowhere.npz")

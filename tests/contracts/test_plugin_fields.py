@@ -21,11 +21,20 @@ from dovetail.registry import Registry, default_registry
 
 STIFFNESS = model_field("acme:stiffness", "nbody", 3, unit="N/m", doc="Stiffness of a body's cover.", init=2)
 KIND = model_field("acme:kind", "ngeom", dtype="int32", doc="Material number.")
-SIZES = {"nbody": 2, "ngeom": 1}
+SIZES = {"nbody": 2, "ngeom": 1, "nnames": 1}
+NOWHERE = {
+    **{f"body_{name}": [-1, -1] for name in ("mocapid", "treeid", "plugin")},
+    **{f"geom_{name}": [-1] for name in ("dataid", "matid", "plugin")},
+    "body_geomnum": [1, 0],
+    "geom_condim": [3],
+}
+"""Ids of a Model with a geom on the world and little else."""
 
 
 def built(*own: FieldSpec, **values: Any) -> dovetail.Model:
-    return build_model(SIZES, {f"acme:{name}": value for name, value in values.items()}, own=own)
+    return build_model(
+        SIZES, {**NOWHERE, **{f"acme:{name}": value for name, value in values.items()}}, own=own
+    )
 
 
 def declaring(*specs: FieldSpec, **said: Any) -> Implementation:

@@ -129,7 +129,11 @@ def test_a_field_is_written_by_one_stage_or_accumulated() -> None:
             shared.setdefault(field, []).append(name)
     for field, writers in shared.items():
         if len(writers) > 1:
-            assert DATA_SPECS[field].writer == writers[0], (field, writers)
+            owners = {
+                writers[0],
+                *set(STEP) - set(FORWARD),
+            }  # what a step ends with, the next one begins with
+            assert DATA_SPECS[field].writer in owners, (field, writers)
 
 
 def test_parts_and_dispatchers_name_each_other() -> None:

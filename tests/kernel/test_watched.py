@@ -126,7 +126,7 @@ def test_asking_before_every_step_costs_little() -> None:
     key = StructureKey.of(humanoid, facts.looked_at)
     times = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.process_time()
         assert key.holds(humanoid)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 150e-6

@@ -67,9 +67,7 @@ def differences(compiled: Compiled, model: Any, relative: float = RELATIVE) -> l
         if ours != getattr(model, name)
     ]
     for name, ours in compiled.values.items():
-        if name != "mesh_graph":
-            found.extend(_field(name, ours, attribute(model, name), relative))
-    found.extend(_graphs(compiled, model))
+        found.extend(_field(name, ours, attribute(model, name), relative))
     found.extend(_names(compiled, model))
     return found
 
@@ -90,36 +88,6 @@ def _field(name: str, ours: Any, theirs: Any, relative: float) -> list[str]:
     limit = RELATIVE_SINGLE if b.dtype == np.float32 else max(relative, RELATIVE_AXES * (name in _AXES))
     limit = {"mesh_polynormal": RELATIVE_THIN, "oct_coeff": RELATIVE_NEAR}.get(name, limit)
     return [] if error <= limit else [f"{name}: off by {error:.2e}: {a.tolist()} instead of {b.tolist()}"]
-
-
-def _graphs(compiled: Compiled, model: Any) -> list[str]:
-    """Hull graphs: the same faces in the same order; vertices and neighbours may be listed in another order.
-
-    Their order comes from Qhull's internal lists, of which only a part can be rebuilt from its results.
-    """
-    if len(compiled.values["mesh_graph"]) != len(model.mesh_graph):
-        return [
-            f"mesh_graph: {len(compiled.values['mesh_graph'])} numbers instead of {len(model.mesh_graph)}"
-        ]
-    return [
-        f"mesh_graph: hull of mesh {mesh} differs"
-        for mesh, start in enumerate(model.mesh_graphadr)
-        if start >= 0
-        and hull_graph(compiled.values["mesh_graph"][start:]) != hull_graph(model.mesh_graph[start:])
-    ]
-
-
-def hull_graph(graph: Any) -> tuple[dict[int, set[int]], list[int]]:
-    """Neighbours of each hull vertex by mesh vertex, and the faces."""
-    nvert, nface = graph[:2]
-    address, vertex, edges = graph[2:], graph[2 + nvert :], graph[2 + 2 * nvert :]
-    neighbours: dict[int, set[int]] = {}
-    for hull_vertex in range(nvert):
-        row = edges[address[hull_vertex] :]
-        end = int(np.argmax(row == -1))
-        neighbours[int(vertex[hull_vertex])] = {int(vertex[other]) for other in row[:end]}
-    start = 2 + 3 * nvert + 3 * nface
-    return neighbours, graph[start : start + 3 * nface].tolist()
 
 
 def relative_error(a: Any, b: Any) -> float:

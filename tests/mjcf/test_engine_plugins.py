@@ -70,14 +70,14 @@ def test_refused(extension, tree, message):
         compile_text(model(extension, tree))
 
 
-def test_attached_models_bring_their_instances():
+def test_attached_models_bring_the_instances_that_something_uses():
     sub = model(SHARED, BODY.format('<plugin instance="x"/>'))
     main = (
         '<mujoco><asset><model name="m" file="m.xml"/></asset>'
         '<worldbody><attach model="m" prefix="p"/></worldbody></mujoco>'
     )
     compiled = compile_text(main, assets={"m.xml": sub})
-    assert compiled.names["plugin"] == ("px", "py")
+    assert compiled.names["plugin"] == ("px",)
     assert compiled.values["body_plugin"].tolist() == [-1, 0]
 
 
@@ -86,3 +86,53 @@ def test_running_a_model_with_a_body_plugin_needs_a_stage_for_it():
     extension = '<plugin plugin="mujoco.elasticity.cable"/>'
     plan = dovetail.compile_plan(dovetail.loads(model(extension, tree)))
     assert plan.choices["passive_force:plugin"].record.name == "cable"
+
+
+def test_a_cable_does_not_declare_its_plugin_itself():
+    cable = (
+        '<composite type="cable" count="5 1 1" curve="s" size="1"><geom type="capsule" size=".01"/>'
+        '<plugin plugin="mujoco.elasticity.cable"/></composite>'
+    )
+    with pytest.raises(
+        MJCFError, match=r"plugin 'mujoco\.elasticity\.cable' is not declared; add <extension>"
+    ):
+        compile_text(f"<mujoco><worldbody>{cable}</worldbody></mujoco>")
+    declared = '<extension><plugin plugin="mujoco.elasticity.cable"/></extension>'
+    compile_text(f"<mujoco><worldbody>{cable}</worldbody>{declared}</mujoco>")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "good"),
+    [
+        ("gamma", ".5 .5", False),
+        ("gamma", "0 0", True),
+        ("gamma", "1.1", False),
+        ("gamma", "nan", True),
+        ("nchannel", "1 2", True),
+        ("nchannel", ".5\t.5", False),
+        ("nchannel", " 3", True),
+        ("nchannel", "7", False),
+        ("size", "7  7", False),
+        ("size", "7 7 ", True),
+        ("size", "7,7", False),
+        ("fov", "181 90", False),
+        ("fov", "180 90", True),
+        ("fov", "", False),
+    ],
+)
+def test_touch_grid_parameters(key, value, good):
+    mujoco = pytest.importorskip("mujoco")
+    config = {"size": "7 7", "fov": "45 45", "gamma": "0", "nchannel": "3", key: value}
+    rows = "".join(f'<config key="{name}" value="{text}"/>' for name, text in config.items())
+    xml = (
+        '<mujoco><extension><plugin plugin="mujoco.sensor.touch_grid"/></extension><worldbody><site name="s"/>'
+        '</worldbody><sensor><plugin plugin="mujoco.sensor.touch_grid" objtype="site" objname="s">'
+        f"{rows}</plugin></sensor></mujoco>"
+    )
+    for load, refusal in ((compile_text, MJCFError), (mujoco.MjModel.from_xml_string, ValueError)):
+        try:
+            load(xml)
+        except refusal:
+            assert not good
+        else:
+            assert good

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from test_flex import SOLID, shell, unequal
 
+import dovetail
 from dovetail.errors import MJCFError
 from dovetail.mjcf import compile_text
 
@@ -187,3 +188,29 @@ def test_asset_given_as_bytes() -> None:
         assets={"a.msh": SOLID_41},
     )
     assert compiled.sizes["nflexelem"] == len(TETRAHEDRA)
+
+
+@pytest.mark.parametrize("dof", ["full", "radial", "trilinear", "quadratic"])
+@pytest.mark.parametrize("origin", ["", ".5 .4 .3"])
+def test_points_of_a_mesh_in_one_place_are_merged(tmp_path: Path, dof: str, origin: str) -> None:
+    """Each triangle brings its own corners, as exporters write them."""
+    corners = [tuple(float(c) for c in row.split()[1:]) for row in CUBE_POINTS]
+    points = [corners[i] for face in CUBE_FACES for i in face]
+    lines = [f"v {x} {y} {z}" for x, y, z in points]
+    lines += [f"f {3 * i + 1} {3 * i + 2} {3 * i + 3}" for i in range(len(CUBE_FACES))]
+    (tmp_path / "soup.obj").write_text("\n".join(lines))
+    how = f'dim="3" origin="{origin}"' if origin else 'dim="2"'
+    apart = '<contact selfcollide="none" internal="false"/>'
+    xml = model(tmp_path, f'type="mesh" file="soup.obj" dof="{dof}" {how}', apart)
+    named = xml.replace("<flexcomp", '<body name="parent"><flexcomp').replace(
+        "</flexcomp>", "</flexcomp></body>"
+    )
+    assert unequal(named) == []
+    assert dovetail.loads(named).nflexvert == len(CUBE_POINTS) + bool(origin)
+
+
+CUBE_POINTS = [f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+CUBE_FACES = [
+    *((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)),
+    *((2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)),
+]

@@ -24,7 +24,6 @@ STRICTER = {
     r"kv and dampratio both|kv cannot be negative|dampratio cannot be negative": (
         "MuJoCo swallows these errors of intvelocity and leaves the actuator half set"
     ),
-    r"<fixed .*armature cannot be negative": "MuJoCo checks the armature of spatial tendons only",
     r"a built-in texture has at least 3 channels": "MuJoCo writes three channels and corrupts its memory",
 }
 """Messages with which dovetail refuses what MuJoCo accepts, and why that is right."""

@@ -48,6 +48,6 @@ def test_loading_is_quick():
     body = '<body pos="0 0 1"><joint/><geom type="box" size=".1 .2 .3"/><geom size=".1" pos="1 0 0"/>'
     xml = f"<mujoco><worldbody>{body * 30}{'</body>' * 30}</worldbody></mujoco>"
     compile_text(xml)
-    start = time.perf_counter()
+    start = time.process_time()
     compile_text(xml)
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 0.5

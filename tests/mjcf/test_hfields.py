@@ -109,9 +109,9 @@ DAMAGED = {
 )
 def test_damaged_file(file, case):
     content, message = DAMAGED[file][case]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MJCFError) as caught:
         compile_text(scene(f'file="{file}"'), assets={file: content})
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert str(caught.value).startswith("<string>:2: <hfield")
     assert message in str(caught.value)

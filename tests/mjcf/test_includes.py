@@ -52,7 +52,7 @@ def test_directory_of_the_main_file_comes_first(tmp_path):
         ({"m": main("a.xml", "./a.xml"), "a": PART.format("g")}, "include it once"),
         ({"m": main("a.xml"), "a": "<mujoco/>"}, "the included file has no elements"),
         ({"m": "<mujoco><include/></mujoco>"}, "required attribute missing"),
-        ({"m": "<mujoco><include fil='a.xml'/></mujoco>"}, "unknown attribute 'fil'"),
+        ({"m": "<mujoco><include fil='a.xml'/></mujoco>"}, "required attribute missing"),
         ({"m": "<mujoco><include file='a.xml'><geom/></include></mujoco>"}, "cannot have children"),
         ({"m": main(".")}, "is a directory"),
     ],

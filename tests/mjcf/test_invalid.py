@@ -33,10 +33,10 @@ def test_there_are_many_mistakes() -> None:
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: f"{mistake.section}: {mistake.line}"[:80])
 def test_mistake(mistake: Mistake, oracle: Oracle) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MJCFError) as caught:
         compile_text(mistake.document, filename="model.xml")
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert not isinstance(caught.value, UnsupportedMJCFError)
     assert str(caught.value).startswith(f"model.xml:{mistake.number}: <")
     assert mistake.says in str(caught.value)

@@ -123,7 +123,7 @@ def test_key_of_the_wrong_length_is_refused():
         (model("\n<replicate/>"), "2: <replicate>: required attribute 'count'"),
         (
             model(replicate(2, ONE) + '\n<geom name="g1-0" size="1"/>'),
-            r"1: <geom name=.g1.>: geom name 'g1-0' is used twice \(first at .*:2\)",
+            r"2: <geom name=.g1-0.>: geom name 'g1-0' is used twice \(first at .*:1\)",
         ),
         (model(replicate(2, '<camera target="x"/>') + '<body name="x"/>'), "unknown body 'x-0'"),
         (
@@ -141,10 +141,10 @@ def test_explosion_is_refused_at_once():
     tree = '<geom size=".1"/>'
     for _ in range(12):
         tree = f'\n<replicate count="1000" sep="-">{tree}</replicate>'
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MJCFError, match=r"12: <replicate count=.*would make 1,001,000 elements"):
         compile_text(model(tree))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_hundred_thousand_copies_of_nothing_is_refused_before_it_is_made():

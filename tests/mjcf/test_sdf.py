@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.errors import MJCFError
 from dovetail.mjcf import compile_text
-from dovetail.mjcf.marching_cubes import marching_cubes, traced, triangles
+from dovetail.mjcf.marching_cubes import CORNERS, marching_cubes, triangles
 
 TETRAHEDRON = 'vertex="0 0 0  .3 0 0  0 .2 0  0 0 .25"'
 CUBE = 'vertex="{}"'.format(
@@ -106,11 +106,13 @@ SHAPES = {
     "gear": shaped("gear"),
     "small gear": shaped("gear", '<config key="diameter" value="1"/><config key="teeth" value="12"/>'),
     "bolt": shaped("bolt"),
+    "bolt, as wide as a nut": shaped("bolt", '<config key="radius" value=".255"/>', geom=SEEN_ONLY),
+    "nut, as wide as it is long": shaped("nut", '<config key="radius" value=".5"/>', geom=SEEN_ONLY),
     "torus": shaped("torus", '<config key="radius2" value=".05"/>', geom=SEEN_ONLY),
     "bowl": shaped("bowl", '<config key="thickness" value=".006"/>', geom=SEEN_ONLY),
 }
 
-_TIED = {"bolt", "bowl"}
+_TIED = {"bolt", "bolt, as wide as a nut", "bowl"}
 """Shapes with so many faces side by side that only MuJoCo's sorting decides their order in bounding volumes."""
 
 
@@ -158,6 +160,49 @@ def outline(faces: list[tuple[int, int, int]]) -> set[tuple[int, int]]:
     """Sides of triangles that no other triangle has the other way round."""
     sides = [(face[k], face[(k + 1) % 3]) for face in faces for k in range(3)]
     return {side for side in sides if side[::-1] not in sides}
+
+
+SIDES = ((0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5))
+"""Corners of the sides of a cell, counter-clockwise seen from outside."""
+
+
+def traced(combination: int) -> list[tuple[int, int, int]]:
+    """Triangles by tracing where the sides of the cell are cut: round each loop of cuts, all from its first edge. On
+    a side with inner corners at opposite ends these are cut off singly, so that neighbouring cells fit."""
+    following = dict(cut for side in SIDES for cut in cuts_across(combination, side))
+    loops = []
+    while following:
+        edge = min(following)
+        loop = []
+        while edge in following:
+            loop.append(edge)
+            edge = following.pop(edge)
+        loops.append(loop)
+    return [(loop[0], loop[k], loop[k + 1]) for loop in loops for k in range(1, len(loop) - 1)]
+
+
+def cuts_across(combination: int, side: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Cuts across a side of the cell, from edge to edge, with what is inside to their right, seen from outside."""
+    inner = [bool(combination >> corner & 1) for corner in side]
+    cuts = []
+    for last in (k for k in range(4) if inner[k] and not inner[(k + 1) % 4]):
+        first = last
+        while inner[(first - 1) % 4]:
+            first -= 1
+        into = edge_between(side[(first - 1) % 4], side[first % 4])
+        cuts.append((into, edge_between(side[last], side[(last + 1) % 4])))
+    return cuts
+
+
+def edge_between(a: int, b: int) -> int:
+    """The edge of a cell that joins two corners."""
+    low, axis = min(a, b), {1: 0, 2: 1, 4: 2}[a ^ b]
+    x, y, z = CORNERS[low].tolist()
+    return 4 * axis + {0: y + 2 * z, 1: x + 2 * z, 2: x + 2 * y}[axis]
+
+
+def test_every_combination_of_signs_has_its_triangles():
+    assert [number for number in range(256) if not triangles(number)] == [0, 255]
 
 
 @pytest.mark.parametrize("combination", range(256))

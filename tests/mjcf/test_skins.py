@@ -102,8 +102,8 @@ def test_bad_skin(case):
     ],
 )
 def test_damaged_file(content, message):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MJCFError, match="<string>:2: <skin") as caught:
         compile_text(scene('<skin file="s.skn"/>'), assets={"s.skn": content})
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert message in str(caught.value)

@@ -109,10 +109,10 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_texture(case):
     attributes, message = BAD[case]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MJCFError) as caught:
         compile_text(scene(attributes), assets=ASSETS)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert str(caught.value).startswith("<string>:2: <texture")
     assert message in str(caught.value)
 

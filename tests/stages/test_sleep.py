@@ -132,7 +132,7 @@ def test_a_sleeper_moved_before_the_first_step_is_awake() -> None:
 
 
 def test_being_woken_by_an_equality() -> None:
-    """Both boxes wake. In that step MuJoCo 3.4 has no contacts of theirs, so that they begin to fall; ours stay."""
+    """Both boxes wake. In that step MuJoCo 3.4 has no contacts of theirs, so that they begin to fall."""
     pair = Pair(TIED)
     pair.run(150)
     assert (np.asarray(pair.data.tree_asleep[:2]) >= 0).all()
@@ -142,7 +142,8 @@ def test_being_woken_by_an_equality() -> None:
     dovetail.step(pair.model, pair.data)
     np.testing.assert_array_equal(pair.data.tree_asleep, pair.mj_data.tree_asleep)
     assert (np.asarray(pair.data.tree_asleep[:2]) < 0).all()
-    assert np.abs(pair.data.qvel[:12]).max() < 1e-4 < np.abs(pair.mj_data.qvel[:12]).max()
+    assert pair.mj_data.qvel[2] == pytest.approx(-9.81 * pair.mj_model.opt.timestep)
+    np.testing.assert_allclose(pair.data.qvel, pair.mj_data.qvel, atol=1e-9)
 
 
 def test_being_woken_by_a_tendon_at_its_limit() -> None:
@@ -183,3 +184,106 @@ def test_rk4_is_refused() -> None:
     model = dovetail.loads(STACK.replace("<option ", '<option integrator="RK4" ', 1))
     with pytest.raises(PlanError, match=r"sleep.*RK4"):
         dovetail.step(model, dovetail.make_data(model))
+
+
+# ---- what an evaluation leaves ----------------------------------------------------------------------------------
+
+ARMS = scene(
+    """<body pos="0 0 1" sleep="init"><joint name="a" axis="0 1 0" limited="true" range="-10 10"/>
+      <geom size=".05" pos=".2 0 0"/><site name="s" pos=".2 0 0"/>
+      <body pos=".4 0 0"><joint name="b" axis="0 1 0" frictionloss=".1" damping=".2" stiffness="2"/>
+        <geom size=".05" pos=".2 0 0"/><site name="t"/></body></body>
+    <body pos="0 1 1"><joint name="c" axis="0 1 0"/><geom size=".05" pos=".2 0 0"/><site name="u"/></body>""",
+    """<tendon><spatial limited="true" range="0 5"><site site="s"/><site site="t"/></spatial>
+      <spatial limited="true" range="0 9"><site site="t"/><site site="u"/></spatial>
+      <fixed><joint joint="a" coef="2"/></fixed><fixed><joint joint="c" coef="3"/></fixed></tendon>
+    <sensor><jointpos joint="a"/><jointpos joint="c"/><tendonpos tendon="NAMED"/><accelerometer site="t"/>
+      <accelerometer site="u"/><framepos objtype="site" objname="t" reftype="site" refname="u"/>
+      <subtreecom body="world"/><clock/></sensor>""",
+)
+"""One arm that sleeps from the start, one that does not, and tendons in, between and beside them."""
+ARMS = ARMS.replace("<spatial limited", '<spatial name="NAMED" limited', 1)
+
+HELD = scene(
+    f"""<body name="hand" mocap="true" pos="0 3 2"><geom size=".05"/></body>
+    <body name="a" pos="0 0 .099" sleep="init"><freejoint/>{BOX}<site name="a"/></body>
+    <body name="b" pos="1 0 .099" sleep="init"><freejoint/>{BOX}</body>
+    <body name="c" pos="2 0 .099" sleep="init"><freejoint/>{BOX}</body><body pos="4 0 .5"><freejoint/>{BOX}</body>""",
+    """<equality><connect body1="a" body2="b" anchor=".5 0 0"/><connect body1="c" body2="hand" anchor="0 0 0"/>
+      <weld body1="b"/></equality><sensor><touch site="a"/></sensor>""",
+)
+
+FIELDS = (
+    *("ncon", "nefc", "ne", "nf", "nl", "nisland", "nidof", "ntree_awake", "nbody_awake"),
+    *("nparent_awake", "nv_awake", "tree_asleep", "tree_awake", "body_awake", "qacc", "qacc_smooth"),
+    *("qfrc_smooth", "qfrc_constraint", "qfrc_bias", "qfrc_passive", "xpos", "xquat", "geom_xpos"),
+    *("site_xpos", "cvel", "ten_length", "ten_velocity", "ten_J", "ten_wrapadr", "ten_wrapnum"),
+    *("tendon_efcadr", "sensordata", "energy"),
+)
+ROWS = ["efc_type", "efc_id", "efc_pos", "efc_margin", "efc_D", "efc_R", "efc_aref", "efc_force"]
+
+
+def same_evaluation(pair: Pair) -> None:
+    """All that a forward evaluation leaves."""
+    for name in FIELDS:
+        theirs = np.asarray(getattr(pair.mj_data, name))
+        ours = np.asarray(getattr(pair.data, name)).reshape(theirs.shape)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=name)
+    for name in ROWS:
+        ours = np.asarray(getattr(pair.data, name))[: pair.mj_data.nefc]
+        np.testing.assert_allclose(ours, getattr(pair.mj_data, name), rtol=1e-7, atol=1e-7, err_msg=name)
+    for name in ("geom", "dist", "efc_address"):
+        ours = np.asarray(getattr(pair.data.contact, name))[: pair.mj_data.ncon]
+        np.testing.assert_allclose(ours, getattr(pair.mj_data.contact, name), atol=1e-9, err_msg=name)
+    pair.compare_lists()
+
+
+def random_scene(seed: int) -> str:
+    """Piles and arms, some of which sleep from the start."""
+    random, bodies = np.random.default_rng(seed), ""
+    for place in range(5):
+        sleeps = 'sleep="init"' if random.random() < 0.6 else ""
+        for level in range(random.integers(1, 3)):
+            bodies += f'<body pos="{place} 0 {0.099 + 0.198 * level}" {sleeps}><freejoint/>{BOX}</body>'
+        limit = "-100 -1" if random.random() < 0.5 else "-100 100"
+        bodies += f"""<body pos="{place} 2 1" {sleeps}><joint axis="0 1 0" range="{limit}" limited="true"
+            frictionloss="{random.choice([0, 0.2])}"/><geom size=".1" pos=".1 0 0"/></body>"""
+    return scene(bodies)
+
+
+EVALUATED = {
+    "piles": INIT,
+    "arms": ARMS,
+    "held": HELD,
+    **{f"random {seed}": random_scene(seed) for seed in range(6)},
+}
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("name", EVALUATED)
+def test_evaluations_pass_sleepers_over(name: str, cone: str) -> None:
+    """No contacts, rows, forces and tendon lengths of trees that sleep from the start, in `forward` and in steps."""
+    pair = Pair(EVALUATED[name].replace('sleep="enable"', 'sleep="enable" energy="enable"'))
+    pair.mj_model.opt.cone = pair.model.opt.cone = ["pyramidal", "elliptic"].index(cone)
+    mujoco.mj_resetData(pair.mj_model, pair.mj_data)
+    # a step with a sleeper held by a mocap body is a fatal error in MuJoCo
+    for steps in (0,) if name == "held" else (0, 1, 4, 20):
+        mujoco.mj_step(pair.mj_model, pair.mj_data, steps) if steps else None
+        dovetail.step(pair.model, pair.data, steps)
+        mujoco.mj_forward(pair.mj_model, pair.mj_data)
+        dovetail.forward(pair.model, pair.data)
+        same_evaluation(pair)
+    assert pair.sleepers()
+
+
+def test_evaluations_in_a_batch_pass_sleepers_over() -> None:
+    """Worlds of a batch on kernels, one of them reset again."""
+    mj_model = mujoco.MjModel.from_xml_string(INIT)
+    mj_data = mujoco.MjData(mj_model)
+    mujoco.mj_forward(mj_model, mj_data)
+    sim = dovetail.Simulation(dovetail.loads(INIT), nworld=2, keep="all")
+    sim.forward()
+    for world in range(2):
+        assert int(sim.data.ncon[world]) == mj_data.ncon
+        np.testing.assert_array_equal(sim.data.tree_asleep[world], mj_data.tree_asleep)
+        np.testing.assert_allclose(sim.data.qacc[world], mj_data.qacc, atol=1e-9)

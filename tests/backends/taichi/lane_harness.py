@@ -147,7 +147,7 @@ FORWARD = [
     _stage(
         "actuation",
         actuation.actuation,
-        "ctrl act actuator_length actuator_velocity actuator_moment",
+        "time ctrl act actuator_length actuator_velocity actuator_moment",
         "act_dot actuator_force qfrc_actuator",
         parts=PARTS,
     ),

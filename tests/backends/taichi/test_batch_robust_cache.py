@@ -141,7 +141,7 @@ def test_an_unwritable_cache_is_replaced_by_a_temporary_folder(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(cache, "_instead", {})
-    with pytest.warns(cache.CacheWarning, match="cannot be written to .*DOVETAIL_CACHE_DIR"):
+    with pytest.warns(cache.CacheWarning, match="cannot be written to: .*DOVETAIL_CACHE_DIR"):
         folder = cache.writable_directory()
     assert cache.writable_directory() == folder
     assert cache.write_module("x = 1\n", folder).exists()
@@ -245,3 +245,108 @@ def test_a_runtime_that_was_forked_is_an_error_and_does_not_hang(monkeypatch: py
     for call in (runtime.check_process, lambda: runtime.start(RUNTIME)):
         with pytest.raises(runtime.ForkedRuntimeError, match="spawn"):
             call()
+
+
+# ---- a lock that was left, folders of others, a full disk
+
+
+def lock_in(folder: Path) -> Path:
+    return folder / "taichi" / RUNTIME / cache.LOCK[RUNTIME]
+
+
+def test_a_lock_left_by_a_killed_process_does_not_disable_the_cache(tmp_path: Path) -> None:
+    lock_in(tmp_path).parent.mkdir(parents=True)
+    lock_in(tmp_path).touch()
+    done = in_process(tmp_path)
+    assert done.stdout == RESULT, done.stderr
+    assert "lock" not in done.stderr.lower()
+    assert not lock_in(tmp_path).exists()
+    assert index_in(tmp_path).exists()
+
+
+def test_the_lock_of_a_process_that_writes_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(cache, "LOCK_PATIENCE", 0.1)
+    lock = tmp_path / cache.LOCK[RUNTIME]
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with (tmp_path / "dovetail.lock").open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with cache.writing(RUNTIME, tmp_path):
+            assert lock.exists()
+    with cache.writing(RUNTIME, tmp_path):
+        assert not lock.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+@pytest.mark.parametrize("which", ["taichi", ".", "taichi/quadrants"])
+def test_a_folder_that_others_can_write_to_is_not_used(
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "cache"
+    (shared / "taichi" / RUNTIME).mkdir(parents=True)
+    monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(shared))
+    assert cache.writable_directory() == shared / "taichi"
+    (shared / which).chmod(0o777)
+    monkeypatch.setattr(cache, "_usable", set())
+    monkeypatch.setattr(cache, "_instead", {})
+    monkeypatch.setattr(cache, "_told", set())
+    with pytest.warns(cache.CacheWarning, match="everybody may write to .*DOVETAIL_CACHE_DIR"):
+        private = cache.writable_directory()
+    assert private != shared / "taichi"
+    assert private.stat().st_mode & 0o077 == 0
+    cache.remove_temporary_directories()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners of files")
+def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    me = os.geteuid()
+    assert cache.why_unsafe(tmp_path) == ""
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    if me == 0:
+        os.chown(tmp_path, 12345, -1)
+    assert "belongs to another user" in cache.why_unsafe(tmp_path)
+
+
+def test_a_sticky_folder_above_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir(mode=0o700)
+    tmp_path.chmod(0o1777)
+    assert cache.why_unsafe(tmp_path / "own") == ""
+    tmp_path.chmod(0o777)
+    assert "everybody may write" in cache.why_unsafe(tmp_path / "own")
+
+
+FULL = """
+import resource
+from dovetail.backends.taichi.runtime import start
+start("quadrants")
+resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits")
+def test_a_full_disk_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
+    done = in_process(tmp_path, FULL + PROGRAM)
+    assert done.stdout == RESULT, done.stderr
+    assert done.stderr.count("CacheWarning") == 1
+    assert "cannot be written (File too large)" in done.stderr
+    assert str(tmp_path) in done.stderr
+    again = in_process(tmp_path)
+    assert again.stdout == RESULT, again.stderr
+
+
+def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "_instead", {})
+    monkeypatch.setattr(cache, "_told", set())
+
+    class Full:
+        def __init__(self, **_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache.tempfile, "TemporaryFile", Full)
+    with pytest.warns(cache.CacheWarning, match="No space left on device"):
+        assert cache.writable_directory() != tmp_path / "taichi"
+    cache.remove_temporary_directories()

@@ -121,6 +121,19 @@ def apart_and_together_expected(x: Any, r: Any, i: Any) -> list[Any]:
     return [x[3] * 2.0, x[2] + x[0], np.where(x[1] < 0.7, x[1], r[0]), x[0]]
 
 
+def not_a_number(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    """NaN differs from everything and is in no order, on lanes and on uniform numbers."""
+    zero, none = x[0] - x[0], r[0] - r[0]
+    nan, alike = zero / zero, none / none
+    wrong = [nan == nan, nan < 1.0, nan >= 1.0, alike == alike]
+    right = [nan != 0.0, nan != nan, alike != 0.0, ~(nan == x[0])]
+    return [k.select(w, 3.0, k.select(t, 1.0, 2.0)) for w, t in zip(wrong, right, strict=True)]
+
+
+def not_a_number_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    return [np.ones_like(x[0])] * 4
+
+
 CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "add": lanes_and_uniform("add", lambda a, b: a + b),
     "sub": lanes_and_uniform("sub", lambda a, b: a - b),
@@ -139,6 +152,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "ge": comparisons("ge", lambda a, b: a >= b),
     "eq": comparisons("eq", lambda a, b: a == b),
     "ne": comparisons("ne", lambda a, b: a != b),
+    "eq ne lt ge": (not_a_number, not_a_number_expected),
     "and or not select": (logic, logic_expected),
     "any exp real integer": (control, control_expected),
     "lane lanes": (apart_and_together, apart_and_together_expected),

@@ -1,0 +1,85 @@
+"""Telling of controls that a lane kernel took as broken.
+
+As in MuJoCo, a control that is NaN, infinite or beyond MAXVAL makes all controls of its world 0 in that evaluation.
+`actuation` notes it in memory of the program, which is exported; the warning comes after the launch, one for each
+world.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dovetail.backends.lanes.exports import Export, Outbox
+from dovetail.backends.lanes.fuse import LaneStage
+from dovetail.backends.lanes.kernel import PROGRAM, Field, Kernel
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import Data
+from dovetail.guard import MOST_TOLD, describe_control
+
+NOTES = "actuation/broken"
+EXPORT = Export(NOTES, owner=PROGRAM)
+
+INDEX, VALUE, TIME, COUNT = range(4)
+"""What is noted of a world: the first broken control, its value, when it was, and in how many evaluations."""
+
+
+def notes(k: Kernel) -> Field:
+    return k.program_memory(NOTES, 4)
+
+
+def note_broken(k: Kernel, broken: Any, index: Any, value: Any) -> None:
+    """Note the first broken control of the worlds in a mask."""
+    found = notes(k)
+    first = k.select(broken, 1.0 - k.min(found[COUNT], 1.0), 0.0) > 0.5
+    for place, number in {INDEX: index, VALUE: value, TIME: k.data.time}.items():
+        found[place] = k.select(first, number, found[place])
+    found[COUNT] = found[COUNT] + k.select(broken, 1.0, 0.0)
+
+
+def forget(k: Kernel) -> None:
+    """Before the first step of a tile."""
+    notes(k)[:] = 0.0
+
+
+def forgetting_stage() -> LaneStage:
+    return LaneStage(
+        stage="controls",
+        name="begin",
+        builder=forget,
+        reads=frozenset(),
+        writes=frozenset(),
+        role="begin",
+    )
+
+
+def broken(data: Data, outbox: Outbox) -> Array:
+    """What was noted in a launch: a row for each world."""
+    if NOTES not in outbox or not outbox[NOTES][:, COUNT].any():
+        return np.zeros((0, 4))
+    rows: Array = outbox[NOTES].transpose(0, 2, 1).reshape(-1, 4)
+    return np.array(rows[: 1 if data.nworld is None else data.nworld])
+
+
+def together(before: Array, now: Array) -> Array:
+    """What was noted in two launches."""
+    if not len(before) or not len(now):
+        return now if len(now) else before
+    first = np.where(before[:, COUNT, None] > 0, before, now)
+    first[:, COUNT] = before[:, COUNT] + now[:, COUNT]
+    return first
+
+
+def tell(data: Data, found: Array) -> None:
+    """Warn of each world whose controls were broken in a call."""
+    worlds = np.flatnonzero(found[:, COUNT]).tolist()
+    for world in worlds[:MOST_TOLD]:
+        index, value, time, count = found[world].tolist()
+        said = describe_control(data.model, int(index), value, time, None if data.nworld is None else world)
+        again = f", and in {int(count) - 1} more of this call" if count > 1 else ""
+        warnings.warn(f"{said}{again}", RuntimeWarning, stacklevel=2)
+    if len(worlds) > MOST_TOLD:
+        rest = ", ".join(map(str, worlds[MOST_TOLD:]))
+        warnings.warn(f"so are controls of worlds {rest}", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,71 @@
+"""Arguments of the public calls: what they may be, and errors that say so."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dovetail.errors import ArgumentError, CapacityError, nearest, shown
+from dovetail.limits import LIMITS
+
+T = TypeVar("T")
+
+
+def whole(name: str, value: object, least: int, limit: str | None = None, also: str = "") -> int:
+    """A whole number that is neither below `least` nor above a declared limit."""
+    number = as_whole(value)
+    if number is None:
+        raise ArgumentError(f"{name} = {shown(value)} should be a whole number, at least {least}{also}")
+    if number < least:
+        raise ArgumentError(f"{name} = {shown(number)} should be at least {least}{also}")
+    if limit is not None and number > LIMITS[limit].most:
+        raise CapacityError(f"{name} = {shown(number)} is too many: the most is {LIMITS[limit]}")
+    return number
+
+
+def as_whole(value: object) -> int | None:
+    """An integer of Python or NumPy as one of Python; None for everything else, truth values included."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> str:
+    """One of some words."""
+    words = list(known)
+    if not isinstance(value, str) or value not in words:
+        hint = nearest(value, words) if isinstance(value, str) else ""
+        raise ArgumentError(f"{name} = {shown(value)} should be one of {tuple(words)}{hint}")
+    return value
+
+
+def instance(name: str, value: object, kind: type[T], what: str) -> T:
+    """An object of a type."""
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{name} = {shown(value)} should be {what}")
+    return value
+
+
+def words(name: str, value: object) -> tuple[str, ...]:
+    """A word or several."""
+    if isinstance(value, str):
+        return (value,)
+    found: tuple[Any, ...] | None = None
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray | Mapping):
+        found = tuple(value)
+    if found is None or not all(isinstance(word, str) for word in found):
+        raise ArgumentError(f"{name} = {shown(value)} should be a name or a list of names")
+    return found
+
+
+def texts_by_name(name: str, value: object) -> Mapping[str, Any]:
+    """A mapping with texts as keys."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ArgumentError(f"{name} = {shown(value)} should be a mapping with names as keys")
+    return value

@@ -1,0 +1,191 @@
+"""The one reader of files: regular files only, bounded in bytes, inside one folder if wanted, every problem typed.
+
+A path is opened without waiting and looked at afterwards, so that nothing can be exchanged in between; devices, pipes
+and sockets are refused (a pipe may wait for ever, a device has no end), and no more is read than the limit even if
+the file grows meanwhile. Inside a folder (`root`) each step of the path is followed by hand: one that leads out is
+refused with the same words whether something is there or not.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dovetail.errors import ArgumentError, FileError, shown
+from dovetail.limits import amount
+
+CHUNK = 1 << 20
+_READING = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+)
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_KINDS = {
+    stat.S_IFDIR: "a directory; give the path of a file",
+    stat.S_IFIFO: "a pipe; only regular files are read",
+    stat.S_IFCHR: "a device; only regular files are read",
+    stat.S_IFBLK: "a device; only regular files are read",
+    stat.S_IFSOCK: "a socket; only regular files are read",
+}
+_REASONS = {
+    errno.ENOENT: "no such file; check the path",
+    errno.ENOTDIR: "no such file: a part of the path is no directory; check the path",
+    errno.EACCES: "permission denied; ask for the right to read it",
+    errno.EPERM: "permission denied; ask for the right to read it",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "the symbolic links lead in a circle; mend them",
+    errno.ENXIO: "a socket or pipe; only regular files are read",
+    errno.EISDIR: "is a directory; give the path of a file",
+    errno.ENOSPC: "no space is left on the disk",
+    errno.EROFS: "the file system is read-only",
+}
+
+
+class OutsideError(FileError):
+    """The way to a file leaves the folder that files may come from."""
+
+
+def checked_path(path: object) -> Path:
+    """What a caller gave as a path, if it can be one."""
+    if isinstance(path, bytes | bytearray):
+        raise ArgumentError(f"a path should be text or a pathlib.Path, not {shown(path)}; decode it first")
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(f"a path should be text or a pathlib.Path, not {shown(path)}")
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text:
+        raise ArgumentError(f"a path should be text that is not empty, not {shown(text)}")
+    if "\0" in text:
+        raise FileError(text, "a path cannot have a NUL character")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise FileError(repr(text), "is no path: it has letters that no file system knows") from None
+    return Path(text)
+
+
+def read_bytes(path: str | Path, limit: int, *, root: Path | None = None) -> bytes:
+    """The content of a regular file of at most `limit` bytes, which may not lie outside of `root`."""
+    with opened(path, limit, root=root) as handle:
+        return _bounded(handle, path, limit)
+
+
+@contextmanager
+def opened(path: str | Path, limit: int, *, root: Path | None = None) -> Iterator[int]:
+    """A descriptor of a regular file that was not larger than `limit` when it was opened."""
+    real = checked_path(path) if root is None else confined(path, root)
+    with reasons(path):
+        handle = os.open(real, _READING)
+    try:
+        with reasons(path):
+            status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError(path, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no regular file')}")
+        if root is not None:
+            _check_still_inside(handle, path, root)
+        if status.st_size > limit:
+            raise _too_large(path, status.st_size, limit)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def appending(path: str | Path) -> Iterator[int]:
+    """A descriptor of a regular file, made if there is none, to append to."""
+    with reasons(path):
+        handle = os.open(checked_path(path), _APPENDING, 0o666)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FileError(path, "is no regular file; only such a file can have something appended")
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def _bounded(handle: int, path: str | Path, limit: int) -> bytes:
+    """What can be read, which may be more or less than the file had when it was opened."""
+    parts: list[bytes] = []
+    total = 0
+    with reasons(path):
+        while part := os.read(handle, CHUNK):
+            total += len(part)
+            if total > limit:
+                raise _too_large(path, total, limit)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _too_large(path: str | Path, size: int, limit: int) -> FileError:
+    return FileError(path, f"has {amount(size)} or more, the most is {amount(limit)}; make it smaller")
+
+
+@contextmanager
+def reasons(path: str | Path) -> Iterator[None]:
+    """What the system says about a path, as errors of dovetail."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as problem:
+        raise FileError(path, reason_of(problem)) from None
+    except ValueError as problem:  # a NUL character, or letters the file system cannot have
+        raise FileError(path, f"is no path: {problem}") from None
+
+
+def reason_of(problem: OSError) -> str:
+    return _REASONS.get(problem.errno or 0, f"cannot be used: {problem.strerror or problem}")
+
+
+# ---- inside a folder
+
+
+def confined(path: str | Path, root: Path) -> Path:
+    """The real path of a file inside a folder; an error if the way to it leaves the folder, wherever it leads."""
+    with reasons(path):
+        inside = Path(os.path.realpath(root))
+        here, steps = _from_root(checked_path(path).absolute(), inside)
+        for step in steps:
+            here = here and _stepped(here, step, inside)
+    if here is None or not here.is_relative_to(inside):
+        raise _outside(path, inside)
+    return here
+
+
+def _stepped(here: Path, step: str, root: Path) -> Path | None:
+    """One step further; above the folder only along its own path, without a look at what is there."""
+    if step == "..":
+        return here.parent
+    if here.is_relative_to(root):
+        there = Path(os.path.realpath(here / step))
+        return there if there.is_relative_to(root) else None
+    return here / step if root.is_relative_to(here / step) else None
+
+
+def _outside(path: str | Path, root: Path) -> OutsideError:
+    return OutsideError(path, f"is outside asset_root {root}; move the file, or widen asset_root")
+
+
+def _from_root(path: Path, root: Path) -> tuple[Path | None, list[str]]:
+    """The folder as the path names it, and the steps from there; None if the path does not go through it."""
+    parts = path.parts
+    for count in range(1, len(parts) + 1):
+        if parts[count - 1] == "..":
+            break
+        if os.path.realpath(os.path.join(*parts[:count])) == str(root):
+            return root, list(parts[count:])
+    return None, []
+
+
+def _check_still_inside(handle: int, path: str | Path, root: Path) -> None:
+    """See that what was opened lies inside: a link may have been put there meanwhile."""
+    link = f"/proc/self/fd/{handle}"
+    if not sys.platform.startswith("linux") or not os.path.exists(link):
+        return
+    with reasons(path):
+        found = Path(os.readlink(link))
+    if not found.is_relative_to(os.path.realpath(root)):
+        raise _outside(path, root)
