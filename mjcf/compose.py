@@ -486,7 +486,7 @@ class Composer:
         """
         keys = [key for section in self._sections("keyframe") for key in section.children]
         own = [key for key in keys if "layout" not in key.values]
-        self._follow_first_copy([key for key in keys if "layout" in key.values], copies)
+        self._follow_first_copy(node, [key for key in keys if "layout" in key.values], copies)
         if self.composed or not own:
             self.composed = True
             return
@@ -508,14 +508,16 @@ class Composer:
             key.values["layout"] = Layout(tuple(so_far), gone, raw=tuple(earlier), padded=self.padded)
         self._append("keyframe", own)
 
-    def _follow_first_copy(self, keys: list[Node], copies: list[dict[Node, Node]]) -> None:
-        """Keys that came with an attached model stay one: they set the joints of the first copy only."""
-        if not copies:
-            return
-        first = {old: new if old.tag in ("joint", "freejoint") else None for old, new in copies[0].items()}
+    def _follow_first_copy(self, node: Node, keys: list[Node], copies: list[dict[Node, Node]]) -> None:
+        """Keys that came with an attached model stay one: they set the joints of the first copy only, and no
+        actuators any more, even of what was not copied."""
+        became = copies[0] if copies else {}
+        first = {old: new if old.tag in _JOINTS else None for old, new in became.items()}
         for key in keys:
-            if "layout" in key.values:
-                key.values["layout"] = key.values["layout"].moved(first)
+            layout: Layout = key.values["layout"]
+            if layout.actuates(key, besides=became):
+                _warn_forgotten(node, key)
+            key.values["layout"] = layout.moved(first).unactuated()
 
     # attach
 
@@ -694,6 +696,16 @@ def _warn_left_out(node: Node, removed: list[Node], copies: list[dict[Node, Node
                 LeftOutWarning,
                 stacklevel=2,
             )
+
+
+def _warn_forgotten(node: Node, key: Node) -> None:
+    """Warn of a key that a replicate makes forget its controls."""
+    warnings.warn(
+        f"{key.file}:{key.line}: {key.describe()}: ctrl and act of this key of an attached model become 0, as in "
+        f"MuJoCo 3.4, because <replicate> at {node.file}:{node.line} follows; put it before the <attach>",
+        LeftOutWarning,
+        stacklevel=2,
+    )
 
 
 _PLUGIN_USERS = ("body", "geom", "mesh", "actuator", "sensor")

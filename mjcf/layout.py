@@ -40,6 +40,16 @@ class Layout:
         raw = [further.get(joint, joint) for joint in self.raw]
         return attrs.evolve(self, became=became, raw=tuple(joint for joint in raw if joint))
 
+    def actuates(self, key: Node, besides: Mapping[Node, Node]) -> bool:
+        """Whether a key with this layout gives actuators, besides some, something else than zero."""
+        written = any(any(key.values.get(name, ())) for name in ("ctrl", "act"))
+        targets = {self.target(actuator) for actuator in self.actuators or ()}
+        return written and bool(targets - {None, *besides})
+
+    def unactuated(self) -> Layout:
+        """The layout without controls and activations, which a later replicate makes MuJoCo forget."""
+        return attrs.evolve(self, became={**self.became, **dict.fromkeys(self.actuators or ())})
+
     def target(self, node: Node) -> Node | None:
         """Where an element's numbers go."""
         return self.became.get(node, node)

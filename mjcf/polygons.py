@@ -1,8 +1,6 @@
 """Merging coplanar triangles into polygons: the flat sides of a convex hull (`mjCMesh::MakePolygons`).
 
-Triangles are grouped by their normals. MuJoCo keeps the groups in an ordered set whose comparison calls normals
-equal when they are almost parallel. That is not a consistent order, so which group a triangle finds depends on
-the search path: the same balanced tree is therefore grown here.
+Triangles are grouped by their normals (`normal_tree`); of a group of several, each connected piece is a polygon.
 """
 
 from __future__ import annotations
@@ -11,15 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .normal_tree import NormalTree
 from .rotation import EPS
+from .sides import Sides
 
-_PARALLEL = 0.99999872
-"""Cosine above which two normals count as equal: 0.09 degrees."""
 _UNIT = 2.0
 """No component of a unit normal is larger."""
-_DIFFERENT = 1e-15
-"""mjMINVAL: components that differ by less are compared no further."""
-Normal = tuple[float, float, float]
+_NEXT = [1, 2, 0]
+_AROUND = np.array([[1, 2, 0, 3], [0, 1, 3, 2], [0, 1, 2, 3]])
+"""Where corners 0 to 2 of a triangle, and the one that another adds across an edge, come around both: by the edge."""
 Edge = tuple[int, int]
 
 
@@ -40,38 +38,57 @@ def _normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
         return normal / length[:, None]
 
 
-def polygons(vertices: np.ndarray, faces: np.ndarray) -> list[list[int]]:
+def polygons(vertices: np.ndarray, faces: np.ndarray) -> Sides:
     """Vertices of each polygon in order around it; groups in descending order of their normals."""
-    tree = _NormalTree()
-    for (x, y, z), face in zip(_normals(vertices, faces).tolist(), faces.tolist(), strict=True):
-        tree.add(x, y, z, face)
-    return [path for group in tree.ordered() for path in outlines(group) if len(path) > 2]
+    first, larger = NormalTree(_normals(vertices, faces)).groups()
+    single = np.ones(len(first), bool)
+    single[[*larger]] = False
+    pairs = {place: group for place, group in larger.items() if len(group) == 2}
+    pair = faces[np.array([*pairs.values()], np.int64).reshape(-1, 2)]
+    at = np.fromiter(pairs, np.int64, len(pairs))
+    quads, proper = _quads(pair)
+    rest = dict(zip(at[~proper].tolist(), pair[~proper].tolist(), strict=True))
+    rest |= {place: faces[group].tolist() for place, group in larger.items() if len(group) > 2}
+    triangles = faces[first[single]]
+    return _in_order((triangles, np.flatnonzero(single)), (quads[proper], at[proper]), _merged(rest))
 
 
-def outlines(faces: list[list[int]]) -> Iterator[list[int]]:
-    """The outlines of triangles of one plane; almost always it is one triangle."""
-    if len(faces) == 1:
-        yield faces[0]
-        return
+def _quads(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Outlines (n, 4) of pairs of triangles (n, 2, 3), and which pairs share one edge and nothing else."""
+    a, b = pairs[:, 0], pairs[:, 1]
+    shared = (a[:, :, None] == b[:, None, _NEXT]) & (a[:, _NEXT, None] == b[:, None, :])
+    edge, other = shared.any(axis=2).argmax(axis=1), shared.any(axis=1).argmax(axis=1)
+    four = np.column_stack([a, b[np.arange(len(b)), (other + 2) % 3]])
+    distinct = (np.diff(np.sort(four, axis=1), axis=1) > 0).all(axis=1)
+    return np.take_along_axis(four, _AROUND[edge], axis=1), distinct & (shared.sum(axis=(1, 2)) == 1)
+
+
+def _merged(groups: dict[int, list[list[int]]]) -> tuple[Sides, np.ndarray]:
+    """Outlines of groups of faces, and the places of their groups."""
+    paths = [(place, path) for place, group in groups.items() for path in _outlines(group)]
+    places = np.fromiter((place for place, _ in paths), np.int64, len(paths))
+    return Sides.of([path for _, path in paths]), places
+
+
+def _in_order(
+    triangles: tuple[np.ndarray, np.ndarray],
+    quads: tuple[np.ndarray, np.ndarray],
+    others: tuple[Sides, np.ndarray],
+) -> Sides:
+    """All polygons by the places of their groups."""
+    place = np.concatenate([triangles[1], quads[1], others[1]])
+    sizes = np.concatenate([np.full(len(triangles[1]), 3), np.full(len(quads[1]), 4), others[0].sizes])
+    corners = np.concatenate([triangles[0].reshape(-1), quads[0].reshape(-1), others[0].corners])
+    by_corner = np.argsort(np.repeat(place, sizes), kind="stable")
+    return Sides(corners.astype(np.int32)[by_corner], sizes[np.argsort(place, kind="stable")])
+
+
+def _outlines(faces: list[list[int]]) -> Iterator[list[int]]:
+    """The outlines of triangles of one plane."""
     outline = _Outline()
     for face in faces:
         outline.add(face)
-    yield from outline.paths()
-
-
-def _before(a: Normal, b: Normal) -> bool:
-    """Whether a group with normal a stands before one with normal b: larger components first."""
-    ax, ay, az = a
-    bx, by, bz = b
-    if ax * bx + ay * by + az * bz > _PARALLEL:
-        return False
-    if abs(ax - bx) > _DIFFERENT:
-        return ax > bx
-    if abs(ay - by) > _DIFFERENT:
-        return ay > by
-    if abs(az - bz) > _DIFFERENT:
-        return az > bz
-    return False
+    return (path for path in outline.paths() if len(path) > 2)
 
 
 class _Outline:
@@ -143,148 +160,3 @@ class _Outline:
                     yield path
                     break
                 path.append(after)
-
-
-class _NormalTree:
-    """A red-black tree of groups of faces, grown as the C++ standard library's ordered set grows."""
-
-    def __init__(self) -> None:
-        self._faces: list[list[list[int]]] = []
-        self._x: list[float] = []
-        self._y: list[float] = []
-        self._z: list[float] = []
-        """Normal of each group: that of its first face."""
-        self._left: list[int] = []
-        self._right: list[int] = []
-        self._up: list[int] = []
-        self._red: list[bool] = []
-        self._root = -1
-
-    def add(self, x: float, y: float, z: float, face: list[int]) -> None:
-        """Put a face with this normal into its group, made if there is none.
-
-        Unless a group on the way has an almost equal normal, the way leads to where a new group belongs.
-        """
-        if x > _UNIT:  # a face without area
-            self._add_near((x, y, z), face)
-            return
-        node, above, before = self._root, -1, False
-        all_x, all_y, all_z, left, right = self._x, self._y, self._z, self._left, self._right
-        while node >= 0:
-            nx, ny, nz = all_x[node], all_y[node], all_z[node]
-            if nx * x + ny * y + nz * z > _PARALLEL:
-                self._add_near((x, y, z), face)
-                return
-            difference = nx - x
-            if -_DIFFERENT <= difference <= _DIFFERENT:
-                difference = ny - y
-                if -_DIFFERENT <= difference <= _DIFFERENT:
-                    difference = nz - z
-            above, before = node, difference < 0
-            node = left[node] if before else right[node]
-        self._insert((x, y, z), face, above, before)
-
-    def _add_near(self, normal: Normal, face: list[int]) -> None:
-        """The same in two steps, for a normal that is almost equal to another: look up, then insert."""
-        node, found = self._root, -1
-        while node >= 0:
-            if _before(self._normal(node), normal):
-                node = self._right[node]
-            else:
-                found, node = node, self._left[node]
-        if found >= 0 and not _before(normal, self._normal(found)):
-            self._faces[found].append(face)
-            return
-        above, node, first = -1, self._root, True
-        while node >= 0:
-            above = node
-            first = _before(normal, self._normal(node))
-            node = self._left[node] if first else self._right[node]
-        if above < 0 or self._is_new(normal, above, first):
-            self._insert(normal, face, above, first)
-        # otherwise the two steps disagree, and MuJoCo's set drops the face
-
-    def _normal(self, node: int) -> Normal:
-        return self._x[node], self._y[node], self._z[node]
-
-    def _insert(self, normal: Normal, face: list[int], above: int, first: bool) -> None:
-        new = len(self._faces)
-        self._faces.append([face])
-        for column, value in zip((self._x, self._y, self._z), normal, strict=True):
-            column.append(value)
-        for links in (self._left, self._right):
-            links.append(-1)
-        self._up.append(above)
-        self._red.append(True)
-        if above < 0:
-            self._root = new
-        elif first:
-            self._left[above] = new
-        else:
-            self._right[above] = new
-        self._balance(new)
-
-    def _is_new(self, normal: Normal, above: int, first: bool) -> bool:
-        """Whether no group that stands just before the place of insertion counts as equal."""
-        previous = self._previous(above) if first else above
-        return previous < 0 or _before(self._normal(previous), normal)
-
-    def _previous(self, node: int) -> int:
-        if self._left[node] >= 0:
-            node = self._left[node]
-            while self._right[node] >= 0:
-                node = self._right[node]
-            return node
-        above = self._up[node]
-        while above >= 0 and self._left[above] == node:
-            node, above = above, self._up[above]
-        return above
-
-    def _balance(self, node: int) -> None:
-        """Restore the colours after an insertion, by recolouring and rotating on the way up."""
-        up, red, left, right = self._up, self._red, self._left, self._right
-        while node != self._root and red[up[node]]:
-            parent = up[node]
-            grand = up[parent]
-            on_left = left[grand] == parent
-            uncle = right[grand] if on_left else left[grand]
-            if uncle >= 0 and red[uncle]:
-                red[parent] = red[uncle] = False
-                red[grand] = True
-                node = grand
-                continue
-            if node == (right[parent] if on_left else left[parent]):
-                node = parent
-                self._rotate(node, to_left=on_left)
-                parent = up[node]
-            red[parent], red[grand] = False, True
-            self._rotate(grand, to_left=not on_left)
-        red[self._root] = False
-
-    def _rotate(self, node: int, *, to_left: bool) -> None:
-        down, other = (self._right, self._left) if to_left else (self._left, self._right)
-        child, above = down[node], self._up[node]
-        down[node] = other[child]
-        if other[child] >= 0:
-            self._up[other[child]] = node
-        self._up[child] = above
-        if above < 0:
-            self._root = child
-        elif self._left[above] == node:
-            self._left[above] = child
-        else:
-            self._right[above] = child
-        other[child] = node
-        self._up[node] = child
-
-    def ordered(self) -> Iterator[list[list[int]]]:
-        """The faces of all groups in the tree's order."""
-        stack: list[int] = []
-        node = self._root
-        while stack or node >= 0:
-            while node >= 0:
-                stack.append(node)
-                node = self._left[node]
-            node = stack.pop()
-            yield self._faces[node]
-            node = self._right[node]

@@ -6,7 +6,7 @@ save/load, documentation, kernel layout and comparison with MuJoCo all read the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -57,11 +57,11 @@ class FieldSpec:
     def scalar(self) -> bool:
         return not self.shape
 
-    def dims(self, sizes: dict[str, int]) -> tuple[int, ...]:
+    def dims(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape with size names replaced by numbers."""
         return tuple(sizes[d] if isinstance(d, str) else d for d in self.shape)
 
-    def count(self, sizes: dict[str, int]) -> int:
+    def count(self, sizes: Mapping[str, int]) -> int:
         """How many numbers the field holds in one world."""
         total = 1
         for d in self.dims(sizes):

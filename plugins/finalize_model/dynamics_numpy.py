@@ -157,10 +157,12 @@ class Inverse:
             return self.singular_weights(chain, jacobian)
         y = jacobian.T.copy()
         for i, dof in reversed([*enumerate(chain.tolist())]):
-            # Lᵀ y = Jᵀ stays within the chain, which holds all ancestors; a simple dof has none in M
-            if self.count[dof] > 1:
-                row = slice(self.start[dof], self.start[dof] + self.count[dof] - 1)
-                y[:i] -= self.qLD[row, None] * y[i]
+            # Lᵀ y = Jᵀ stays within the chain, which holds all ancestors; M may leave some of them out
+            above = self.count[dof] - 1
+            row = slice(self.start[dof], self.start[dof] + above)
+            among = slice(i) if above == i else np.searchsorted(chain, self.model.M_colind[row])
+            if above:
+                y[among] -= self.qLD[row, None] * y[i]
         return np.einsum("ik,i,ik->k", y, self.diagonal[chain], y)
 
     def singular_weights(self, chain: Array, jacobian: Array) -> Array:

@@ -4,8 +4,8 @@ From qpos0 the actuator pushes with a given acceleration while velocities decay;
 springs, contacts, other actuators) is switched off, limits and equality constraints act. The extreme length in
 the last part of the run is the end of the range. Compare mj_setLengthRange.
 
-Most models are pulled all at once (`batch_numpy`), in a thousandth of the time; what that does not know is pulled by
-the stages of the pipeline, one actuator after the other.
+Most models are pulled all at once (`batch_numpy`), which is much quicker; what that does not know is pulled by the
+stages of the pipeline, one actuator after the other.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import both
 import pytest
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
+from dovetail.mjcf import compile_text, compose
 
 ASSETS = """<texture name="tex" type="2d" builtin="flat" width="2" height="2"/>
 <texture name="tex2" type="2d" builtin="flat" width="4" height="4"/><material name="m1" texture="tex"/>
@@ -258,6 +258,28 @@ Q = f'<body name="q">{HINGE.format("q")}<geom size=".1"/></body>'
 def test_keys_of_all_models(sub, key, tree):
     rest = f"<keyframe>{key}</keyframe>"
     assert both.disagreement(scene(tree, rest=rest), {"m.xml": sub}) == []
+
+
+_DRIVEN = """<mujoco><worldbody><body name="b"><joint name="j" type="slide"/><geom size=".1"/></body></worldbody>
+<actuator><motor name="a" joint="j"/><general name="g" joint="j" dyntype="integrator"/></actuator>
+<keyframe><key name="k" qpos="1" qvel="2" ctrl="3 4" act="5"/></keyframe></mujoco>"""
+_ATTACHED = '<attach model="s" body="b" prefix="{}_"/>'
+_COPIES = '<replicate count="{}" offset="0 1 0"><geom size=".1"/></replicate>'
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_later_replicate_makes_keys_forget_controls(count):
+    """MuJoCo drops ctrl and act of keys that wait, whatever is copied; keys attached afterwards keep theirs."""
+    copies = _COPIES.format(count)
+    xml = (
+        '<mujoco><asset><model name="s" file="s.xml"/></asset>'
+        f"<worldbody>{_ATTACHED.format('p')}{copies}{_ATTACHED.format('q')}</worldbody></mujoco>"
+    )
+    model = both.accepted(xml, {"s.xml": _DRIVEN})
+    assert model.key_ctrl.tolist() == [[0, 0, 0, 0], [0, 0, 3, 4]]
+    assert both.disagreement(xml, {"s.xml": _DRIVEN}) == []
+    with pytest.warns(compose.LeftOutWarning, match="s.xml:3: <key name=.k.>: ctrl and act .* at <string>:1"):
+        compile_text(xml, assets={"s.xml": _DRIVEN})
 
 
 def test_keys_of_models_of_models_come_once():

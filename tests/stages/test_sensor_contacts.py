@@ -79,7 +79,13 @@ def test_touch(cone: str, condim: int) -> None:
     assert silent > 10
 
 
-@pytest.mark.parametrize("shape", [shape.name.lower() for shape in MEETS])
+def test_rays_meet_no_zone_of_a_distance_field() -> None:
+    """MuJoCo aborts the program there."""
+    point, size = np.zeros((3, 3)), np.ones((3, 3))
+    assert not MEETS[GeomType.SDF](point, np.eye(3), size).any()
+
+
+@pytest.mark.parametrize("shape", [shape.name.lower() for shape in MEETS if shape != GeomType.SDF])
 def test_rays_meet_volumes_as_in_mujoco(shape: str) -> None:
     rng = np.random.default_rng(0)
     kind = GeomType[shape.upper()]
