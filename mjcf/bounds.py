@@ -15,7 +15,18 @@ from dovetail.contracts.enums import JointType, SameFrame
 from .context import Context
 from .inertia import rotation_matrix
 from .kinds import Vec
-from .rotation import EPS, IDENTITY, ORIGIN, Pose, accumulate, multiply, point, rotate
+from .rotation import (
+    EPS,
+    IDENTITY,
+    ORIGIN,
+    Pose,
+    accumulate,
+    conjugate,
+    multiply,
+    point,
+    rotate,
+    rotate_any,
+)
 from .structure import body_sameframe, sameframe
 from .tree import Body, Geom
 
@@ -51,15 +62,18 @@ def bounding_volumes(bodies: list[Body]) -> dict[str, Any]:
 def _in_inertial_frame(body: Body, geoms: list[Geom]) -> tuple[list[Geom], np.ndarray, np.ndarray]:
     """Geoms with their centres (n,3) and the corners of their boxes (n,8,3) in the body's inertial frame."""
     assert body.ipos is not None
-    axes = np.array(rotation_matrix(body.iquat))
-    centres = np.array([(np.array(geom.pos) - body.ipos) @ axes for geom in geoms])
+    back, origin = conjugate(body.iquat), np.array(body.ipos)
+    centres = np.array([_turned(back, np.array(geom.pos) - origin) for geom in geoms])
     corners = []
     for geom in geoms:
         box = np.array(geom.aabb[:3]) + _CORNERS * geom.aabb[3:]
-        corners.append(
-            (box @ np.transpose(rotation_matrix(geom.quat)) + geom.pos - np.array(body.ipos)) @ axes
-        )
+        corners.append(_turned(back, _turned(geom.quat, box) + geom.pos - origin))
     return geoms, centres, np.array(corners)
+
+
+def _turned(quat: Vec, points: np.ndarray) -> np.ndarray:
+    """Points (…,3) turned as `rotate_any` turns one."""
+    return np.stack(rotate_any(quat, (points[..., 0], points[..., 1], points[..., 2])), axis=-1)
 
 
 class _Nodes:

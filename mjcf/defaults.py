@@ -120,7 +120,7 @@ class Defaults:
 
     def read(self, block: Node) -> None:
         """Read one top-level `<default>` block."""
-        name = block.values.get("class", MAIN)
+        name = block.values.get("class") or MAIN
         if name != MAIN:
             raise block.error(f"the top-level default class is {MAIN!r}; nest {name!r} inside it", "class")
         pending = [(block, self.classes_of(block.model)[MAIN])]

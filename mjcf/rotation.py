@@ -168,7 +168,7 @@ def from_xy_axes(axes: Vec) -> Vec:
     """Orientation whose x axis is the first vector and whose y axis lies towards the second."""
     x = _direction(axes[:3], "the x axis")
     y = _direction(subtract(axes[3:], scaled(x, dot(x, axes[3:]))), "the y axis")
-    return from_matrix_columns(x, y, cross(x, y))
+    return from_matrix_columns(x, y, _direction(cross(x, y), "the z axis, the others' cross product,"))
 
 
 def from_euler(angles: Vec, sequence: str) -> Vec:

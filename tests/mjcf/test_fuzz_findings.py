@@ -137,3 +137,32 @@ def test_a_touch_sensor_in_a_distance_field_feels_nothing() -> None:
     )
     simulation.step(3)
     assert simulation.data.sensordata.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "inside", ["", '<geom rgba="1 0 0 1"/>', '<geom rgba="1 0 0 1"/><default class="x"/>']
+)
+def test_a_default_class_without_a_name_is_the_main_one(inside: str) -> None:
+    same(
+        f'<mujoco><default class="">{inside}</default><worldbody><geom size="1"/></worldbody></mujoco>',
+    )
+
+
+@pytest.mark.parametrize(
+    "orientation", ['axisangle="1e300 .5 -1 -.3"', 'axisangle="1e155 0 1 30"', 'quat="1e200 1e200 0 0"']
+)
+def test_orientations_that_overflow_turn_nothing(orientation: str) -> None:
+    """The length is infinite, and the vector divided by it nothing."""
+    same(
+        "<mujoco><worldbody><body><joint/><geom size='1'/>"
+        f"<geom type='box' size='.3 .1 1' {orientation}/></body></worldbody></mujoco>"
+    )
+
+
+@pytest.mark.parametrize("axes", ["1e300 0 0 0 1 0", "1 0 0 0 1e300 0", "1e160 1e160 0 0 1 0"])
+def test_axes_that_overflow_are_refused(axes: str) -> None:
+    xml = f'<mujoco><worldbody><geom type="box" size=".3 .1 1" xyaxes="{axes}"/></worldbody></mujoco>'
+    with pytest.raises(ValueError, match="orientation specification error"):
+        mujoco.MjModel.from_xml_string(xml)
+    with pytest.raises(dovetail.errors.MJCFError, match="the z axis"):
+        dovetail.loads(xml)
