@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,14 @@ from dovetail import interrupts
 from dovetail.interrupts import Pace
 
 TAICHI = {"backend": "taichi", "runtime": "quadrants"}
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """SIGINT as in a terminal: processes that a script starts in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def moving(nworld: int | None = None, **said: Any) -> dovetail.Simulation:
@@ -147,7 +155,8 @@ def test_a_world_that_goes_bad_is_told_once_however_a_call_is_sliced(
 
 
 LONG = """
-import os, sys, numpy as np, dovetail
+import signal, numpy as np, dovetail
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sim = dovetail.Simulation("pendulum", 512, backend="taichi", runtime="quadrants")
 sim.step(2)
 print("running", flush=True)

@@ -32,6 +32,9 @@ INTEGERS = (
 OTHER = ["1 2", "\t1\n", "1\r", "١", "1\xa0", "\xa01", "", " ", "true", "1&#10;", "&#49;"]
 TOKENS = [*" ".join([NAN, INF, DECIMAL, LARGE, SMALL, HEXADECIMAL, INTEGERS]).split(), *OTHER]
 
+TINY = "0x1p-1074"
+"""Becomes zero once a Taichi runtime has started in the process: it makes the processor flush such numbers."""
+
 FIELDS = {
     "numeric_data": '<mujoco><custom><numeric name="a" data="{}"/></custom></mujoco>',
     "opt.timestep": '<mujoco><option timestep="{}"/></mujoco>',
@@ -84,7 +87,8 @@ def disagreements(field: str, tokens: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_spellings(field):
-    assert disagreements(field, [token for token in TOKENS if token not in BETWEEN_ROUNDINGS]) == []
+    excused = {*BETWEEN_ROUNDINGS, *([TINY] if float.fromhex(TINY) == 0 else [])}
+    assert disagreements(field, [token for token in TOKENS if token not in excused]) == []
 
 
 @pytest.mark.parametrize("field", FIELDS)
