@@ -88,7 +88,9 @@ class Implementation:
     """`module:function` of the Model that says why a model needs this row, or gives an empty string; for rows that
     a plugin adds to a table stage. Without one, every model needs it."""
     facts: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
-    """What a dispatching stage must know of a part, as `{"most_contacts": 4}` of a `collide_pair` row."""
+    """What a dispatching stage must know of a part, as `{"most_contacts": 4}` of a `collide_pair` row; of any stage,
+    `looks_first` names a function `f(model, data)` that says whether the plan is to evaluate once before it goes on,
+    as after a reset of trees that begin asleep."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False

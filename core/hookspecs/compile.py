@@ -65,4 +65,5 @@ def length_range(  # type: ignore[empty-body]
 ) -> tuple[float, float]:
     """Smallest and largest length of one actuator, for models whose muscles do not say theirs (mj_setLengthRange).
     `settings` holds the attributes of `<lengthrange>`, with MuJoCo's defaults. Raises ValueError, which says why a
-    range cannot be found."""
+    range cannot be found. A function with an attribute `together(model, actuators, settings)` may give the ranges of
+    many at once, by actuator; those it leaves out are asked for one by one."""

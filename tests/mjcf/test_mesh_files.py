@@ -66,13 +66,17 @@ def verdicts(content: bytes, suffix: str) -> tuple[Any, Any]:
     return theirs, ours
 
 
+SINGLE = 2e-6
+"""Some roundings of numbers up to ten in single precision, in which meshes are kept."""
+
+
 def assert_same(content: bytes, suffix: str = "obj") -> None:
     theirs, ours = verdicts(content, suffix)
     assert (ours is None) == (theirs is None), "MuJoCo refuses it" if theirs is None else "MuJoCo accepts it"
     for name in FIELDS if theirs else ():
         assert ours[name].size == theirs[name].size, name
         np.testing.assert_allclose(
-            ours[name].ravel(), theirs[name].ravel(), rtol=2e-6, atol=2e-6, err_msg=name
+            ours[name].ravel(), theirs[name].ravel(), rtol=SINGLE, atol=SINGLE, err_msg=name
         )
 
 
