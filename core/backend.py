@@ -126,6 +126,8 @@ class Backend(Protocol):
     """A runtime. Making one must be cheap: import heavy packages in `compile`."""
 
     name: str
+    language: str
+    """What its implementations are written in: its own name, or `lanes`, whose records run on every lane backend."""
     install: str
     """What to pip-install to have it, e.g. `dovetail-physics[taichi]`."""
     in_place: bool

@@ -54,8 +54,40 @@ class Registry:
     """What gives versions for other backends of a function in a call."""
     feature_groups: dict[str, FeatureGroup] = attrs.field(factory=dict)
     """Which features models may have, by group."""
+    in_languages: list[Implementation] = attrs.field(factory=list)
+    """Records that name a language where others name a backend, as they were given."""
 
-    def add(self, record: Implementation) -> None:
+    def on_each_backend(self, record: Implementation) -> tuple[Implementation, ...]:
+        """The record on its backend or, where it names a language, on every backend that speaks it.
+
+        While nobody speaks it the record stays as it is: it is listed, and choosing it is an error.
+        """
+        if record.backend in self.backends:
+            return (record,)
+        speakers = [b.name for b in self.backends.values() if _language(b) == record.backend]
+        return tuple(attrs.evolve(record, backend=name) for name in speakers) or (record,)
+
+    def add(self, record: Implementation) -> tuple[Implementation, ...]:
+        """Register a record, on every backend that speaks its language; what was registered."""
+        if record.backend not in self.backends:
+            self.in_languages.append(record)
+        records = self.on_each_backend(record)
+        for one in records:
+            self._add(one)
+        return records
+
+    def add_backend(self, backend: Backend) -> None:
+        """Register a backend, and on it all records in its language."""
+        self.backends[backend.name] = backend
+        language = _language(backend)
+        self.implementations = [
+            r for r in self.implementations if r.backend != language or r.backend in self.backends
+        ]
+        for record in self.in_languages:
+            if record.backend == language:
+                self._add(attrs.evolve(record, backend=backend.name))
+
+    def _add(self, record: Implementation) -> None:
         """Register one record; the same stage, key, name and backend twice is an error."""
         stage = pipeline.stage(record.stage)
         for field in record.kernel_fields:
@@ -94,6 +126,8 @@ class Registry:
             implementations=list(self.implementations),
             kernel_fields=dict(self.kernel_fields),
             feature_groups=dict(self.feature_groups),
+            backends=dict(self.backends),
+            in_languages=list(self.in_languages),
         )
 
     def add_feature_group(self, group: FeatureGroup) -> None:
@@ -205,6 +239,11 @@ class Registry:
         return [p for p in self.plugins if p.status == "broken"]
 
 
+def _language(backend: Backend) -> str:
+    """What implementations for a backend are written in; a backend of its own kind has a language of its own."""
+    return getattr(backend, "language", backend.name)
+
+
 def _named_fields(record: Implementation) -> list[str]:
     """The Data fields a record says it reads and writes, without those it brings itself."""
     own = {field.name for field in record.fields}
@@ -245,18 +284,20 @@ def _collect(registry: Registry, plugin: object, name: str, distribution: str) -
     trial = registry.copy()
     for group in groups:
         trial.add_feature_group(group)
-    for record in records:
-        trial.add(record)
     clash = next((b.name for b in backends if b.name in registry.backends), None)
     if clash is not None:
         raise PluginError(f"backend {clash!r} of {distribution} is registered already; give it another name")
+    for backend in backends:
+        trial.add_backend(backend)
+    added = tuple(one for record in records for one in trial.add(record))
     registry.implementations = trial.implementations
     registry.kernel_fields = trial.kernel_fields
     registry.feature_groups = trial.feature_groups
+    registry.backends = trial.backends
+    registry.in_languages = trial.in_languages
     registry.transfers += transfers
     registry.versions += versions
-    registry.backends.update({b.name: b for b in backends})
-    return tuple(records)
+    return added
 
 
 def _refuse_bare_stages(manager: pluggy.PluginManager) -> None:

@@ -10,10 +10,9 @@ import numpy as np
 
 from dovetail.contracts.enums import BiasType, GainType, LengthRangeMode
 from dovetail.errors import PlanError
-
-from .context import Context
-from .first_step import check_first_step
-from .tree import Actuator, Joint
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.first_step import check_first_step
+from dovetail.mjcf.tree import Actuator, Joint
 
 Completion = Callable[[Any, Callable[[str], Callable[..., Any]]], None]
 """Completes a loaded Model, given a function that finds what fills a slot of loading."""

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import JointType, TrnType
-
-from . import structure
-from .asset_arrays import asset_fields
-from .bounds import bounding_volumes, dof_lengths, reference_looks
-from .context import Context
-from .elements.actuator import actuated_bodies
-from .elements.plugins import plugin_fields
-from .flex_arrays import flex_bodies, flex_fields
-from .fluid import fluid_coefficients
-from .link_arrays import LINK_TABLES, coupled_by_armature, kept_awake, link_arrays
-from .names import name_fields
-from .rotation import EPS, IDENTITY, MINVAL
-from .tree import Body, Joint, Key
+from dovetail.mjcf import structure
+from dovetail.mjcf.asset_arrays import asset_fields
+from dovetail.mjcf.bounds import bounding_volumes, dof_lengths, reference_looks
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.elements.actuator import actuated_bodies
+from dovetail.mjcf.elements.plugins import plugin_fields
+from dovetail.mjcf.flex_arrays import flex_bodies, flex_fields
+from dovetail.mjcf.fluid import fluid_coefficients
+from dovetail.mjcf.link_arrays import LINK_TABLES, coupled_by_armature, kept_awake, link_arrays
+from dovetail.mjcf.names import name_fields
+from dovetail.mjcf.rotation import EPS, IDENTITY, MINVAL
+from dovetail.mjcf.tree import Body, Joint, Key
 
 INT, BYTE, REAL, COLOR = "int32", "uint8", "float64", "float32"
 

@@ -9,11 +9,10 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import MeshBuiltin, MeshInertia
-
-from .kinds import Vec
-from .rotation import IDENTITY, ORIGIN
-from .sides import Sides
-from .tree import Item
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import IDENTITY, ORIGIN
+from dovetail.mjcf.sides import Sides
+from dovetail.mjcf.tree import Item
 
 
 def _points() -> np.ndarray:

@@ -12,17 +12,16 @@ from collections.abc import Callable
 import numpy as np
 
 from dovetail.contracts.enums import AutoBool, GeomType, JointType
-
-from . import rotation
-from .context import Context
-from .elements.body import resolve_quat
-from .elements.hfield import hfield_box, hfield_radius, set_hfield_size
-from .elements.looks import DEFAULT_ZNEAR, compile_lens
-from .elements.mesh import MESH_TYPES, mesh_box, mesh_moments, place_mesh_geom
-from .inertia import combine
-from .kinds import Vec
-from .rotation import EPS, ORIGIN
-from .tree import Body, Camera, Geom, Joint, Light, Posed, Site
+from dovetail.mjcf import rotation
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.elements.body import resolve_quat
+from dovetail.mjcf.elements.hfield import hfield_box, hfield_radius, set_hfield_size
+from dovetail.mjcf.elements.looks import DEFAULT_ZNEAR, compile_lens
+from dovetail.mjcf.elements.mesh import MESH_TYPES, mesh_box, mesh_moments, place_mesh_geom
+from dovetail.mjcf.inertia import combine
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import EPS, ORIGIN
+from dovetail.mjcf.tree import Body, Camera, Geom, Joint, Light, Posed, Site
 
 _ALONG_FROMTO = (GeomType.CAPSULE, GeomType.CYLINDER, GeomType.ELLIPSOID, GeomType.BOX)
 _SIZES = {

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import JointType, SameFrame
-
-from .context import Context
-from .inertia import rotation_matrix
-from .kinds import Vec
-from .rotation import (
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.inertia import rotation_matrix
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import (
     EPS,
     IDENTITY,
     ORIGIN,
@@ -27,8 +26,8 @@ from .rotation import (
     rotate,
     rotate_any,
 )
-from .structure import body_sameframe, sameframe
-from .tree import Body, Geom
+from dovetail.mjcf.structure import body_sameframe, sameframe
+from dovetail.mjcf.tree import Body, Geom
 
 _SMALLEST = 1e-5
 """Least size of a body, m."""

@@ -17,8 +17,7 @@ import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import MeshBuiltin
-
-from .kinds import Vec
+from dovetail.mjcf.kinds import Vec
 
 Parts = dict[str, Any]
 """Vertices, and if the shape has them normals and faces."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .rotation import EPS
+from dovetail.mjcf.rotation import EPS
 
 Ints = np.ndarray
 Reals = np.ndarray

@@ -17,27 +17,26 @@ import attrs
 import numpy as np
 
 from dovetail.errors import PluginError
-
-from . import arrays
-from .afterwards import Completion, afterwards
-from .asset_arrays import asset_sizes
-from .bodies import compile_bodies, number_mocap, scale_total_mass
-from .context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader, ShapeRow
-from .dialects import FLAT_MESHES_ARE_BOXES, rewrites
-from .discard import discard_visual
-from .elements.actuator import compile_actuators, read_actuators
-from .elements.body import add_world, number_tree, read_worldbody
-from .elements.contact import compile_contacts, read_contacts
-from .elements.custom import compile_tuples, read_custom
-from .elements.deformable import read_deformable
-from .elements.equality import compile_equalities, read_equalities
-from .elements.hfield import compile_hfields
-from .elements.keyframe import fill_keys, read_keyframe
-from .elements.looks import compile_materials, find_targets, read_asset, read_visual
-from .elements.mesh import compile_meshes
-from .elements.plugins import read_extension, resolve_plugins
-from .elements.sensor import compile_sensors, read_sensors
-from .elements.settings import (
+from dovetail.mjcf import arrays
+from dovetail.mjcf.afterwards import Completion, afterwards
+from dovetail.mjcf.asset_arrays import asset_sizes
+from dovetail.mjcf.bodies import compile_bodies, number_mocap, scale_total_mass
+from dovetail.mjcf.context import KINDS, Context, FlexRow, InertiaRow, MeshInertiaRow, MeshReader, ShapeRow
+from dovetail.mjcf.dialects import FLAT_MESHES_ARE_BOXES, rewrites
+from dovetail.mjcf.discard import discard_visual
+from dovetail.mjcf.elements.actuator import compile_actuators, read_actuators
+from dovetail.mjcf.elements.body import add_world, number_tree, read_worldbody
+from dovetail.mjcf.elements.contact import compile_contacts, read_contacts
+from dovetail.mjcf.elements.custom import compile_tuples, read_custom
+from dovetail.mjcf.elements.deformable import read_deformable
+from dovetail.mjcf.elements.equality import compile_equalities, read_equalities
+from dovetail.mjcf.elements.hfield import compile_hfields
+from dovetail.mjcf.elements.keyframe import fill_keys, read_keyframe
+from dovetail.mjcf.elements.looks import compile_materials, find_targets, read_asset, read_visual
+from dovetail.mjcf.elements.mesh import compile_meshes
+from dovetail.mjcf.elements.plugins import read_extension, resolve_plugins
+from dovetail.mjcf.elements.sensor import compile_sensors, read_sensors
+from dovetail.mjcf.elements.settings import (
     OPTION_DEFAULTS,
     SIZE_DEFAULTS,
     read_compiler,
@@ -46,18 +45,18 @@ from .elements.settings import (
     read_statistic,
     settle_user_sizes,
 )
-from .elements.skin import compile_skins
-from .elements.tendon import compile_tendons, read_tendons
-from .elements.texture import compile_textures
-from .flex import compile_flexes
-from .flex_arrays import flex_sizes
-from .fuse import fuse_static_bodies
-from .link_arrays import link_sizes
-from .plugin_fields import filling
-from .schema import MUJOCO
-from .source import Loader, Node, load
-from .submodels import Library
-from .validate import warn_at
+from dovetail.mjcf.elements.skin import compile_skins
+from dovetail.mjcf.elements.tendon import compile_tendons, read_tendons
+from dovetail.mjcf.elements.texture import compile_textures
+from dovetail.mjcf.flex import compile_flexes
+from dovetail.mjcf.flex_arrays import flex_sizes
+from dovetail.mjcf.fuse import fuse_static_bodies
+from dovetail.mjcf.link_arrays import link_sizes
+from dovetail.mjcf.plugin_fields import filling
+from dovetail.mjcf.schema import MUJOCO
+from dovetail.mjcf.source import Loader, Node, load
+from dovetail.mjcf.submodels import Library
+from dovetail.mjcf.validate import warn_at
 
 ElementRow = Callable[[Context, Node], None]
 """Reads one element of a third party, directly under `<mujoco>`, into the model under construction."""

@@ -21,11 +21,10 @@ import attrs
 
 from dovetail import limits
 from dovetail.errors import MJCFError, listing, nearest
-
-from . import composite
-from .kinds import Vec
-from .layout import Layout, inherited_classes, joints_below
-from .namespace import (
+from dovetail.mjcf import composite
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.layout import Layout, inherited_classes, joints_below
+from dovetail.mjcf.namespace import (
     ATTACHED_FLEX,
     ATTACHED_MAIN,
     LOST_WORLD,
@@ -41,8 +40,8 @@ from .namespace import (
     unknown_class,
     used_names,
 )
-from .rotation import IDENTITY, ORIGIN, add, rotate
-from .source import Node, walk
+from dovetail.mjcf.rotation import IDENTITY, ORIGIN, add, rotate
+from dovetail.mjcf.source import Node, walk
 
 MAX_ELEMENTS = limits.COPIED_ELEMENTS
 """Most elements that all copies together may have."""

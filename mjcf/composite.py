@@ -16,9 +16,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from .defaults import BUILT_IN
-from .kinds import Vec
-from .rotation import (
+from dovetail.mjcf.defaults import BUILT_IN
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import (
     IDENTITY,
     ORIGIN,
     add,
@@ -35,7 +35,7 @@ from .rotation import (
     scaled,
     subtract,
 )
-from .source import Node
+from dovetail.mjcf.source import Node
 
 CABLE_PLUGIN = "mujoco.elasticity.cable"
 _REPLACEMENTS = {

@@ -13,12 +13,11 @@ from dovetail.contracts.enums import AutoBool
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.errors import listing, nearest
-
-from .defaults import Defaults
-from .kinds import Vec
-from .plugin_fields import OwnValue
-from .source import Loader, Node
-from .tree import Actuator, Body, Geom, Item, Joint, Site
+from dovetail.mjcf.defaults import Defaults
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.plugin_fields import OwnValue
+from dovetail.mjcf.source import Loader, Node
+from dovetail.mjcf.tree import Actuator, Body, Geom, Item, Joint, Site
 
 InertiaRow = Callable[[NDArray[np.float64], bool], tuple[float, NDArray[np.float64]]]
 """(size, shell) → volume or area, and principal inertia for unit density."""

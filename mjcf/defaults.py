@@ -12,17 +12,28 @@ from typing import Any, TypeVar
 
 import attrs
 
-from .asset_tree import Mesh
-from .elements.actuator import SHORTCUTS, apply_actuator
-from .elements.contact import apply_pair
-from .elements.equality import apply_equality
-from .elements.looks import apply_camera, apply_light, apply_material
-from .elements.mesh import apply_mesh
-from .elements.tendon import apply_tendon
-from .links import Equality, Pair, Tendon
-from .namespace import ATTACHED_MAIN, unknown_class
-from .source import Node
-from .tree import ORIENTATIONS, Actuator, Camera, Geom, Item, Joint, Light, Material, Site, overlay
+from dovetail.mjcf.asset_tree import Mesh
+from dovetail.mjcf.elements.actuator import SHORTCUTS, apply_actuator
+from dovetail.mjcf.elements.contact import apply_pair
+from dovetail.mjcf.elements.equality import apply_equality
+from dovetail.mjcf.elements.looks import apply_camera, apply_light, apply_material
+from dovetail.mjcf.elements.mesh import apply_mesh
+from dovetail.mjcf.elements.tendon import apply_tendon
+from dovetail.mjcf.links import Equality, Pair, Tendon
+from dovetail.mjcf.namespace import ATTACHED_MAIN, unknown_class
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import (
+    ORIENTATIONS,
+    Actuator,
+    Camera,
+    Geom,
+    Item,
+    Joint,
+    Light,
+    Material,
+    Site,
+    overlay,
+)
 
 T = TypeVar("T", bound=Item)
 

@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 
 from dovetail.errors import ArgumentError, listing, nearest
-
-from .source import Node, walk
+from dovetail.mjcf.source import Node, walk
 
 Rewrite = Callable[[Node], None]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .context import Context
-from .namespace import references
-from .source import Node, walk
-from .tree import Geom
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.namespace import references
+from dovetail.mjcf.source import Node, walk
+from dovetail.mjcf.tree import Geom
 
 _ELSEWHERE = ("worldbody", "asset", "default")
 """Sections that cannot name a geom."""

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, SleepPolicy, WrapType
-
-from .context import Context
+from dovetail.mjcf.context import Context
 
 _MANY_TREES = 3
 """A tendon that couples fewer trees always has room in the graph."""

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
+from dovetail.mjcf.asset_tree import Mesh
 from dovetail.plugins.mesh_inertia.integrals_numpy import SMALL, surface_centroid
 
-from .asset_tree import Mesh
-
 if TYPE_CHECKING:
-    from .context import MeshInertiaRow
+    from dovetail.mjcf.context import MeshInertiaRow
 
 _THICKNESS = 1e-5
 """Least side of a box relative to its longest."""

@@ -13,17 +13,16 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import FlexSelf
-
-from . import flex_elasticity as elasticity
-from . import flex_topology as topology
-from .bounds import world_poses
-from .bvh import build_tree
-from .context import Context
-from .flex_topology import Ints, Reals
-from .inertia import rotation_matrix
-from .kinds import Vec
-from .rotation import Pose
-from .tree import SOLIMP, SOLREF, Body, Item
+from dovetail.mjcf import flex_elasticity as elasticity
+from dovetail.mjcf import flex_topology as topology
+from dovetail.mjcf.bounds import world_poses
+from dovetail.mjcf.bvh import build_tree
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.flex_topology import Ints, Reals
+from dovetail.mjcf.inertia import rotation_matrix
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import Pose
+from dovetail.mjcf.tree import SOLIMP, SOLREF, Body, Item
 
 MAX_BODIES_AND_FLEXES = 65534
 """MuJoCo's limit: pairs of them are numbered by 16 bits each."""

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType
-
-from .asset_arrays import starts
-from .context import Context
-from .flex import Built, Flex
+from dovetail.mjcf.asset_arrays import starts
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.flex import Built, Flex
 
 _INT, _BYTE, _REAL, _COLOR = np.int32, np.uint8, np.float64, np.float32
 

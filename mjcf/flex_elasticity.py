@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .flex_topology import EDGES, Ints, Reals
+from dovetail.mjcf.flex_topology import EDGES, Ints, Reals
 
 STIFFNESS_WIDTH = 21
 """Numbers per element: the upper triangle of a form in the six edges of a tetrahedron."""

@@ -12,10 +12,9 @@ import math
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-
-from .kinds import Vec
-from .rotation import EPS
-from .tree import Geom
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import EPS
+from dovetail.mjcf.tree import Geom
 
 _NODES = (
     0.991455371120812639206854697526329,

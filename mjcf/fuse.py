@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .context import Context
-from .inertia import combine
-from .namespace import references
-from .rotation import Pose, accumulate, add, normalized, point, rotate
-from .source import Node, walk
-from .tree import Body, Geom, Joint, Light, Posed
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.inertia import combine
+from dovetail.mjcf.namespace import references
+from dovetail.mjcf.rotation import Pose, accumulate, add, normalized, point, rotate
+from dovetail.mjcf.source import Node, walk
+from dovetail.mjcf.tree import Body, Geom, Joint, Light, Posed
 
 _MIN_MASS = 1e-15
 """mjMINVAL: a lighter body adds nothing to its parent."""

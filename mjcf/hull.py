@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from .qhull_lists import Lists, UnknownListsError, facets_in_order, read_lists, turned
+from dovetail.mjcf.qhull_lists import Lists, UnknownListsError, facets_in_order, read_lists, turned
 
 Ints = np.ndarray
 Reals = np.ndarray

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from .kinds import Vec
-from .rotation import EPS, add, multiply, normalized, scaled, subtract
-from .tree import Geom
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import EPS, add, multiply, normalized, scaled, subtract
+from dovetail.mjcf.tree import Geom
 
 Matrix = tuple[Vec, Vec, Vec]
 """Rows of a 3×3 matrix."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from .source import Node, walk
+from dovetail.mjcf.source import Node, walk
 
 
 @attrs.define(eq=False)

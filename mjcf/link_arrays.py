@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, WrapType
-
-from .context import Context
-from .elements.equality import ROWS
-from .links import Tendon
-from .tree import Body
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.elements.equality import ROWS
+from dovetail.mjcf.links import Tendon
+from dovetail.mjcf.tree import Body
 
 _INT, _BYTE, _REAL, _COLOR = "int32", "uint8", "float64", "float32"
 _Column = tuple[str | Callable[[Any], Any], str, int | None]

@@ -8,10 +8,9 @@ from __future__ import annotations
 import attrs
 
 from dovetail.contracts.enums import AutoBool, DataType, EqType, NeedStage, ObjType, SensorType
-
-from .kinds import Vec
-from .source import Node
-from .tree import SOLIMP, SOLREF, Item
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import SOLIMP, SOLREF, Item
 
 
 @attrs.define(eq=False, kw_only=True)

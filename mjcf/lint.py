@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dovetail.errors import MJCFError
-
-from .source import Loader, load
-from .validate import problems
+from dovetail.mjcf.source import Loader, load
+from dovetail.mjcf.validate import problems
 
 
 def schema_problems(

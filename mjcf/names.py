@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .context import KINDS, Context
+from dovetail.mjcf.context import KINDS, Context
 
 _SHORT = {
     "joint": "jnt",

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from dovetail.contracts.enums import ObjType
 from dovetail.errors import MJCFError, listing, nearest
-
-from .kinds import Name, Reference
-from .source import Node, walk
+from dovetail.mjcf.kinds import Name, Reference
+from dovetail.mjcf.source import Node, walk
 
 Rename = Callable[[str], str]
 Named = tuple[str, str]

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .context import CompilerSettings
-from .source import Loader, Node, walk
+from dovetail.mjcf.context import CompilerSettings
+from dovetail.mjcf.source import Loader, Node, walk
 
 _SIDES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FILES: dict[str, tuple[str, ...]] = {

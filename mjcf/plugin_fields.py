@@ -16,11 +16,10 @@ from dovetail.contracts.derive import check_values
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.named import KINDS
 from dovetail.errors import nearest
-
-from .source import Node
+from dovetail.mjcf.source import Node
 
 if TYPE_CHECKING:
-    from .context import Context
+    from dovetail.mjcf.context import Context
 
 
 @attrs.frozen(eq=False)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .normal_tree import NormalTree
-from .rotation import EPS
-from .sides import Sides
+from dovetail.mjcf.normal_tree import NormalTree
+from dovetail.mjcf.rotation import EPS
+from dovetail.mjcf.sides import Sides
 
 _UNIT = 2.0
 """No component of a unit normal is larger."""

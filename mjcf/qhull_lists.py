@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from .own_memory import PAGE, WORD, Memory, own_memory
+from dovetail.mjcf.own_memory import PAGE, WORD, Memory, own_memory
 
 Ints = np.ndarray
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .kinds import Vec
+from dovetail.mjcf.kinds import Vec
 
 EPS = 1e-14
 """mjEPS: what is smaller counts as zero; of vectors it is the squared length that is compared."""

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from dovetail.contracts import enums
-
-from .kinds import (
+from dovetail.mjcf.kinds import (
     AUTO_BOOL,
     BOOL,
     SWITCH,

@@ -27,9 +27,8 @@ from dovetail.errors import (
     nearest,
     shown,
 )
-
-from . import xml_text
-from .kinds import shorten
+from dovetail.mjcf import xml_text
+from dovetail.mjcf.kinds import shorten
 
 MAX_DEPTH = limits.ELEMENT_DEPTH
 """Deepest nesting of elements; MuJoCo itself becomes unreliable around a thousand."""
@@ -376,7 +375,7 @@ def _check_depth(node: Node, depth: int) -> None:
 
 def load(text: str, file: str, loader: Loader) -> Node:
     """The main document with every `<include>` replaced by the content of its file."""
-    from . import urdf  # it makes nodes itself
+    from dovetail.mjcf import urdf  # it makes nodes itself
 
     root = parse(text, file)
     if urdf.is_urdf(root):

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.contracts.enums import JointType, SameFrame, SleepPolicy
-
-from .kinds import Vec
-from .rotation import EPS
-from .tree import Body, Posed
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import EPS
+from dovetail.mjcf.tree import Body, Posed
 
 Ints = NDArray[np.int32]
 

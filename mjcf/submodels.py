@@ -11,15 +11,15 @@ from functools import partial
 
 import attrs
 
-from . import rotation
-from .compose import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
-from .context import CompilerSettings
-from .dialects import Rewrite
-from .elements.settings import apply_compiler
-from .kinds import Vec
-from .places import locate_files
-from .source import MAX_FILES, Loader, Node, load, walk
-from .validate import validate
+from dovetail.mjcf import rotation
+from dovetail.mjcf.compose import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
+from dovetail.mjcf.context import CompilerSettings
+from dovetail.mjcf.dialects import Rewrite
+from dovetail.mjcf.elements.settings import apply_compiler
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.places import locate_files
+from dovetail.mjcf.source import MAX_FILES, Loader, Node, load, walk
+from dovetail.mjcf.validate import validate
 
 
 @attrs.define

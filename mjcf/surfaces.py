@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
+from dovetail.mjcf.asset_tree import Mesh
+from dovetail.mjcf.bvh import build_tree
+from dovetail.mjcf.hull import Hull, HullError, convex_hull
+from dovetail.mjcf.inertia import diagonalize, rotation_matrix
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.octree import octree_fields
+from dovetail.mjcf.polygons import polygons, unit_normals
+from dovetail.mjcf.rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
 from dovetail.plugins.mesh_inertia.integrals_numpy import SMALL, dots, surface_centroid, triangles
 
-from .asset_tree import Mesh
-from .bvh import build_tree
-from .hull import Hull, HullError, convex_hull
-from .inertia import diagonalize, rotation_matrix
-from .kinds import Vec
-from .octree import octree_fields
-from .polygons import polygons, unit_normals
-from .rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
-
 if TYPE_CHECKING:
-    from .context import MeshInertiaRow
+    from dovetail.mjcf.context import MeshInertiaRow
 
 _SHARP = 0.8
 """Faces whose normal's cosine with the vertex normal is smaller take no part in it, unless normals are smooth."""

@@ -16,11 +16,10 @@ from typing import Any
 import attrs
 
 from dovetail.errors import MJCFError, listing, nearest
-
-from .kinds import BadValueError, Float, Floats, Vec
-from .rotation import IDENTITY, ORIGIN, from_euler, from_z_axis, norm, rotate, scaled
-from .schema import MUJOCO, Element
-from .source import Node, walk
+from dovetail.mjcf.kinds import BadValueError, Float, Floats, Vec
+from dovetail.mjcf.rotation import IDENTITY, ORIGIN, from_euler, from_z_axis, norm, rotate, scaled
+from dovetail.mjcf.schema import MUJOCO, Element
+from dovetail.mjcf.source import Node, walk
 
 ROOT = "robot"
 WORLD = "world"

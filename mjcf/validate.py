@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from dovetail.errors import MJCFError, listing, nearest
-
-from .kinds import BadValueError, Float, FloatList, Floats, IntList, Ints, TruncatedInts, shorten
-from .schema import MUJOCO, Element
-from .source import Node
+from dovetail.mjcf.kinds import BadValueError, Float, FloatList, Floats, IntList, Ints, TruncatedInts, shorten
+from dovetail.mjcf.schema import MUJOCO, Element
+from dovetail.mjcf.source import Node
 
 
 def validate(root: Node, custom: frozenset[str] = frozenset()) -> None:

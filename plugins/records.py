@@ -1,4 +1,4 @@
-"""Records of implementations that exist on NumPy and on Taichi under the same name."""
+"""Records of implementations that exist on NumPy and in lanes under the same name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def siblings(
     function: str | None = None,
     **common: Any,
 ) -> list[Implementation]:
-    """The NumPy reference and its Taichi sibling: `<file>_numpy.py` and `<file>_taichi.py` in the stage's folder,
+    """The NumPy reference and its sibling in lanes: `<file>_numpy.py` and `<file>_lanes.py` in the stage's folder,
     with the same function name in both."""
     module = f"dovetail.plugins.{stage}.{file or name}"
     return [
@@ -28,5 +28,5 @@ def siblings(
             target=f"{module}_{backend}:{function or stage}",
             **common,
         )
-        for backend in ("numpy", "taichi")
+        for backend in ("numpy", "lanes")
     ]

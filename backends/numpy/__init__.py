@@ -29,6 +29,7 @@ class NumpyBackend:
     """Runs `stage(model, data)` functions as they are."""
 
     name = "numpy"
+    language = "numpy"
     install = requirement()
     in_place = True
     watches = True

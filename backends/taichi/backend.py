@@ -49,6 +49,7 @@ class TaichiBackend:
     """Fuses `stage(k)` builders into kernels."""
 
     name = "taichi"
+    language = "lanes"
     install = requirement("taichi")
     in_place = False
     watches = True

@@ -100,7 +100,7 @@ LARGEST_DIM = 6
 
 _CONTACTS = "dovetail.plugins.contact_lanes"
 _ROWS = "dovetail.plugins.constraint_lanes"
-_DUAL = "dovetail.plugins.solve_constraints.dual_taichi"
+_DUAL = "dovetail.plugins.solve_constraints.dual_lanes"
 
 KERNEL_SIZES: Mapping[str, KernelSize] = {
     size.name: size

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dovetail.implementation import Implementation
-from dovetail.registry import Registry
+from dovetail.registry import Registry, default_registry
 from dovetail.testing.cases import NotApplicableError, Subject
 from dovetail.testing.checks import Check, checks_for
 
@@ -28,7 +28,8 @@ def parametrize_with_checks(
     """
     expected = dict(expected_failures or {})
     parameters = []
-    for record in records:
+    known = registry or default_registry()
+    for record in (one for record in records for one in known.on_each_backend(record)):
         subject = Subject.of(record, registry=registry, models=models)
         for check in checks_for(subject):
             name = f"{record.slot} {record.label} {check.__name__}"

@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, TrnType
-
-from ..kinds import Vec
-from ..source import Node
-from ..tree import Actuator, overlay
-from .plugins import plugin_activations
+from dovetail.mjcf.elements.plugins import plugin_activations
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Actuator, overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _MUSCLE_GAINS = ["range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"]
 """In the order of gainprm, where `range` takes two places."""

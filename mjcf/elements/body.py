@@ -8,17 +8,28 @@ from typing import TypeVar
 import attrs
 
 from dovetail.contracts.enums import JointType
-
-from .. import rotation
-from ..context import Context
-from ..defaults import MAIN, DefaultClass, check_single_orientation
-from ..inertia import diagonalize
-from ..namespace import MOVED_TO
-from ..rotation import OrientationError
-from ..source import Node
-from ..tree import ORIENTATIONS, Body, Camera, Frame, Geom, Item, Joint, Light, Posed, Site, overlay
-from .flex import make_flexcomp
-from .looks import apply_camera, apply_light
+from dovetail.mjcf import rotation
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.defaults import MAIN, DefaultClass, check_single_orientation
+from dovetail.mjcf.elements.flex import make_flexcomp
+from dovetail.mjcf.elements.looks import apply_camera, apply_light
+from dovetail.mjcf.inertia import diagonalize
+from dovetail.mjcf.namespace import MOVED_TO
+from dovetail.mjcf.rotation import OrientationError
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import (
+    ORIENTATIONS,
+    Body,
+    Camera,
+    Frame,
+    Geom,
+    Item,
+    Joint,
+    Light,
+    Posed,
+    Site,
+    overlay,
+)
 
 P = TypeVar("P", bound=Posed)
 

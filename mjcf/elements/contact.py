@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..links import Exclude, Pair
-from ..source import Node
-from ..tree import Item, overlay
+from dovetail.mjcf.links import Exclude, Pair
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Item, overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _CONDIMS = (1, 3, 4, 6)
 

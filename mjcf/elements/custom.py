@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dovetail.contracts.enums import ObjType
-
-from ..context import Context
-from ..source import Node
-from ..tree import Numeric, TextField, TupleField
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Numeric, TextField, TupleField
 
 _MAX_NUMERIC = 500
 """Most numbers in one `<numeric>` (MuJoCo's own limit)."""

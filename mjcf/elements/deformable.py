@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..source import Node
-from .flex import read_flex
-from .skin import read_skin
+from dovetail.mjcf.elements.flex import read_flex
+from dovetail.mjcf.elements.skin import read_skin
+from dovetail.mjcf.source import Node
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _READERS: dict[str, Callable[[Context, Node], None]] = {"flex": read_flex, "skin": read_skin}
 

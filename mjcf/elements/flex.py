@@ -17,20 +17,19 @@ from dovetail import limits
 from dovetail.contracts.enums import EqType, GeomType, JointType
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
 from dovetail.errors import nearest
-
-from ..defaults import DefaultClass
-from ..flex import MAX_BODIES_AND_FLEXES, Flex
-from ..flex_topology import Ints, Reals
-from ..kinds import Vec, shorten
-from ..links import Equality
-from ..namespace import ATTACHED_FLEX, LOST_WORLD
-from ..rotation import EPS, ORIGIN, Pose, norm, scaled
-from ..source import Node
-from ..tree import Body, Geom, Joint, overlay
-from .equality import apply_equality
+from dovetail.mjcf.defaults import DefaultClass
+from dovetail.mjcf.elements.equality import apply_equality
+from dovetail.mjcf.flex import MAX_BODIES_AND_FLEXES, Flex
+from dovetail.mjcf.flex_topology import Ints, Reals
+from dovetail.mjcf.kinds import Vec, shorten
+from dovetail.mjcf.links import Equality
+from dovetail.mjcf.namespace import ATTACHED_FLEX, LOST_WORLD
+from dovetail.mjcf.rotation import EPS, ORIGIN, Pose, norm, scaled
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Body, Geom, Joint, overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _LEAST = 1e-15
 """mjMINVAL: scale, mass and inertiabox must be larger."""

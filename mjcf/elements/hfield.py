@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..asset_tree import HField
-from ..images import ImageError, check_size, decode_png
-from ..kinds import Vec
-from ..rotation import EPS
-from ..source import Node
-from ..tree import Geom, overlay
+from dovetail.mjcf.asset_tree import HField
+from dovetail.mjcf.images import ImageError, check_size, decode_png
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import EPS
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Geom, overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _PNG, _CUSTOM = "image/png", "image/vnd.mujoco.hfield"
 _HEADER = 8

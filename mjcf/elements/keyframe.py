@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dovetail import limits
 from dovetail.contracts.enums import DynType, JointType
 from dovetail.errors import CapacityError
-
-from ..context import Context
-from ..kinds import Vec
-from ..layout import Layout, mocap_bodies
-from ..source import Node
-from ..tree import Actuator, Item, Joint, Key, overlay
-from .actuator import apply_actuator
+from dovetail.mjcf.context import Context
+from dovetail.mjcf.elements.actuator import apply_actuator
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.layout import Layout, mocap_bodies
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Actuator, Item, Joint, Key, overlay
 
 REST = math.nan
 """Stands in a key for the number of the reference state; files cannot contain it."""

@@ -15,12 +15,8 @@ import numpy as np
 
 from dovetail.contracts.engine_plugins import ATTRIBUTES
 from dovetail.errors import listing, nearest
-
-from ..asset_tree import Mesh
-from ..links import Sensor
-from ..source import Node
-from ..tree import Actuator, Item
-from .plugin_rules import (
+from dovetail.mjcf.asset_tree import Mesh
+from dovetail.mjcf.elements.plugin_rules import (
     Config,
     Problem,
     numeric,
@@ -30,9 +26,12 @@ from .plugin_rules import (
     touch_grid_numbers,
     touch_grid_problem,
 )
+from dovetail.mjcf.links import Sensor
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Actuator, Item
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 
 @attrs.frozen

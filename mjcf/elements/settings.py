@@ -9,10 +9,9 @@ import numpy as np
 from dovetail import limits
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.errors import CapacityError
-
-from ..context import CompilerSettings, Context
-from ..source import Node
-from ..tree import SOLIMP, SOLREF
+from dovetail.mjcf.context import CompilerSettings, Context
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import SOLIMP, SOLREF
 
 OPTION_DEFAULTS: dict[str, Any] = {
     "timestep": 0.002,

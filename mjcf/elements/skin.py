@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..asset_tree import Bone, Skin
-from ..kinds import Vec
-from ..rotation import normalized
-from ..source import Node
-from ..tree import overlay
+from dovetail.mjcf.asset_tree import Bone, Skin
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.rotation import normalized
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _SMALL = 1e-15
 """mjMINVAL: a vertex needs more weight than this."""

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dovetail.contracts.enums import GeomType, WrapType
-
-from ..links import Tendon, Wrap
-from ..source import Node
-from ..tree import overlay
+from dovetail.mjcf.links import Tendon, Wrap
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 _SURFACES = {GeomType.SPHERE: WrapType.SPHERE, GeomType.CYLINDER: WrapType.CYLINDER}
 _GEOMS = (WrapType.SPHERE, WrapType.CYLINDER)

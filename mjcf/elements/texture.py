@@ -15,14 +15,13 @@ import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import ColorSpace, TextureBuiltin, TextureType
-
-from ..images import MAX_PIXELS, Image, ImageError, check_size, decode_png
-from ..kinds import Vec
-from ..source import Node
-from ..tree import Texture, overlay
+from dovetail.mjcf.images import MAX_PIXELS, Image, ImageError, check_size, decode_png
+from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.source import Node
+from dovetail.mjcf.tree import Texture, overlay
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from dovetail.mjcf.context import Context
 
 Pixels = np.ndarray
 """Rows × columns × channels, bytes."""

@@ -17,10 +17,9 @@ import numpy as np
 
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.guard import describe_control
+from dovetail.plugins.actuation.rows import Parts, by_type, of_plugin
 from dovetail.plugins.integrate.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.spatial import Array, single_dof
-
-from .rows import Parts, by_type, of_plugin
 
 MAXVAL = 1e10
 """A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""

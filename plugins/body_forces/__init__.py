@@ -22,8 +22,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="body_forces",
             name="rne",
-            backend="taichi",
-            target="dovetail.plugins.body_forces.rne_taichi:body_forces",
+            backend="lanes",
+            target="dovetail.plugins.body_forces.rne_lanes:body_forces",
             default=True,
             reads="qacc qvel cvel cdof cdof_dot cinert subtree_com xipos xfrc_applied xpos xmat site_xpos "
             "contact_list.count contact_list.pair contact_list.dist contact_list.pos contact_list.frame "

@@ -23,8 +23,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="broadphase",
             name="sweep",
-            backend="taichi",
-            target="dovetail.plugins.broadphase.sweep_taichi:broadphase",
+            backend="lanes",
+            target="dovetail.plugins.broadphase.sweep_lanes:broadphase",
             default=True,
             reads=_READS,
             writes="candidate_list.*",

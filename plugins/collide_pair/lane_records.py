@@ -46,14 +46,14 @@ def lane_records() -> list[Implementation]:
 
 
 def _convex_records() -> list[Implementation]:
-    convex = dict.fromkeys(CONVEX_PAIRS, "convex_taichi:convex")
-    hfield = dict.fromkeys(HFIELD_PAIRS, "hfield_taichi:height_field")
+    convex = dict.fromkeys(CONVEX_PAIRS, "convex_lanes:convex")
+    hfield = dict.fromkeys(HFIELD_PAIRS, "hfield_lanes:height_field")
     return [
         Implementation(
             stage="collide_pair",
             name="convex",
             key=key,
-            backend="taichi",
+            backend="lanes",
             target=f"dovetail.plugins.collide_pair.{target}",
             default=True,
             supports="ccd.native",
@@ -67,15 +67,15 @@ def _convex_records() -> list[Implementation]:
 
 def _analytic_records() -> list[Implementation]:
     formulas = {
-        key: f"{module}_taichi:{key.replace('-', '_')}" for module, keys in LANE_PAIRS.items() for key in keys
+        key: f"{module}_lanes:{key.replace('-', '_')}" for module, keys in LANE_PAIRS.items() for key in keys
     }
-    hulls = dict.fromkeys(PLANE_HULL, "planes_taichi:plane_mesh")
+    hulls = dict.fromkeys(PLANE_HULL, "planes_lanes:plane_mesh")
     return [
         Implementation(
             stage="collide_pair",
             name="analytic",
             key=key,
-            backend="taichi",
+            backend="lanes",
             target=f"dovetail.plugins.collide_pair.{target}",
             default=True,
             facts={"most_contacts": MOST_CONTACTS[key]},

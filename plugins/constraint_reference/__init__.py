@@ -20,8 +20,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="constraint_reference",
             name="standard",
-            backend="taichi",
-            target="dovetail.plugins.constraint_reference.standard_taichi:constraint_reference",
+            backend="lanes",
+            target="dovetail.plugins.constraint_reference.standard_lanes:constraint_reference",
             default=True,
             reads="qvel cvel body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench "
             "body_rows.far_wrench body_rows.D body_rows.spring body_rows.damping dof_rows.coefficient dof_rows.D "

@@ -32,8 +32,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="contact_params",
             name="mujoco",
-            backend="taichi",
-            target="dovetail.plugins.contact_params.mujoco_taichi:contact_params",
+            backend="lanes",
+            target="dovetail.plugins.contact_params.mujoco_lanes:contact_params",
             default=True,
             reads="contact_list.count contact_list.pair",
             writes=_IN_LANES,

@@ -100,7 +100,7 @@ def lane_versions(record: Implementation) -> Iterable[Implementation]:
         Implementation(
             stage=record.stage,
             name=record.name,
-            backend="taichi",
+            backend="lanes",
             target=record.target,
             summary="A function given in the call, traced into lanes",
             provider=record.provider,

@@ -16,19 +16,23 @@ import numpy as np
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
-from dovetail.plugins.kinematics.tree_numpy import kinematics
-from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries, tendon_inertia
-from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, cross
-from dovetail.plugins.tendon.paths_numpy import tendon
-from dovetail.plugins.transmission.standard_numpy import transmission
-
-from .flexes import edge_inverse_weights, edge_lengths, reach_along_edges, reach_between_nodes
-from .links import (
+from dovetail.plugins.finalize_model.flexes import (
+    edge_inverse_weights,
+    edge_lengths,
+    reach_along_edges,
+    reach_between_nodes,
+)
+from dovetail.plugins.finalize_model.links import (
     add_tendon_fields,
     equality_data,
     spring_lengths,
     tendon_inverse_weights,
 )
+from dovetail.plugins.kinematics.tree_numpy import kinematics
+from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries, tendon_inertia
+from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, cross
+from dovetail.plugins.tendon.paths_numpy import tendon
+from dovetail.plugins.transmission.standard_numpy import transmission
 
 
 def finalize_model(model: Any) -> dict[str, Any]:

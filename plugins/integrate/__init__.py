@@ -90,8 +90,8 @@ def _implicit() -> list[Implementation]:
         Implementation(
             stage="integrate",
             name="implicitfast",
-            backend="taichi",
-            target="dovetail.plugins.integrate.implicitfast_taichi:integrate",
+            backend="lanes",
+            target="dovetail.plugins.integrate.implicitfast_lanes:integrate",
             reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM}",
             writes=_STATE,
             supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
@@ -100,8 +100,8 @@ def _implicit() -> list[Implementation]:
         Implementation(
             stage="integrate",
             name="implicit",
-            backend="taichi",
-            target="dovetail.plugins.integrate.implicit_taichi:integrate",
+            backend="lanes",
+            target="dovetail.plugins.integrate.implicit_lanes:integrate",
             reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM} {' '.join(_OF_BIAS)}",
             writes=_STATE,
             supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",

@@ -19,8 +19,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="islands",
             name="components",
-            backend="taichi",
-            target="dovetail.plugins.islands.components_taichi:islands",
+            backend="lanes",
+            target="dovetail.plugins.islands.components_lanes:islands",
             default=True,
             reads="body_rows.D body_rows.dim body_rows.kind dof_rows.D dof_rows.coefficient contact_list.count "
             "contact_list.dim",

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, Integrator, JointType, Solver, TrnType, WrapType
+from dovetail.plugins.length_range.batch_limits import Limits, constrained
+from dovetail.plugins.length_range.batch_paths import Paths
+from dovetail.plugins.length_range.batch_tree import Motion, Tree
 from dovetail.plugins.spatial import MINVAL, Array
 from dovetail.plugins.tendon.paths_numpy import is_sparse
-
-from .batch_limits import Limits, constrained
-from .batch_paths import Paths
-from .batch_tree import Motion, Tree
 
 LEAST_TIMECONST = 0.01
 """Velocities decay no faster than this, in s (mj_setLengthRange)."""

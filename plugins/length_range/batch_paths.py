@@ -12,10 +12,9 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import WrapType
+from dovetail.plugins.length_range.batch_tree import WORLD, Tree, pose
+from dovetail.plugins.length_range.batch_wrapping import Circles
 from dovetail.plugins.spatial import MINVAL, Array
-
-from .batch_tree import WORLD, Tree, pose
-from .batch_wrapping import Circles
 
 PULLEY, SITE, CYLINDER = map(int, (WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
 

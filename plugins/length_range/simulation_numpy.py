@@ -24,9 +24,8 @@ from dovetail.contracts.derive import reset
 from dovetail.contracts.enums import DisableBit, Integrator, TrnType
 from dovetail.planner import compile_plan
 from dovetail.plugins.factor_mass.ldl_numpy import solve
-
-from . import batch_numpy
-from .batch_numpy import LEAST_TIMECONST
+from dovetail.plugins.length_range import batch_numpy
+from dovetail.plugins.length_range.batch_numpy import LEAST_TIMECONST
 
 if TYPE_CHECKING:
     from dovetail.contracts.fields import Array

@@ -23,8 +23,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="narrowphase",
             name="convex",
-            backend="taichi",
-            target="dovetail.plugins.narrowphase.convex_taichi:narrowphase",
+            backend="lanes",
+            target="dovetail.plugins.narrowphase.convex_lanes:narrowphase",
             default=True,
             reads="geom_xpos geom_xmat candidate_list.*",
             writes="contact_list.count contact_list.pair contact_list.slot contact_list.dist "

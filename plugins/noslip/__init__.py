@@ -19,8 +19,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="noslip",
             name="gauss_seidel",
-            backend="taichi",
-            target="dovetail.plugins.noslip.gauss_seidel_taichi:noslip",
+            backend="lanes",
+            target="dovetail.plugins.noslip.gauss_seidel_lanes:noslip",
             default=True,
             reads="qacc qacc_smooth qLD qLDiagInv cdof body_rows.dim body_rows.near_wrench body_rows.far_wrench "
             "body_rows.D body_rows.offset dof_rows.coefficient dof_rows.D dof_rows.loss dof_rows.offset "

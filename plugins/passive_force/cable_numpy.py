@@ -17,6 +17,8 @@ import numpy as np
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
 from dovetail.errors import ValidationError
+from dovetail.plugins.passive_force.flags import all_off
+from dovetail.plugins.passive_force.wrenches import joint_forces
 from dovetail.plugins.spatial import (
     BALL,
     FREE,
@@ -28,9 +30,6 @@ from dovetail.plugins.spatial import (
     quat_rotate,
     quat_to_rotation_vector,
 )
-
-from .flags import all_off
-from .wrenches import joint_forces
 
 CABLE = "mujoco.elasticity.cable"
 

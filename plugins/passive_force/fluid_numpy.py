@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.plugins.passive_force import box_fluid, ellipsoid_fluid
+from dovetail.plugins.passive_force.flags import all_off
+from dovetail.plugins.passive_force.wrenches import joint_forces
 from dovetail.plugins.spatial import MINVAL, Array, cross
-
-from . import box_fluid, ellipsoid_fluid
-from .flags import all_off
-from .wrenches import joint_forces
 
 
 def fluid(model: Any, data: Any) -> None:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-
-from .flags import all_off
-from .wrenches import joint_forces
+from dovetail.plugins.passive_force.flags import all_off
+from dovetail.plugins.passive_force.wrenches import joint_forces
 
 
 def gravcomp(model: Any, data: Any) -> None:

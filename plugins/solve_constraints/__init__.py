@@ -58,8 +58,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="solve_constraints",
             name="newton",
-            backend="taichi",
-            target="dovetail.plugins.solve_constraints.newton_taichi:solve_constraints",
+            backend="lanes",
+            target="dovetail.plugins.solve_constraints.newton_lanes:solve_constraints",
             default=True,
             reads=f"qacc_smooth qfrc_smooth qacc_warmstart M cdof {_LANE_PRIMAL}",
             writes=_LANE_ANSWER,
@@ -77,8 +77,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="solve_constraints",
             name="cg",
-            backend="taichi",
-            target="dovetail.plugins.solve_constraints.cg_taichi:solve_constraints",
+            backend="lanes",
+            target="dovetail.plugins.solve_constraints.cg_lanes:solve_constraints",
             reads=f"qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof {_LANE_PRIMAL}",
             writes=_LANE_ANSWER,
             summary="Conjugate gradients with exact line search, the worlds of a tile together",
@@ -95,8 +95,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="solve_constraints",
             name="pgs",
-            backend="taichi",
-            target="dovetail.plugins.solve_constraints.pgs_taichi:solve_constraints",
+            backend="lanes",
+            target="dovetail.plugins.solve_constraints.pgs_lanes:solve_constraints",
             reads=f"qacc_smooth qacc_warmstart qLD qLDiagInv cdof {_LANE_DUAL}",
             writes=f"{_LANE_ANSWER} dual.force",
             summary="Projected Gauss-Seidel over forces, the worlds of a tile together",

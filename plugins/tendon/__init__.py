@@ -21,8 +21,8 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="tendon",
             name="paths",
-            backend="taichi",
-            target="dovetail.plugins.tendon.paths_taichi:tendon",
+            backend="lanes",
+            target="dovetail.plugins.tendon.paths_lanes:tendon",
             default=True,
             reads="qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
             writes="ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",

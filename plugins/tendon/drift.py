@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.plugins.spatial import MINVAL, Array, add_from_parents
-
-from .paths_numpy import JOINT, PULLEY, unit
+from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, unit
 
 
 def tendon_drift(model: Any, data: Any, tendon: int, body_drift: Array) -> float:

@@ -18,8 +18,7 @@ import numpy as np
 
 from dovetail.contracts.enums import Jacobian, WrapType
 from dovetail.plugins.spatial import MINVAL, Array, cross
-
-from .wrapping import wrap
+from dovetail.plugins.tendon.wrapping import wrap
 
 JOINT, PULLEY, SITE, CYLINDER = map(int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
 ON_SITE, ON_PULLEY = -1, -2

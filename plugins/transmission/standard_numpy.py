@@ -25,8 +25,7 @@ from dovetail.plugins.spatial import (
     quat_to_rotation_vector,
     single_dof,
 )
-
-from .arms import Arm, body_arm, crank_arm, site_arm, tendon_arm
+from dovetail.plugins.transmission.arms import Arm, body_arm, crank_arm, site_arm, tendon_arm
 
 
 def transmission(model: Any, data: Any) -> None:

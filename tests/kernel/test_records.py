@@ -78,7 +78,7 @@ def test_every_reference_has_a_sibling_where_the_function_exists() -> None:
     labels = {(r.slot, r.label) for r in RECORDS}
     for record in RECORDS:
         module, _, function = record.target.partition(":")
-        sibling = module.replace("_numpy", "_taichi")
+        sibling = module.replace("_numpy", "_lanes")
         if record.backend == "numpy" and sibling != module and importlib.util.find_spec(sibling):
             written = hasattr(importlib.import_module(sibling), function)
             assert written == ((record.slot, f"{record.name}@taichi") in labels), record.slot
@@ -88,7 +88,7 @@ def test_siblings_share_file_and_function_names() -> None:
     for record in RECORDS:
         other = REGISTRY.find(record.slot, record.name, "taichi" if record.backend == "numpy" else "numpy")
         if other is not None:
-            assert record.target.replace("_numpy:", "_taichi:") == other.target.replace("_numpy:", "_taichi:")
+            assert record.target.replace("_numpy:", "_lanes:") == other.target.replace("_numpy:", "_lanes:")
             assert (record.evaluations, record.fields, record.default) == (
                 other.evaluations,
                 other.fields,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dovetail import registry as registry_module
+from dovetail.backends.numpy import NumpyBackend
 from dovetail.errors import PluginError, UnknownImplementationError, UnknownStageError
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.registry import Registry, build_registry, default_registry
@@ -241,3 +242,34 @@ def test_discovery_imports_no_implementation(registry: Registry) -> None:
     sys.modules.pop("never_imported", None)
     registry.add(of("energy", target="never_imported:energy"))
     assert "never_imported" not in sys.modules
+
+
+class _Printer(NumpyBackend):
+    """Another backend that speaks the lane language."""
+
+    name = "printer"
+    language = "lanes"
+
+
+def test_a_record_in_a_language_is_there_on_every_backend_that_speaks_it(registry: Registry) -> None:
+    before = {r.label for r in registry.of("mass_matrix")}
+    assert before == {"crb@numpy", "crb@taichi"}
+    registry.add_backend(_Printer())
+    assert {r.label for r in registry.of("mass_matrix")} == before | {"crb@printer"}
+    one = Implementation(stage="energy", name="late", backend="lanes", target="late:energy")
+    assert [r.label for r in registry.add(one)] == ["late@taichi", "late@printer"]
+
+
+def test_a_record_on_a_backend_is_there_on_that_one_alone(registry: Registry) -> None:
+    registry.add_backend(_Printer())
+    one = Implementation(stage="energy", name="mine", backend="taichi", target="mine:energy")
+    assert [r.label for r in registry.add(one)] == ["mine@taichi"]
+    assert registry.find("energy", "mine", "printer") is None
+
+
+def test_a_record_in_a_language_that_nobody_speaks_waits_for_a_backend(registry: Registry) -> None:
+    one = Implementation(stage="energy", name="odd", backend="runes", target="odd:energy")
+    assert [r.label for r in registry.add(one)] == ["odd@runes"]
+    rune = type("Rune", (NumpyBackend,), {"name": "stone", "language": "runes"})()
+    registry.add_backend(rune)
+    assert [r.label for r in registry.of("energy") if r.name == "odd"] == ["odd@stone"]

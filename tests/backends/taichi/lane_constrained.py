@@ -18,16 +18,11 @@ from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
-from dovetail.plugins.constraint_reference import standard_taichi as reference
-from dovetail.plugins.constraint_rows import (
-    contact_taichi,
-    equality_taichi,
-    frictionloss_taichi,
-    limit_taichi,
-)
+from dovetail.plugins.constraint_reference import standard_lanes as reference
+from dovetail.plugins.constraint_rows import contact_lanes, equality_lanes, frictionloss_lanes, limit_lanes
 from dovetail.plugins.contact_lanes import ABSENT, Contacts, Pairs, pairs_of
-from dovetail.plugins.solve_constraints import newton_taichi
-from dovetail.plugins.tendon import paths_taichi
+from dovetail.plugins.solve_constraints import newton_lanes
+from dovetail.plugins.tendon import paths_lanes
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -91,25 +86,25 @@ def _stage(stage: str, builder: Any, reads: str, writes: str, key: str | None = 
 
 
 TENDONS = "ten_length ten_J"
-TENDON = _stage("tendon", paths_taichi.tendon, "qpos site_xpos geom_xpos geom_xmat subtree_com cdof", TENDONS)
+TENDON = _stage("tendon", paths_lanes.tendon, "qpos site_xpos geom_xpos geom_xmat subtree_com cdof", TENDONS)
 LISTS = " ".join(group("contact_list"))
 GIVEN = " ".join(f"test:{name}" for name in WIDTHS)
 ROWS = [
     _stage(
         "constraint_rows",
-        equality_taichi.equality,
+        equality_lanes.equality,
         f"qpos xpos xquat xmat site_xpos subtree_com cdof eq_active {TENDONS}",
         "",
         "equality",
     ),
-    _stage("constraint_rows", frictionloss_taichi.frictionloss, TENDONS, "", "frictionloss"),
-    _stage("constraint_rows", limit_taichi.limit, f"qpos {TENDONS}", "", "limit"),
-    _stage("constraint_rows", contact_taichi.contact, "subtree_com", "", "contact"),
+    _stage("constraint_rows", frictionloss_lanes.frictionloss, TENDONS, "", "frictionloss"),
+    _stage("constraint_rows", limit_lanes.limit, f"qpos {TENDONS}", "", "limit"),
+    _stage("constraint_rows", contact_lanes.contact, "subtree_com", "", "contact"),
     _stage("constraint_reference", reference.constraint_reference, "qvel cvel", ""),
 ]
 NEWTON = _stage(
     "solve_constraints",
-    newton_taichi.solve_constraints,
+    newton_lanes.solve_constraints,
     "qacc_smooth qfrc_smooth qacc_warmstart M cdof",
     "qacc qfrc_constraint",
 )

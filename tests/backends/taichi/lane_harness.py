@@ -15,33 +15,27 @@ from dovetail.backends.lanes.kernel import FieldPlace
 from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType
-from dovetail.plugins.actuation import standard_taichi as actuation
-from dovetail.plugins.actuator_bias import affine_taichi as bias_affine
-from dovetail.plugins.actuator_bias import none_taichi as bias_none
-from dovetail.plugins.actuator_dynamics import (
-    filter_taichi,
-    filterexact_taichi,
-    integrator_taichi,
-)
-from dovetail.plugins.actuator_dynamics import (
-    none_taichi as dynamics_none,
-)
-from dovetail.plugins.actuator_gain import affine_taichi as gain_affine
-from dovetail.plugins.actuator_gain import fixed_taichi as gain_fixed
-from dovetail.plugins.bias_force import rne_taichi
-from dovetail.plugins.com_position import tree_taichi as com_position
-from dovetail.plugins.com_velocity import tree_taichi as com_velocity
-from dovetail.plugins.energy import standard_taichi as energy
-from dovetail.plugins.factor_mass import ldl_taichi
-from dovetail.plugins.integrate import euler_taichi, rk4_taichi
-from dovetail.plugins.kinematics import tree_taichi as kinematics
-from dovetail.plugins.mass_matrix import crb_taichi
-from dovetail.plugins.passive_force import damper_joint_taichi, spring_joint_taichi
-from dovetail.plugins.smooth_acceleration import standard_taichi as smooth_acceleration
-from dovetail.plugins.solve_constraints import unconstrained_taichi
-from dovetail.plugins.tendon import paths_taichi as tendon
-from dovetail.plugins.transmission import standard_taichi as transmission
-from dovetail.plugins.transmission_velocity import standard_taichi as transmission_velocity
+from dovetail.plugins.actuation import standard_lanes as actuation
+from dovetail.plugins.actuator_bias import affine_lanes as bias_affine
+from dovetail.plugins.actuator_bias import none_lanes as bias_none
+from dovetail.plugins.actuator_dynamics import filter_lanes, filterexact_lanes, integrator_lanes
+from dovetail.plugins.actuator_dynamics import none_lanes as dynamics_none
+from dovetail.plugins.actuator_gain import affine_lanes as gain_affine
+from dovetail.plugins.actuator_gain import fixed_lanes as gain_fixed
+from dovetail.plugins.bias_force import rne_lanes
+from dovetail.plugins.com_position import tree_lanes as com_position
+from dovetail.plugins.com_velocity import tree_lanes as com_velocity
+from dovetail.plugins.energy import standard_lanes as energy
+from dovetail.plugins.factor_mass import ldl_lanes
+from dovetail.plugins.integrate import euler_lanes, rk4_lanes
+from dovetail.plugins.kinematics import tree_lanes as kinematics
+from dovetail.plugins.mass_matrix import crb_lanes
+from dovetail.plugins.passive_force import damper_joint_lanes, spring_joint_lanes
+from dovetail.plugins.smooth_acceleration import standard_lanes as smooth_acceleration
+from dovetail.plugins.solve_constraints import unconstrained_lanes
+from dovetail.plugins.tendon import paths_lanes as tendon
+from dovetail.plugins.transmission import standard_lanes as transmission
+from dovetail.plugins.transmission_velocity import standard_lanes as transmission_velocity
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -92,9 +86,9 @@ PARTS = {
     "actuator_bias": {"none": bias_none.bias, "affine": bias_affine.bias},
     "actuator_dynamics": {
         "none": dynamics_none.dynamics,
-        "integrator": integrator_taichi.dynamics,
-        "filter": filter_taichi.dynamics,
-        "filterexact": filterexact_taichi.dynamics,
+        "integrator": integrator_lanes.dynamics,
+        "filter": filter_lanes.dynamics,
+        "filterexact": filterexact_lanes.dynamics,
     },
 }
 
@@ -120,8 +114,8 @@ FORWARD = [
         "qpos site_xpos geom_xpos geom_xmat subtree_com cdof",
         "ten_length ten_J",
     ),
-    _stage("mass_matrix", crb_taichi.mass_matrix, "cinert cdof ten_J", "crb M qM"),
-    _stage("factor_mass", ldl_taichi.factor_mass, "M", "qLD qLDiagInv"),
+    _stage("mass_matrix", crb_lanes.mass_matrix, "cinert cdof ten_J", "crb M qM"),
+    _stage("factor_mass", ldl_lanes.factor_mass, "M", "qLD qLDiagInv"),
     _stage(
         "transmission",
         transmission.transmission,
@@ -136,11 +130,11 @@ FORWARD = [
     ),
     _stage("com_velocity", com_velocity.com_velocity, "cdof qvel", "cvel cdof_dot"),
     clear_stage("qfrc_passive"),
-    _stage("passive_force", spring_joint_taichi.spring, "qpos", "qfrc_spring qfrc_passive", key="spring"),
-    _stage("passive_force", damper_joint_taichi.damper, "qvel", "qfrc_damper qfrc_passive", key="damper"),
+    _stage("passive_force", spring_joint_lanes.spring, "qpos", "qfrc_spring qfrc_passive", key="spring"),
+    _stage("passive_force", damper_joint_lanes.damper, "qvel", "qfrc_damper qfrc_passive", key="damper"),
     _stage(
         "bias_force",
-        rne_taichi.bias_force,
+        rne_lanes.bias_force,
         "cinert cvel cdof cdof_dot qvel ten_J site_xpos subtree_com",
         "qfrc_bias",
     ),
@@ -157,9 +151,7 @@ FORWARD = [
         "qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied xipos subtree_com cdof qLD qLDiagInv",
         "qfrc_smooth qacc_smooth",
     ),
-    _stage(
-        "solve_constraints", unconstrained_taichi.solve_constraints, "qacc_smooth", "qacc qfrc_constraint"
-    ),
+    _stage("solve_constraints", unconstrained_lanes.solve_constraints, "qacc_smooth", "qacc qfrc_constraint"),
     _stage(
         "energy",
         energy.energy,
@@ -170,7 +162,7 @@ FORWARD = [
 _ADVANCE = "qpos qvel act time qacc_warmstart"
 EULER = _stage(
     "integrate",
-    euler_taichi.integrate,
+    euler_lanes.integrate,
     "M qfrc_smooth qfrc_constraint qacc act_dot",
     _ADVANCE,
     integrate=True,
@@ -185,7 +177,7 @@ RK4_FIELDS = {
     "act_dot": "na",
 }
 _KEPT = " ".join(f"rk4:{name}" for name in RK4_FIELDS)
-RK4 = _stage("integrate", rk4_taichi.integrate, "qacc act_dot", f"{_ADVANCE} {_KEPT}", integrate=True)
+RK4 = _stage("integrate", rk4_lanes.integrate, "qacc act_dot", f"{_ADVANCE} {_KEPT}", integrate=True)
 
 
 def model_places(m: mujoco.MjModel) -> tuple[dict[str, tuple[str, FieldPlace]], dict[str, np.ndarray]]:
@@ -311,7 +303,7 @@ def make_batch(
         sizes=model_sizes(m),
         features=features(m),
         structure=m,
-        evaluations=4 if stages[-1].builder is rk4_taichi.integrate else 1,
+        evaluations=4 if stages[-1].builder is rk4_lanes.integrate else 1,
         lanes=lanes,
         precision=precision,
         threads=threads,

@@ -22,8 +22,8 @@ from lane_constrained import (
 from lane_zoo import real, zoo
 
 from dovetail.backends.lanes.fuse import LaneStage
-from dovetail.plugins.noslip import gauss_seidel_taichi
-from dovetail.plugins.solve_constraints import cg_taichi, pgs_taichi
+from dovetail.plugins.noslip import gauss_seidel_lanes
+from dovetail.plugins.solve_constraints import cg_lanes, pgs_lanes
 
 NWORLD = 11
 FIELDS = ("qacc", "qfrc_constraint")
@@ -62,19 +62,19 @@ _YARD = """
 STAGES: dict[str, LaneStage] = {
     "pgs": _stage(
         "solve_constraints",
-        pgs_taichi.solve_constraints,
+        pgs_lanes.solve_constraints,
         "qacc_smooth qacc_warmstart qLD qLDiagInv cdof",
         "qacc qfrc_constraint",
     ),
     "cg": _stage(
         "solve_constraints",
-        cg_taichi.solve_constraints,
+        cg_lanes.solve_constraints,
         "qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof",
         "qacc qfrc_constraint",
     ),
     "newton": NEWTON,
     "noslip": _stage(
-        "noslip", gauss_seidel_taichi.noslip, "qacc qacc_smooth qLD qLDiagInv cdof", "qacc qfrc_constraint"
+        "noslip", gauss_seidel_lanes.noslip, "qacc qacc_smooth qLD qLDiagInv cdof", "qacc qfrc_constraint"
     ),
 }
 SOLVERS = {

@@ -15,7 +15,7 @@ from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.taichi.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugins import contact_lanes
-from dovetail.plugins.broadphase import stretches_taichi as stretches
+from dovetail.plugins.broadphase import stretches_lanes as stretches
 from dovetail.plugins.contact_lanes import pairs_of
 
 pytest.importorskip("quadrants")

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.scopes import BLOCKS, EACH, called_name, early_exit
 ROOT = Path(scopes.__file__).parents[2]
 FILES = sorted(
     [
-        *ROOT.glob("plugins/**/*_taichi.py"),
+        *ROOT.glob("plugins/**/*_lanes.py"),
         *ROOT.glob("plugins/*_lanes.py"),
         *ROOT.glob("backends/lanes/*.py"),
     ]

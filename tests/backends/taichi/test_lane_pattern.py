@@ -10,8 +10,8 @@ import pytest
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.plugins.constraint_lanes import Links
-from dovetail.plugins.solve_constraints import hessian_taichi
-from dovetail.plugins.solve_constraints.hessian_taichi import (
+from dovetail.plugins.solve_constraints import hessian_lanes
+from dovetail.plugins.solve_constraints.hessian_lanes import (
     Hessian,
     Lists,
     ancestors_of,
@@ -66,8 +66,8 @@ def rows_of_blocks(nbody: int) -> int:
 def test_a_pattern_that_outgrows_its_room_is_solved_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one world of two tiles a row of spheres is pushed together."""
     roomy = run()
-    monkeypatch.setattr(hessian_taichi, "USUAL_ROOM", 0)
-    monkeypatch.setattr(hessian_taichi, "USUAL_WIDTH", 1)
+    monkeypatch.setattr(hessian_lanes, "USUAL_ROOM", 0)
+    monkeypatch.setattr(hessian_lanes, "USUAL_WIDTH", 1)
     messages: list[str] = []
     monkeypatch.setattr(
         "dovetail.backends.taichi.backend.logger.warning", lambda text, *_: messages.append(text)

@@ -13,7 +13,7 @@ STICKINESS = model_field(
     doc="Resistance to each degree of freedom of a body, from <molasses>.",
 )
 
-BACKENDS = ("numpy", "taichi")
+BACKENDS = ("numpy", "lanes")
 
 
 @hookimpl
@@ -127,8 +127,8 @@ def solver() -> Implementation:
     return Implementation(
         stage="solve_constraints",
         name="acme_patient",
-        backend="taichi",
-        target="dovetail_acme.patient_taichi:solve_constraints",
+        backend="lanes",
+        target="dovetail_acme.patient_lanes:solve_constraints",
         reads="qacc_smooth M qLD qLDiagInv cdof contact_list.count contact_list.pair contact_list.dim "
         "contact_list.friction body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench "
         "body_rows.far_wrench body_rows.D body_rows.offset dof_rows.coefficient dof_rows.D dof_rows.loss "

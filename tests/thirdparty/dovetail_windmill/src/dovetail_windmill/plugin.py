@@ -24,7 +24,7 @@ def wind(backend: str, **more: object) -> Implementation:
 def dovetail_implementations() -> list[Implementation]:
     return [
         wind("numpy", writes="qfrc_passive windmill:force", fields=(FORCE,)),
-        wind("taichi", writes="qfrc_passive"),
+        wind("lanes", writes="qfrc_passive"),
         Implementation(
             stage="bias_force",
             name="projection",

@@ -1,0 +1,61 @@
+"""Candidate pairs in lanes: every pair that may collide, by its bounding spheres.
+
+Which pairs may collide is known when the plan is made, so nothing is left to sort: one loop over these pairs lists
+those that are in reach in any world of the tile; long lists are looked through by stretches. World frame. Compare
+mj_collision, which sweeps along an axis; the contacts are the same. Margins are widened to their sum, as in the
+reference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.lanes.kernel import Kernel, Variable
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.broadphase.reach_lanes import in_reach
+from dovetail.plugins.broadphase.stretches_lanes import near_stretch, stretches_of, write_boxes
+from dovetail.plugins.contact_lanes import Candidates, Contacts
+from dovetail.plugins.contact_params.margins_lanes import overridden, pair_or_geoms
+
+
+def broadphase(k: Kernel) -> None:
+    """List the near pairs."""
+    contacts = Contacts(k)
+    candidates = Candidates(k)
+    count = k.local(0)
+    with k.when(~k.disabled(DisableBit.CONSTRAINT | DisableBit.CONTACT)):
+        list_near_pairs(contacts, candidates, count)
+    candidates.count = count.value
+
+
+def list_near_pairs(contacts: Contacts, candidates: Candidates, count: Variable) -> None:
+    """Look at all pairs, or at those of the stretches that may have near ones."""
+    k, pairs = contacts.k, contacts.pairs
+    stretches = stretches_of(k.structure, pairs)
+    if stretches is None:
+        list_range(contacts, candidates, count, 0, pairs.count)
+        return
+    write_boxes(contacts, stretches)
+    first = k.table("stretches/first", stretches.first)
+    with k.loop(0, stretches.count) as s, k.when(near_stretch(contacts, stretches, s)):
+        list_range(contacts, candidates, count, first[s], first[s + 1])
+
+
+def list_range(contacts: Contacts, candidates: Candidates, count: Variable, start: Any, stop: Any) -> None:
+    """List those of a range of pairs that are in reach in any world."""
+    k = contacts.k
+    with k.loop(start, stop) as p, k.when(k.any(in_reach(contacts, p, widest_margin(contacts, p)))):
+        candidates.pair[count.value] = p
+        count += 1
+
+
+def widest_margin(contacts: Contacts, p: Any) -> Any:
+    """The most that any rule may make of the margins of a pair."""
+    k = contacts.k
+    common = k.model.opt.o_margin
+    return k.select(overridden(k), k.max(common, 0.0), pair_or_geoms(contacts, p, "margin", sum_of_margins))
+
+
+def sum_of_margins(k: Kernel, first: Any, second: Any) -> Any:
+    """Both margins, as far as they are positive."""
+    return k.max(first, 0.0) + k.max(second, 0.0)

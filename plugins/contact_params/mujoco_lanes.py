@@ -1,0 +1,89 @@
+"""Friction, solver parameters and margin of each contact in the tile's list.
+
+A contact of an explicit pair has the pair's own parameters and nothing of its geoms'. Else the geom of higher
+priority gives its parameters unchanged, and geoms of equal priority are combined by replaceable rules. The override
+flag then replaces solver parameters, friction and margin of every contact. All of it is the same in all worlds and
+read from the Model at run time; priorities and dimensions are worked out with the plan. Compare mj_contactParam and
+mj_setContact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dovetail.backends.lanes.algebra import vector
+from dovetail.backends.lanes.kernel import Kernel, elementwise
+from dovetail.plugins.contact_lanes import Contacts, contact_dims
+from dovetail.plugins.contact_params.margins_lanes import (
+    contact_margin,
+    overridden,
+    pair_or,
+    pair_or_geoms,
+)
+from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
+
+Parts = Mapping[str, Any]
+
+
+def contact_params(k: Kernel, parts: Parts) -> None:
+    """Fill in the parameters of the listed contacts."""
+    contacts = Contacts(k)
+    decides = settle_priorities(contacts, parts)
+    rule = parts["combine_margin"]
+    with k.loop(0, contacts.count) as c:
+        p = contacts.pair[c]
+        friction, solref, solimp = combined(contacts, p, decides, parts)
+        contacts.friction[c] = at_least_minimal(k, pair_or(contacts, p, "friction", friction[UNPACK]))
+        contacts.solref[c] = pair_or(contacts, p, "solref", solref)
+        contacts.solimp[c] = pair_or(contacts, p, "solimp", solimp)
+        contacts.solreffriction[c] = pair_or(contacts, p, "solreffriction", vector(0.0, 0.0))
+        gap = pair_or_geoms(contacts, p, "gap", rule)
+        contacts.includemargin[c] = contact_margin(contacts, p, rule) - gap
+    with k.when(overridden(k)), k.loop(0, contacts.count) as c:
+        override(contacts, c)
+
+
+def override(contacts: Contacts, c: Any) -> None:
+    """Replace what the options replace in every contact."""
+    k, opt = contacts.k, contacts.k.model.opt
+    contacts.friction[c] = at_least_minimal(k, opt.o_friction[:])
+    contacts.solref[c] = opt.o_solref[:]
+    contacts.solimp[c] = opt.o_solimp[:]
+    contacts.solreffriction[c] = opt.o_solref[:]
+
+
+def at_least_minimal(k: Kernel, friction: Any) -> Any:
+    """Friction coefficients, none below MINMU."""
+    return elementwise(lambda mu: k.max(mu, MINMU), friction)
+
+
+def settle_priorities(contacts: Contacts, parts: Parts) -> Any:
+    """Which geom of each pair decides, as a table by pair, None if all share; the dimensions that follow from it are
+    kept for other stages."""
+    k, pairs, model = contacts.k, contacts.pairs, contacts.k.structure
+    geoms = np.stack([pairs.geom1, pairs.geom2], axis=1)
+    first, second = model.geom_priority[geoms].reshape(-1, 2).T
+    decides = np.asarray(parts["resolve_priority"](k, first, second))
+    k.set_table_field("contact_list.dim", contact_dims(model, geoms, pairs.pair, decides))
+    return k.table("contacts/decides", np.append(decides, 0)) if decides.any() else None
+
+
+def combined(contacts: Contacts, p: Any, decides: Any, parts: Parts) -> tuple[Any, Any, Any]:
+    """friction (3), solref and solimp as the two geoms' own say."""
+    k, m = contacts.k, contacts.k.model
+    geoms = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
+    friction, solref, solimp, solmix = (
+        [field[g] for g in geoms] for field in (m.geom_friction, m.geom_solref, m.geom_solimp, m.geom_solmix)
+    )
+    mixed_solref, mixed_solimp = parts["mix_solver"](k, solmix, solref, solimp)
+    mixed_friction = parts["combine_friction"](k, *friction)
+    if decides is None:
+        return mixed_friction, mixed_solref, mixed_solimp
+
+    def chosen(both: Any, shared: Any) -> Any:
+        return k.select(decides[p] < 0, both[0], k.select(decides[p] > 0, both[1], shared))
+
+    return chosen(friction, mixed_friction), chosen(solref, mixed_solref), chosen(solimp, mixed_solimp)

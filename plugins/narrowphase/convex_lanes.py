@@ -1,0 +1,128 @@
+"""Contacts of the near pairs in lanes, each by the collide_pair row of its two geom types.
+
+One loop over the near pairs with one branch per lane function that occurs, so each is in the kernel once. A
+contact enters the list if any world of the tile has it; last, the normals are completed to frames. World frame.
+Compare mj_collision, mj_collideGeoms and mju_makeFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dovetail.backends.lanes.algebra import cross, dot, vector
+from dovetail.backends.lanes.kernel import Kernel, LaneError, Variable
+from dovetail.plugins.broadphase.reach_lanes import in_reach
+from dovetail.plugins.collide_pair.shapes_lanes import unit
+from dovetail.plugins.contact_lanes import ABSENT, Candidates, Contacts, LaneContact, StoredContacts
+from dovetail.plugins.contact_params.margins_lanes import contact_margin
+
+Found = Sequence[LaneContact] | StoredContacts
+"""What a row returns."""
+
+
+def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
+    """Fill the list of contacts: pair, slot, distance, point and frame."""
+    contacts = Contacts(k)
+    candidates = Candidates(k)
+    count = k.local(0)
+    with k.loop(0, candidates.count) as n:
+        collide(contacts, candidates.pair[n], count, parts)
+    contacts.close(count.value)
+    complete_frames(contacts)
+    count_by_world(contacts)
+
+
+def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any]) -> None:
+    """Append the contacts of one pair."""
+    k, pairs = contacts.k, contacts.pairs
+    geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
+    margin = contact_margin(contacts, p, parts["combine_margin"])
+    near = in_reach(contacts, p, margin)
+    kind = contacts.of_pair("kind", p)
+    for row, kinds in rows_of(k, pairs.keys, parts["collide_pair"]).items():
+        with k.when(one_of(kind, kinds)):
+            room = min(int(pairs.slots[pairs.kind == index][0]) for index in kinds)
+            append(
+                contacts, p, near, count, row(k, geom1, geom2, margin), room=room, key=pairs.keys[kinds[0]]
+            )
+
+
+def rows_of(k: Kernel, keys: Sequence[str], rows: Mapping[str, Any]) -> dict[Callable[..., Found], list[int]]:
+    """Every lane function that is needed, and the kinds of pairs it serves: its code is in the kernel once."""
+    found: dict[Callable[..., Found], list[int]] = {}
+    for index, key in enumerate(keys):
+        found.setdefault(row_of(k, key, rows), []).append(index)
+    return found
+
+
+def one_of(kind: Any, kinds: Sequence[int]) -> Any:
+    """Whether an Int is one of the given."""
+    condition = kind == kinds[0]
+    for other in kinds[1:]:
+        condition = condition | (kind == other)
+    return condition
+
+
+def row_of(k: Kernel, key: str, rows: Mapping[str, Any]) -> Callable[..., Found]:
+    """The lane function of a pair of types."""
+    if key not in rows:
+        raise LaneError(f"{k.stage}: no collide_pair row {key!r} in lanes; there are: {', '.join(rows)}")
+    row: Callable[..., Found] = rows[key]
+    return row
+
+
+def append(
+    contacts: Contacts, p: Any, near: Any, count: Variable, found: Found, *, room: int, key: str
+) -> None:
+    """Store those contacts that exist in any world."""
+    if isinstance(found, StoredContacts):
+        with contacts.k.loop(0, found.count) as slot:
+            append_one(contacts, p, near, count, slot, found.contact(slot))
+        return
+    if len(found) > room:
+        raise LaneError(f"collide_pair:{key} returns {len(found)} contacts, but there is room for {room}")
+    for number, contact in enumerate(found):
+        append_one(contacts, p, near, count, number, contact)
+
+
+def append_one(
+    contacts: Contacts, p: Any, near: Any, count: Variable, slot: Any, contact: LaneContact
+) -> None:
+    """Store a contact if any world has it; in worlds without it, harmless numbers."""
+    k = contacts.k
+    exists = near & contact.exists
+    with k.when(k.any(exists)):
+        c = contacts.place(count.value)
+        contacts.pair[c] = p
+        contacts.slot[c] = slot
+        contacts.dist[c] = k.select(exists, contact.dist, ABSENT)
+        contacts.pos[c] = k.select(exists, contact.pos, 0.0)
+        wished = vector(0.0, 0.0, 0.0) if contact.tangent is None else contact.tangent
+        contacts.frame[c, 0:3] = k.select(exists, contact.normal, vector(1.0, 0.0, 0.0))
+        contacts.frame[c, 3:6] = k.select(exists, wished, 0.0)
+        count += 1
+
+
+def complete_frames(contacts: Contacts) -> None:
+    """Right-handed frames: normal, the wished tangent made orthogonal to it, the other tangent.
+
+    Where no tangent is wished it is the y-axis, or the z-axis if the normal leans towards y.
+    """
+    k = contacts.k
+    with k.loop(0, contacts.count) as c:
+        normal, wished = unit(k, contacts.frame[c, 0:3]), contacts.frame[c, 3:6]
+        leans = k.abs(normal[1]) >= 0.5
+        usual = vector(0.0, k.select(leans, 0.0, 1.0), k.select(leans, 1.0, 0.0))
+        tangent = k.select(dot(wished, wished) < 0.25, usual, wished)
+        tangent = unit(k, tangent - dot(normal, tangent) * normal)
+        contacts.frame[c] = vector(normal, tangent, cross(normal, tangent))
+
+
+def count_by_world(contacts: Contacts) -> None:
+    """How many contacts each world has."""
+    k = contacts.k
+    total = k.local(0.0)
+    with k.loop(0, contacts.count) as c:
+        total += k.select(contacts.exists(c), 1.0, 0.0)
+    contacts.ncon[0] = total.value

@@ -1,0 +1,38 @@
+"""Springs and dampers of tendons, pulling through the tendon's Jacobian, in lanes.
+
+A spring has a dead band: it pulls only where the length is outside [lower, upper] of tendon_lengthspring. The forces
+add to the joints' own in qfrc_spring and qfrc_damper. Compare the tendon part of mj_springdamper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.lanes.kernel import Int, Kernel
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.tendon.rows_lanes import add_along
+
+
+def spring(k: Kernel) -> None:
+    """Add the pull of stretched or slack tendons to qfrc_spring and qfrc_passive."""
+    m, d = k.model, k.data
+    with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
+        stiffness = m.tendon_stiffness[tendon]
+        with k.when(k.any(stiffness != 0.0)):
+            add_along(k, tendon, -stiffness * stretch(k, tendon), d.qfrc_spring, d.qfrc_passive)
+
+
+def damper(k: Kernel) -> None:
+    """Add the drag of moving tendons to qfrc_damper and qfrc_passive."""
+    m, d = k.model, k.data
+    with k.when(~k.disabled(DisableBit.DAMPER)), k.loop(0, m.ntendon) as tendon:
+        damping = m.tendon_damping[tendon]
+        with k.when(k.any(damping != 0.0)):
+            add_along(k, tendon, -damping * d.ten_velocity[tendon], d.qfrc_damper, d.qfrc_passive)
+
+
+def stretch(k: Kernel, tendon: Int) -> Any:
+    """How far a tendon is outside its spring's dead band: positive above, negative below."""
+    length = k.data.ten_length[tendon]
+    low, high = k.model.tendon_lengthspring[tendon]
+    return length - k.clip(length, low, high)

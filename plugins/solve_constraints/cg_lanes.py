@@ -1,0 +1,83 @@
+"""Conjugate gradients in lanes, preconditioned with the inverse of the mass matrix, by the rule of Polak and Ribière.
+
+A direction is the preconditioned gradient plus a share of the last direction; the share is never negative. No Hessian
+is formed. The cost, the line search and the way in which the worlds of a tile go together are Newton's
+(`newton_lanes`); the rule is that of `cg_numpy`. All rows of a world are one problem, as with MuJoCo's islands
+switched off: where conjugate gradients stop short of the minimum, islands solved one by one stop elsewhere. Compare
+mj_solCG; Nocedal and Wright, Numerical Optimization, section 5.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.lanes.algebra import MINVAL
+from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.plugins.constraint_lanes import DofRows, Links
+from dovetail.plugins.factor_mass.ldl_lanes import solve
+from dovetail.plugins.solve_constraints.cost_lanes import link_cost
+from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
+
+
+def solve_constraints(k: Kernel) -> None:
+    """Write qacc and qfrc_constraint."""
+    if k.model.nv:
+        ConjugateGradients(k, Links(k), DofRows(k)).run()
+
+
+class ConjugateGradients(Newton):
+    """One tile's problem."""
+
+    first_distance = 0.0
+    """A direction's length says nothing: the slope and the curvature here do."""
+
+    @property
+    def conditioned(self) -> Field:
+        """M⁻¹·gradient."""
+        return self._vector("conditioned")
+
+    @property
+    def steepness(self) -> Field:
+        """gradient·M⁻¹·gradient of the point before, at index 0."""
+        return self.k.scratch("steepness", 1)
+
+    def find_pattern(self) -> None:
+        """There is no Hessian."""
+
+    def find_direction(self, live: Any, *, new: Any) -> None:
+        """The preconditioned gradient and a share of the last direction; 0 in worlds that have converged."""
+        k, d, nv = self.k, self.k.data, self.k.model.nv
+        across, along = k.local(0.0), k.local(0.0)
+        with k.loop(0, nv) as dof:
+            across += self.gradient[dof] * self.conditioned[dof]
+        with k.loop(0, nv) as dof:
+            self.conditioned[dof] = self.gradient[dof]
+        solve(k, d.qLD, d.qLDiagInv, self.conditioned)
+        with k.loop(0, nv) as dof:
+            along += self.gradient[dof] * self.conditioned[dof]
+        share = k.max((along.value - across.value) / k.max(self.steepness[0], MINVAL), 0.0)
+        with k.loop(0, nv) as dof:
+            kept = k.select(new, 0.0, share * self.direction[dof])
+            self.direction[dof] = k.select(live > 0.0, kept - self.conditioned[dof], 0.0)
+        self.steepness[0] = along.value
+
+    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
+        """How far to go in the direction; and how much cost that saves, which in single precision is estimated
+        from the slope, as the difference of two costs would be noise."""
+        distance, estimate = super().search(live, scale)
+        return distance, estimate if self.k.precision == "f32" else self.saved(distance)
+
+    def saved(self, distance: Any) -> Any:
+        """By how much the cost falls over a distance in the direction."""
+        k, m, d = self.k, self.k.model, self.k.data
+        change = k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            ahead = self.Ma[dof] - d.qfrc_smooth[dof] + 0.5 * distance * self.Mv[dof]
+            change += distance * self.direction[dof] * ahead
+        for link in self.each_link_by_kind():
+            change += link_cost(link, self.values_ahead(link.index, distance))
+            change -= link_cost(link, self.values(link.index, NOW))
+        for row, cost in self.each_row_by_kind():
+            z = self.row_z[NOW, row]
+            change += cost(z + distance * self.row_z[RATE, row]).cost - cost(z).cost
+        return -change.value

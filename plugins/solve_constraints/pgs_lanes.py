@@ -1,0 +1,320 @@
+"""Projected Gauss-Seidel in lanes: minimise over the force of one row after another, the others held, sweep by sweep.
+
+A scalar row moves to its own minimum and is clipped to what it can exert; so do the edges of a pyramid, one after
+another. An elliptic contact makes two moves: along the ray of its present force (or, if it has none, by its normal
+alone), then over the friction forces inside the circle that the normal force allows. The worlds of a tile sweep
+together; one that has converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the
+problem is in `dual_lanes`. Compare mj_solPGS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail.backends.lanes.algebra import MINVAL, dot
+from dovetail.backends.lanes.kernel import Field, Kernel, Variable
+from dovetail.backends.lanes.scopes import walk
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.solve_constraints.cost_lanes import write_force
+from dovetail.plugins.solve_constraints.dual_lanes import (
+    SCALAR,
+    UNBOUNDED,
+    Dual,
+    Few,
+    ItemKind,
+    base_force,
+    edges,
+)
+from dovetail.plugins.solve_constraints.pgs_numpy import WORSE
+from dovetail.plugins.solve_constraints.qcqp_lanes import minimise_in_ball
+
+
+def solve_constraints(k: Kernel) -> None:
+    """Write qacc and qfrc_constraint."""
+    if not k.model.nv:
+        return
+    dual = Dual(k, Links(k), DofRows(k))
+    has_rows = dual.build()
+    start(dual)
+    iterate(dual, has_rows)
+    dual.known[0] = 1
+    dual.finish()
+    dual.write_forces()
+
+
+def iterate(dual: Dual, has_rows: Any) -> None:
+    """Sweep until no world gains as much as the tolerance."""
+    k, m = dual.k, dual.k.model
+    scale = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+    live = k.local(has_rows)
+    with k.loop(0, m.opt.iterations):
+        k.leave_when(~k.any(live.value > 0.0))
+        dual.keep_listed(live.value)
+        fallen = sweep(dual, live.value)
+        live.set(k.select(scale * fallen >= m.opt.tolerance, live.value, 0.0))
+
+
+# ---- the start
+
+
+def start(dual: Dual) -> None:
+    """The forces that last step's acceleration would give, or none if those cost more."""
+    k = dual.k
+    cost = k.local(0.0)
+    with k.loop(0, dual.counts[0]) as v:
+        for kind in dual.each_kind(v):
+            guess_forces(dual, v, kind)
+            cost += linear_cost(dual, v, kind)
+            dual.push(v, kind, base_force(dual, v, kind))
+    with k.loop(0, k.model.nv) as dof:
+        cost += 0.5 * dual.y[dof] * dual.y[dof]
+    warm = k.select(k.disabled(DisableBit.WARMSTART), 1.0, cost.value) <= 0.0
+    with k.loop(0, dual.counts[0]) as v:
+        for kind in dual.each_kind(v):
+            for n in each_force(dual, v, kind):
+                dual.force[v, n] = k.select(warm, dual.force[v, n], 0.0)
+    with k.loop(0, k.model.nv) as dof:
+        dual.y[dof] = k.select(warm, dual.y[dof], 0.0)
+
+
+@walk
+def each_force(dual: Dual, v: Any, kind: ItemKind) -> Iterator[Any]:
+    """`for n in …:` runs its body for each of an item's forces."""
+    for r in dual.each_base_row(v, kind, 1 if kind.name == PYRAMID else 0):
+        if kind.name == PYRAMID:
+            yield 2 * r - 2
+            yield 2 * r - 1
+        else:
+            yield r
+
+
+def linear_cost(dual: Dual, v: Any, kind: ItemKind) -> Any:
+    """f·b + ½·f·R·f of an item."""
+    k, total = dual.k, dual.k.local(0.0)
+    pushed = base_force(dual, v, kind)
+    for r in dual.each_base_row(v, kind):
+        total += pushed[r] * dual.b[v, r]
+    for n in each_force(dual, v, kind):
+        f = dual.force[v, n]
+        total += 0.5 * dual.R[v, 0 if kind.name == PYRAMID else n] * f * f
+    return k.select(exists(dual, v), total.value, 0.0)
+
+
+def guess_forces(dual: Dual, v: Any, kind: ItemKind) -> None:
+    """The forces of an item that the acceleration `dual.guess` gives."""
+    _START[kind.name](dual, v, kind)
+
+
+def exists(dual: Dual, v: Any) -> Any:
+    """Mask of the worlds that have an item."""
+    return dual.R[v, 0] > 0.0
+
+
+def pushed_by(dual: Dual, v: Any, z: Any, r: Any = 0) -> Any:
+    """The force of a row that its own softness alone would set against an acceleration; 0 in worlds without it."""
+    k, R = dual.k, dual.R[v, r]
+    return k.select(R > 0.0, -z / k.select(R > 0.0, R, 1.0), 0.0)
+
+
+def _start_scalar(dual: Dual, v: Any, kind: ItemKind) -> None:
+    low, high = dual.bounds[v]
+    clipped = dual.k.clip(pushed_by(dual, v, dual.last[v, 0]), low, high)
+    dual.force[v, 0] = dual.k.select(exists(dual, v), clipped, 0.0)
+
+
+def _start_equality(dual: Dual, v: Any, kind: ItemKind) -> None:
+    for r in dual.each_base_row(v, kind):
+        dual.force[v, r] = pushed_by(dual, v, dual.last[v, r], r)
+
+
+def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
+    for r in dual.each_base_row(v, kind, 1):
+        for n, sign in edges(r):
+            z = dual.last[v, 0] + sign * dual.last[v, r]
+            dual.force[v, n] = dual.k.max(pushed_by(dual, v, z), 0.0)
+
+
+def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
+    link = dual.cost_link(dual.place[v] - dual.rows.count, kind)
+    write_force(link, lambda r: dual.last[v, r], _Row(dual.force, v))
+    for r in dual.each_base_row(v, kind):
+        dual.force[v, r] = dual.k.select(exists(dual, v), dual.force[v, r], 0.0)
+
+
+_START: dict[str, Callable[[Dual, Any, ItemKind], None]] = {
+    SCALAR: _start_scalar,
+    EQUALITY: _start_equality,
+    PYRAMID: _start_pyramid,
+    ELLIPTIC: _start_elliptic,
+}
+
+
+# ---- sweeps
+
+
+def sweep(dual: Dual, live: Any) -> Any:
+    """Visit every item once; by how much the cost fell in each world."""
+    k, fallen = dual.k, dual.k.local(0.0)
+    with k.loop(0, dual.counts[1]) as n:
+        v = dual.visits[n]
+        for kind in dual.each_kind(v):
+            visit = Visit(dual, v, kind, live, fallen)
+            _VISIT[kind.name](visit)
+            visit.end()
+    return fallen.value
+
+
+@attrs.define(eq=False)
+class Visit:
+    """An item whose forces are being improved in the worlds that have it and have not converged."""
+
+    dual: Dual
+    v: Any
+    kind: ItemKind
+    live: Any
+    fallen: Variable
+    z: Few = attrs.field()
+    """Accelerations of the base rows."""
+    move: Few = attrs.field()
+    """What is added to the forces of the base rows."""
+
+    @z.default
+    def _present(self) -> Few:
+        return self.dual.acceleration(self.v, self.kind)
+
+    @move.default
+    def _nothing(self) -> Few:
+        move = Few(self.dual.k, "move", self.kind)
+        for r in self.each_row():
+            move[r] = 0.0
+        return move
+
+    def each_row(self, first: int = 0) -> Iterator[Any]:
+        """`for r in …:` runs its body for the base rows, from `first` on."""
+        return self.dual.each_base_row(self.v, self.kind, first)
+
+    @property
+    def moves(self) -> Any:
+        """Mask of the worlds in which the item moves."""
+        return self.dual.R[self.v, 0] * self.live > 0.0
+
+    def A(self, r: Any, s: Any) -> Any:
+        return self.dual.A[self.v, r, s]
+
+    def R(self, r: Any = 0) -> Any:
+        return self.dual.R[self.v, r]
+
+    def force(self, n: Any) -> Any:
+        return self.dual.force[self.v, n]
+
+    def row_move(self, n: Any, z: Any, R: Any, A: Any, low: Any, high: Any) -> Any:
+        """Move one force to its best within bounds; by how much it changes."""
+        k, old = self.dual.k, self.force(n)
+        residual, curvature = z + R * old, A + R
+        new = k.min(k.max(old - residual * self.dual.ease[self.v, n], low), high)
+        step = k.select(self.moves, new - old, 0.0)
+        self.dual.force[self.v, n] = k.select(self.moves, new, old)
+        self.fallen -= k.select(self.moves, step * (residual + 0.5 * curvature * step), 0.0)
+        return step
+
+    def end(self) -> None:
+        """Let the others feel the move."""
+        k, largest = self.dual.k, self.dual.k.local(0.0)
+        for r in self.each_row():
+            largest.set(k.max(largest.value, k.abs(self.move[r])))
+        with k.when(k.any(~(largest.value == 0.0))):
+            self.dual.push(self.v, self.kind, self.move)
+
+
+def _visit_scalar(visit: Visit) -> None:
+    low, high = visit.dual.bounds[visit.v]
+    visit.move[0] = visit.row_move(0, visit.z[0], visit.R(), visit.A(0, 0), low, high)
+
+
+def _visit_equality(visit: Visit) -> None:
+    k = visit.dual.k
+    for r in visit.each_row():
+        old = visit.force(r)
+        curvature = visit.A(r, r) + visit.R(r)
+        residual = visit.z[r] + visit.R(r) * old
+        step = k.select(visit.moves, -residual * visit.dual.ease[visit.v, r], 0.0)
+        visit.dual.force[visit.v, r] = old + step
+        visit.fallen -= k.select(visit.moves, step * (residual + 0.5 * curvature * step), 0.0)
+        visit.move[r] = step
+        for s in visit.each_row():
+            visit.z[s] += visit.A(s, r) * step
+
+
+def _visit_pyramid(visit: Visit) -> None:
+    for r in visit.each_row(1):
+        for n, sign in edges(r):
+            z = visit.z[0] + sign * visit.z[r]
+            A = visit.A(0, 0) + visit.A(r, r) + 2.0 * sign * visit.A(r, 0)
+            step = visit.row_move(n, z, visit.R(), A, 0.0, UNBOUNDED)
+            for s in visit.each_row():
+                visit.z[s] += (visit.A(s, 0) + sign * visit.A(s, r)) * step
+            visit.move[0] += step
+            visit.move[r] += sign * step
+
+
+def _visit_elliptic(visit: Visit) -> None:
+    k, size = visit.dual.k, visit.kind.dim
+    assert size is not None
+    rows = range(size)
+    block = np.array([[visit.A(max(r, s), min(r, s)) for s in rows] for r in rows], dtype=object)
+    block += np.diag(np.array([visit.R(r) for r in rows], dtype=object))
+    old = np.array([visit.force(r) for r in rows], dtype=object)
+    residual = np.array([visit.z[r] + visit.R(r) * old[r] for r in rows], dtype=object)
+    normal = ray_move(k, block, residual, old)
+    tangents = friction_move(k, block, residual, old, normal, visit.moves)
+    new = np.array([normal, *tangents], dtype=object)
+    step = new - old
+    change = dot(step, residual + 0.5 * (block @ step))
+    taken = visit.moves & ~(change > WORSE)
+    visit.fallen -= k.select(taken, change, 0.0)
+    for r in rows:
+        visit.dual.force[visit.v, r] = k.select(taken, new[r], old[r])
+        visit.move[r] = k.select(taken, step[r], 0.0)
+
+
+def ray_move(k: Kernel, block: np.ndarray, residual: np.ndarray, old: np.ndarray) -> Any:
+    """The normal force of the best multiple of the present force, or the best one if there is none."""
+    alone = k.max(old[0] - residual[0] / block[0, 0], 0.0)
+    curvature = dot(old, block @ old)
+    flat = curvature < MINVAL
+    stretch = 1.0 + k.max(-dot(old, residual) / k.select(flat, 1.0, curvature), -1.0)
+    return k.select(old[0] < MINVAL, alone, k.select(flat, old[0], old[0] * stretch))
+
+
+def friction_move(
+    k: Kernel, block: np.ndarray, residual: np.ndarray, old: np.ndarray, normal: Any, moves: Any
+) -> np.ndarray:
+    """The best friction forces at the given normal force."""
+    A = block[1:, 1:]
+    b = residual[1:] - A @ old[1:] + block[1:, 0] * (normal - old[0])
+    touches = ~(normal < MINVAL)
+    found: np.ndarray = minimise_in_ball(k, A, b, normal, moves & touches)
+    return k.select(touches, found, np.full(len(found), 0.0, object))
+
+
+_VISIT: dict[str, Callable[[Visit], None]] = {
+    SCALAR: _visit_scalar,
+    EQUALITY: _visit_equality,
+    PYRAMID: _visit_pyramid,
+    ELLIPTIC: _visit_elliptic,
+}
+
+
+class _Row:
+    """The forces of one item, to write."""
+
+    def __init__(self, field: Field, v: Any) -> None:
+        self._field, self._v = field, v
+
+    def __setitem__(self, r: Any, value: Any) -> None:
+        self._field[self._v, r] = value

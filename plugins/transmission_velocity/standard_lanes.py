@@ -1,0 +1,29 @@
+"""Tendon and actuator velocities: Jacobians times joint velocities, in lanes; actuators' zero where actuation is off.
+
+Compare mj_fwdVelocity.
+"""
+
+from __future__ import annotations
+
+from dovetail.backends.lanes.kernel import Kernel
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.tendon.rows_lanes import entry, row_entries
+from dovetail.plugins.transmission.rows_lanes import moment_entries
+
+
+def transmission_velocity(k: Kernel) -> None:
+    """Write ten_velocity and actuator_velocity."""
+    m, d = k.model, k.data
+    if m.ntendon:
+        with k.loop(0, m.ntendon) as tendon:
+            total = k.local(0.0)
+            with row_entries(k, tendon) as (dof, place):
+                total += entry(k, place) * d.qvel[dof]
+            d.ten_velocity[tendon] = total.value
+    if m.nu:
+        on = k.select(k.disabled(DisableBit.ACTUATION), 0.0, 1.0)
+        with k.loop(0, m.nu) as actuator:
+            total = k.local(0.0)
+            with moment_entries(k, actuator) as (at, dof, _):
+                total += d.actuator_moment[at] * d.qvel[dof]
+            d.actuator_velocity[actuator] = total.value * on
