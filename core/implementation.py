@@ -60,7 +60,7 @@ class Implementation:
     name: str
     """The algorithm, e.g. `crb`; the same name on two backends means the same results."""
     backend: str
-    """Where it runs: a backend or, `lanes` for a builder that every lane backend prints."""
+    """Where it runs: a backend, or `lanes` for a builder that every lane backend prints."""
     target: str
     """`module:function`, imported when selected."""
     key: str | None = None

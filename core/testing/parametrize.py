@@ -29,7 +29,7 @@ def parametrize_with_checks(
     expected = dict(expected_failures or {})
     parameters = []
     known = registry or default_registry()
-    for record in (one for record in records for one in known.on_each_backend(record)):
+    for record in [one for given in records for one in known.on_each_backend(given)]:
         subject = Subject.of(record, registry=registry, models=models)
         for check in checks_for(subject):
             name = f"{record.slot} {record.label} {check.__name__}"
