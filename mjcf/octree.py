@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dovetail.plugins.spatial import cross, dot
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 from dovetail.plugins.triangle_distance import Surface
 
 Array: TypeAlias = np.ndarray
@@ -145,7 +145,7 @@ def overlap(triangle: Array, low: Array, high: Array) -> Array:
     index = np.flatnonzero(meets)
     triangle, low, size = triangle[index], low[index], (high - low)[index]
     edge = np.roll(triangle, -1, axis=1) - triangle
-    normal = cross(edge[:, 0], edge[:, 1])
+    normal = cross_rows(edge[:, 0], edge[:, 1])
     passes = _plane_cuts(triangle[:, 0], normal, low, size)
     for axis in range(3):
         passes &= _projections_meet(triangle, edge, normal, low, size, axis)
@@ -156,8 +156,8 @@ def overlap(triangle: Array, low: Array, high: Array) -> Array:
 def _plane_cuts(point: Array, normal: Array, low: Array, size: Array) -> Array:
     """Whether the corners of a box farthest along a plane's normal and against it are on both its sides."""
     ahead = np.where(normal > 0, size, 0.0)
-    base = dot(normal, low)
-    before, behind = base + dot(normal, ahead - point), base + dot(normal, size - ahead - point)
+    base = dot_rows(normal, low)
+    before, behind = base + dot_rows(normal, ahead - point), base + dot_rows(normal, size - ahead - point)
     return ~(before * behind > 0)
 
 

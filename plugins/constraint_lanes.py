@@ -23,9 +23,9 @@ import numpy as np
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
+from dovetail.contracts.fields import Array
 from dovetail.contracts.kernel_fields import LARGEST_DIM
 from dovetail.plugins.contact_lanes import Contacts
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.structure import row_dofs
 
 if TYPE_CHECKING:

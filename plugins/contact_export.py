@@ -16,12 +16,13 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import Cone
+from dovetail.contracts.fields import Array
 from dovetail.errors import PlanError
 from dovetail.plugins.constraint_rows.counts_lanes import ALL, EQUALITIES, FRICTION, LIMITS
 from dovetail.plugins.constraint_rows.counts_lanes import NAME as ROW_COUNTS
 from dovetail.plugins.contact_lanes import ABSENT, Pairs, pairs_of
 from dovetail.plugins.contact_params.mujoco_numpy import IN_GAP, INCLUDED, NO_DOFS
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.exports import Export, Outbox

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.errors import PlanError
 from dovetail.plugins.broadphase.candidates_numpy import report_order
 from dovetail.plugins.contact_lanes import ABSENT, Pairs, pair_table, pairs_of
 from dovetail.plugins.contact_params.mujoco_numpy import INCLUDED
-from dovetail.plugins.spatial import Array
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.imports import TileLists

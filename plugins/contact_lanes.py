@@ -19,6 +19,7 @@ import numpy as np
 
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.broadphase.candidates_numpy import (
     by_body,
     by_type,
@@ -29,7 +30,6 @@ from dovetail.plugins.broadphase.candidates_numpy import (
 from dovetail.plugins.broadphase.pairs_numpy import unordered_pairs
 from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.narrowphase.dispatch_numpy import NEVER_TOUCH
-from dovetail.plugins.spatial import Array
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.octree import octree_distance
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
 PointsAndSize: TypeAlias = Callable[[Array, Array], Array]
 
@@ -42,21 +43,10 @@ def signed_distance(model: Any, geom: int, points: Array) -> Array:
     return FIELDS[kind].distance(points, model.geom_size[geom])
 
 
-def norm(rows: Array) -> Array:
-    length: Array = np.sqrt(np.square(rows).sum(axis=1))
-    return length
-
-
-def unit(rows: Array) -> Array:
-    """Rows of length one; the x-axis for rows without a direction (mju_normalize3)."""
-    length = norm(rows)[:, None]
-    return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows * (1.0 / np.maximum(length, MINVAL)))
-
-
 def direction(rows: Array) -> Array:
     """Rows by their length; not numbers where they have none."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        result: Array = rows / norm(rows)[:, None]
+        result: Array = rows / norm_rows(rows)[:, None]
     return result
 
 
@@ -73,17 +63,17 @@ def from_plane(point: Array, size: Array) -> Array:
 
 
 def to_sphere(point: Array, size: Array) -> Array:
-    return norm(point) - size[0]
+    return norm_rows(point) - size[0]
 
 
 def from_sphere(point: Array, size: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        result: Array = point * (1.0 / norm(point))[:, None]
+        result: Array = point * (1.0 / norm_rows(point))[:, None]
     return result
 
 
 def to_capsule(point: Array, size: Array) -> Array:
-    return norm(from_axis(point, size)) - size[0]
+    return norm_rows(from_axis(point, size)) - size[0]
 
 
 def from_capsule(point: Array, size: Array) -> Array:
@@ -98,7 +88,7 @@ def from_axis(point: Array, size: Array) -> Array:
 
 
 def to_ellipsoid(point: Array, size: Array) -> Array:
-    level, steepness = norm(point / size), norm(point / size / size)
+    level, steepness = norm_rows(point / size), norm_rows(point / size / size)
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Array = level * (level - 1.0) / steepness
     return result
@@ -107,13 +97,13 @@ def to_ellipsoid(point: Array, size: Array) -> Array:
 def from_ellipsoid(point: Array, size: Array) -> Array:
     """Derivative of level·(level − 1)/steepness, at unit length."""
     outward = point / size / size
-    level, steepness = norm(point / size)[:, None], norm(outward)[:, None]
+    level, steepness = norm_rows(point / size)[:, None], norm_rows(outward)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         by_level = (2.0 * level - 1.0) * (1.0 / steepness)
         by_steepness = level * (level - 1.0) * (1.0 / steepness) * (1.0 / steepness)
         level_slope = outward * (1.0 / level)
         steepness_slope = outward * (1.0 / steepness) / (size * size)
-        return unit(level_slope * by_level - steepness_slope * by_steepness)
+        return unit_rows(level_slope * by_level - steepness_slope * by_steepness)
 
 
 # ---- cylinder ---------------------------------------------------------------------------------------------
@@ -121,24 +111,24 @@ def from_ellipsoid(point: Array, size: Array) -> Array:
 
 def beyond_cylinder(point: Array, size: Array) -> Array:
     """How far points are beyond the side and beyond the caps (n, 2)."""
-    return np.stack([norm(point[:, :2]) - size[0], np.abs(point[:, 2]) - size[1]], axis=1)
+    return np.stack([norm_rows(point[:, :2]) - size[0], np.abs(point[:, 2]) - size[1]], axis=1)
 
 
 def to_cylinder(point: Array, size: Array) -> Array:
     beyond = beyond_cylinder(point, size)
-    return norm(np.maximum(beyond, 0.0)) + np.minimum(beyond.max(axis=1), 0.0)
+    return norm_rows(np.maximum(beyond, 0.0)) + np.minimum(beyond.max(axis=1), 0.0)
 
 
 def from_cylinder(point: Array, size: Array) -> Array:
     """Inside along the nearer of radius and axis; outside from the nearest point."""
     beyond = beyond_cylinder(point, size)
-    radial = point[:, :2] / np.maximum(norm(point[:, :2]), 1.0 / FAR)[:, None]
+    radial = point[:, :2] / np.maximum(norm_rows(point[:, :2]), 1.0 / FAR)[:, None]
     axial = point[:, 2] / np.maximum(np.abs(point[:, 2]), 1.0 / FAR)
     side = beyond[:, 0] > beyond[:, 1]
     inside = beyond.max(axis=1) < 0
     positive = np.maximum(beyond, 0.0)
     weight = np.where(inside[:, None], np.stack([side, ~side], axis=1), positive)
-    length = np.where(inside, 1.0, np.maximum(norm(positive), 1.0 / FAR))
+    length = np.where(inside, 1.0, np.maximum(norm_rows(positive), 1.0 / FAR))
     slope = np.concatenate([radial * weight[:, :1], (axial * weight[:, 1])[:, None]], axis=1)
     return slope / length[:, None]
 
@@ -149,10 +139,10 @@ def from_cylinder(point: Array, size: Array) -> Array:
 def to_box(point: Array, size: Array) -> Array:
     beyond = np.abs(point) - size
     outside = (beyond >= 0).any(axis=1)
-    distance = norm(np.maximum(beyond, 0.0))
+    distance = norm_rows(np.maximum(beyond, 0.0))
     depth = beyond[~outside]
     towards = towards_face(depth, size)
-    distance[~outside] = (depth / towards).max(axis=1) * norm(towards)
+    distance[~outside] = (depth / towards).max(axis=1) * norm_rows(towards)
     return distance
 
 
@@ -160,7 +150,7 @@ def from_box(point: Array, size: Array) -> Array:
     beyond = np.abs(point) - size
     inside = (beyond < 0).all(axis=1)
     outer = np.maximum(beyond, 0.0)
-    outer /= np.maximum(norm(outer), np.finfo(float).tiny)[:, None]
+    outer /= np.maximum(norm_rows(outer), np.finfo(float).tiny)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         result = np.where(beyond > 0, outer * point / np.abs(point), 0.0)
     inner = towards_face(beyond[inside], size)
@@ -170,7 +160,7 @@ def from_box(point: Array, size: Array) -> Array:
 
 def towards_face(depth: Array, size: Array) -> Array:
     """The direction along which depth (negative) inside a box is measured, for points with positive coordinates."""
-    return unit(-size / depth)
+    return unit_rows(-size / depth)
 
 
 # ---- by type ----------------------------------------------------------------------------------------------

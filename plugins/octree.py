@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import forward_difference
-from dovetail.plugins.spatial import Array
 
 INSET = 1e-6
 """How far inside the octree's box MuJoCo moves points that are outside [m]."""

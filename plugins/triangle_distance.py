@@ -15,7 +15,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.plugins.spatial import Array, cross, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 BATCH = 400_000
 """Pairs of points and triangles that are measured at once."""
@@ -36,14 +37,14 @@ class Surface:
     def distance(self, points: Array) -> Array:
         """Signed distances (k,) of points (k, 3)."""
         distance, offset, normal = self.nearest(points)
-        return np.where(dot(offset, normal) >= 0.0, distance, -distance)
+        return np.where(dot_rows(offset, normal) >= 0.0, distance, -distance)
 
     def gradient(self, points: Array) -> Array:
         """Directions (k, 3) in which the distance grows; not numbers on the surface."""
         _, offset, normal = self.nearest(points)
         with np.errstate(invalid="ignore", divide="ignore"):
-            outward = offset / np.sqrt(dot(offset, offset))[:, None]
-        return np.where((dot(offset, normal) >= 0.0)[:, None], outward, -outward)
+            outward = offset / np.sqrt(dot_rows(offset, offset))[:, None]
+        return np.where((dot_rows(offset, normal) >= 0.0)[:, None], outward, -outward)
 
     def nearest(self, points: Array) -> tuple[Array, Array, Array]:
         """Distance (k,) to the nearest triangle, offset (k, 3) from the nearest point, and normal (k, 3) there."""
@@ -85,7 +86,7 @@ class Surface:
     def _normals(self) -> Array:
         """Normals (m, 7, 3) at each part of each triangle: face, edges 01, 12 and 02, vertices."""
         face = unit(
-            cross(self._corners[:, 1] - self._corners[:, 0], self._corners[:, 2] - self._corners[:, 0])
+            cross_rows(self._corners[:, 1] - self._corners[:, 0], self._corners[:, 2] - self._corners[:, 0])
         )
         vertices = self._vertex_normals(face)[self.face]
         return np.concatenate([face[:, None], self._edge_normals(face), vertices], axis=1)
@@ -105,7 +106,7 @@ class Surface:
         total = np.zeros((len(self.vertex), 3))
         for corner in range(3):
             here, left, right = (self._corners[:, (corner + k) % 3] for k in range(3))
-            cosine = dot(unit(left - here), unit(right - here))
+            cosine = dot_rows(unit(left - here), unit(right - here))
             angle = np.arccos(np.clip(cosine, -1.0, 1.0))
             np.add.at(total, self.face[:, corner], angle[:, None] * face_normal)
         return unit(total)
@@ -113,7 +114,7 @@ class Surface:
 
 def unit(rows: Array) -> Array:
     """Rows of length one; zero stays zero."""
-    length = np.sqrt(dot(rows, rows))[:, None]
+    length = np.sqrt(dot_rows(rows, rows))[:, None]
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
 
 
@@ -124,9 +125,15 @@ def measured(point: Array, corners: Array) -> tuple[Array, Array, Array]:
     """
     edge0, edge1 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     away = corners[:, 0] - point
-    form = Form(dot(edge0, edge0), dot(edge0, edge1), dot(edge1, edge1), dot(away, edge0), dot(away, edge1))
+    form = Form(
+        dot_rows(edge0, edge0),
+        dot_rows(edge0, edge1),
+        dot_rows(edge1, edge1),
+        dot_rows(away, edge0),
+        dot_rows(away, edge1),
+    )
     part, s, t = form.minimum()
-    square = form.value(part, s, t, dot(away, away))
+    square = form.value(part, s, t, dot_rows(away, away))
     spot = corners[:, 0] + s[:, None] * edge0 + t[:, None] * edge1
     return np.maximum(square, 0.0), spot, part
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 _READS = (
     "ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind "

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.engine_plugins import plugin_config, plugin_name
+from dovetail.contracts.fields import Array
 from dovetail.errors import RowResultError, listing
-from dovetail.plugins.spatial import Array
 
 Row = Callable[..., Any]
 Parts = Mapping[str, Mapping[str, Row]]

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.actuator_gain.muscle_numpy import normalized_length, peak_force
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def bias(model: Any, data: Any, ids: Array) -> Array:

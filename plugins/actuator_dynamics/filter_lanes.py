@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL
 from dovetail.backends.lanes.kernel import Int, Kernel
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def dynamics(k: Kernel, i: Int, ctrl: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:

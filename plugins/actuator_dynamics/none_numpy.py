@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:

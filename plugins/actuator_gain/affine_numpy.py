@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def gain(model: Any, data: Any, ids: Array) -> Array:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def gain(model: Any, data: Any, ids: Array) -> Array:

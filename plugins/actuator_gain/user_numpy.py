@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def gain(model: Any, data: Any, ids: Array) -> Array:

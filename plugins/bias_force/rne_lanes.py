@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import cross_force, dot, inertia_times, vector
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import dot, vector
 from dovetail.plugins.tendon.drift_lanes import tendon_drifts
 from dovetail.plugins.tendon.rows_lanes import add_along
 
@@ -49,12 +51,3 @@ def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:
         force[body] = inertia_times(inertia, total.value) + cross_force(
             velocity, inertia_times(inertia, velocity)
         )
-
-
-def add_to_parents(k: Kernel, spatial: Field) -> None:
-    """Sum a spatial vector per body over subtrees, about the common reference point."""
-    m = k.model
-    with k.loop(1, m.nbody, reverse=True) as body:
-        parent = m.body_parentid[body]
-        with k.when(parent > 0):
-            spatial[parent] += spatial[body]

@@ -13,15 +13,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.spatial import (
-    Array,
-    add_from_parents,
-    add_to_parents,
-    apply,
-    cross_motion_matrix,
-    dot,
-    inertia_matrix,
-)
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
+from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 from dovetail.plugins.tendon.drift import body_drifts, tendon_drift
 from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
@@ -32,7 +27,7 @@ def bias_force(model: Any, data: Any) -> None:
         return
     force = body_forces(model, data, bias_accelerations(model, data))
     add_to_parents(force, model.body_parentid)
-    data.qfrc_bias[:] = dot(data.cdof, force[model.dof_bodyid])
+    data.qfrc_bias[:] = dot_rows(data.cdof, force[model.dof_bodyid])
     if model.tendon_armature.any():
         data.qfrc_bias[:] += tendon_bias(model, data)
 
@@ -50,9 +45,9 @@ def bias_accelerations(model: Any, data: Any) -> Array:
 def body_forces(model: Any, data: Any, acceleration: Array) -> Array:
     """Force and torque each body needs for its acceleration; none for the world."""
     inertia = inertia_matrix(data.cinert)
-    momentum = apply(inertia, data.cvel)
-    carried = apply(cross_motion_matrix(data.cvel).transpose(0, 2, 1), momentum)
-    force = apply(inertia, acceleration) - carried
+    momentum = apply_rows(inertia, data.cvel)
+    carried = apply_rows(cross_motion_matrix(data.cvel).transpose(0, 2, 1), momentum)
+    force = apply_rows(inertia, acceleration) - carried
     force[0] = 0.0
     return force
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import Cone
-from dovetail.plugins.spatial import Array, apply
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
 def contact_forces(model: Any, data: Any) -> Array:
@@ -42,4 +43,4 @@ def from_pyramid(edges: Array, friction: Array) -> Array:
 def in_world_axes(data: Any, wrench: Array) -> Array:
     """Forces and torques (ncon, 6) of contacts, turned from their own frames into world axes."""
     to_world = data.contact.frame[: len(wrench)].reshape(-1, 3, 3).transpose(0, 2, 1)
-    return np.hstack([apply(to_world, wrench[:, :3]), apply(to_world, wrench[:, 3:])])
+    return np.hstack([apply_rows(to_world, wrench[:, :3]), apply_rows(to_world, wrench[:, 3:])])

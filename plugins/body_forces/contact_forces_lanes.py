@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import Links
+from dovetail.plugins.shared.vectors_lanes import Vector
 
 
 @walk

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.bias_force.rne_numpy import bias_accelerations
 from dovetail.plugins.bias_force.rne_numpy import body_forces as required_forces
 from dovetail.plugins.body_forces.contact_forces import contact_forces, in_world_axes
 from dovetail.plugins.queries.motion import force_moved_to
-from dovetail.plugins.spatial import Array, add_from_parents, add_to_parents, apply
+from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
 def body_forces(model: Any, data: Any) -> None:
@@ -95,7 +97,7 @@ def anchors(model: Any, data: Any, equality: Array, side: int) -> tuple[Array, A
     body = obj.copy()
     body[by_site] = model.site_bodyid[obj[by_site]]
     local[by_site] = model.site_pos[obj[by_site]]
-    return body, data.xpos[body] + apply(data.xmat[body].reshape(-1, 3, 3), local)
+    return body, data.xpos[body] + apply_rows(data.xmat[body].reshape(-1, 3, 3), local)
 
 
 def add_at_points(model: Any, data: Any, force: Array, body: Array, point: Array, push: Array) -> None:

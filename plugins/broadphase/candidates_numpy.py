@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.broadphase.pairs_numpy import Pairs, every_pair
-from dovetail.plugins.spatial import Array, apply, dot
+from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
 PLANE = int(GeomType.PLANE)
 
@@ -184,9 +185,9 @@ def in_reach(model: Any, data: Any, first: Array, second: Array, margin: Array) 
     radius1, radius2 = model.geom_rbound[first], model.geom_rbound[second]
     bound = radius1 + radius2 + margin
     unbounded = (radius1 <= 0) | (radius2 <= 0)
-    near = unbounded | (dot(offset, offset) <= bound * bound)
+    near = unbounded | (dot_rows(offset, offset) <= bound * bound)
     planes = np.flatnonzero(model.geom_type[first] == PLANE)
-    height = dot(offset[planes], data.geom_xmat[first[planes]][:, 2::3])
+    height = dot_rows(offset[planes], data.geom_xmat[first[planes]][:, 2::3])
     near[planes] = (radius2[planes] <= 0) | (height <= bound[planes])
     return near
 
@@ -196,14 +197,14 @@ def boxes_apart(model: Any, data: Any, first: Array, second: Array, margin: Arra
     frames = [data.geom_xmat[geoms].reshape(-1, 3, 3) for geoms in (first, second)]
     boxes = [model.geom_aabb[geoms] for geoms in (first, second)]
     offset = data.geom_xpos[second] - data.geom_xpos[first]
-    offset = offset + apply(frames[1], boxes[1][:, :3]) - apply(frames[0], boxes[0][:, :3])
+    offset = offset + apply_rows(frames[1], boxes[1][:, :3]) - apply_rows(frames[0], boxes[0][:, :3])
     apart = np.zeros(len(first), bool)
     for axes in frames:
         across = axes.transpose(0, 2, 1)
         extent = sum(
-            apply(np.abs(across @ frame), box[:, 3:]) for frame, box in zip(frames, boxes, strict=True)
+            apply_rows(np.abs(across @ frame), box[:, 3:]) for frame, box in zip(frames, boxes, strict=True)
         )
-        apart |= (np.abs(apply(across, offset)) > extent + margin[:, None]).any(axis=1)
+        apart |= (np.abs(apply_rows(across, offset)) > extent + margin[:, None]).any(axis=1)
     return apart
 
 

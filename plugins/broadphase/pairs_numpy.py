@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 Pairs: TypeAlias = Iterator[tuple[Array, Array]]
 """Blocks of pairs: two arrays of the same length."""

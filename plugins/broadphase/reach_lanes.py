@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.contact_lanes import Contacts
+from dovetail.plugins.shared.vectors_lanes import dot
 
 FAR = 1e30
 """Beyond any distance, in either precision."""

@@ -14,13 +14,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.algebra import vector
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.broadphase.reach_lanes import FAR
 from dovetail.plugins.contact_lanes import Contacts, Pairs
 from dovetail.plugins.contact_params.margins_lanes import overridden
-from dovetail.plugins.spatial import Array
+from dovetail.plugins.shared.vectors_lanes import vector
 
 LONG_LIST = 1000
 """Pairs from which on the list is looked through by stretches."""

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.broadphase.all_pairs_numpy import all_pairs
 from dovetail.plugins.broadphase.candidates_numpy import Bounds, write_candidates
 from dovetail.plugins.broadphase.pairs_numpy import Pairs, expand
-from dovetail.plugins.spatial import Array
 
 FEW = 60
 """Geoms up to which looking at every pair is quicker than sweeping: measured on random boxes."""

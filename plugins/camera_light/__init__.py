@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 
 @hookimpl

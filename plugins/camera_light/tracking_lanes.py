@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, cross, quat_to_mat, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import CamLight
+from dovetail.plugins.shared.quaternions_lanes import quat_matrix
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 from dovetail.plugins.tendon.wrapping_lanes import unit
 
 UP = vector(0.0, 0.0, 1.0)
@@ -33,7 +34,7 @@ def place_cameras(k: Kernel) -> None:
         mode, body, target = m.cam_mode[camera], m.cam_bodyid[camera], m.cam_targetbodyid[camera]
         rotation = d.xmat[body].reshape(3, 3)
         d.cam_xpos[camera] = d.xpos[body] + rotation @ m.cam_pos[camera]
-        d.cam_xmat[camera] = (rotation @ quat_to_mat(m.cam_quat[camera])).ravel()
+        d.cam_xmat[camera] = (rotation @ quat_matrix(m.cam_quat[camera])).ravel()
         with k.when(tracks(mode)):
             offset = k.select(mode == CamLight.TRACKCOM, m.cam_poscom0[camera], m.cam_pos0[camera])
             d.cam_xpos[camera] = followed(k, mode, body) + offset

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import CamLight
-from dovetail.plugins.spatial import MINVAL, Array, apply, quat_to_matrix
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 UP = np.array([0.0, 0.0, 1.0])
 TRACKING = (CamLight.TRACK, CamLight.TRACKCOM)
@@ -30,8 +33,8 @@ def camera_light(model: Any, data: Any) -> None:
 
 def place_cameras(model: Any, data: Any) -> None:
     rotation = data.xmat.reshape(-1, 3, 3)[model.cam_bodyid]
-    data.cam_xpos[:] = data.xpos[model.cam_bodyid] + apply(rotation, model.cam_pos)
-    data.cam_xmat[:] = (rotation @ quat_to_matrix(model.cam_quat)).reshape(-1, 9)
+    data.cam_xpos[:] = data.xpos[model.cam_bodyid] + apply_rows(rotation, model.cam_pos)
+    data.cam_xmat[:] = (rotation @ quat_matrix_rows(model.cam_quat)).reshape(-1, 9)
     for camera, mode in enumerate(model.cam_mode.tolist()):
         if mode in TRACKING:
             offset = model.cam_poscom0 if mode in ABOUT_COM else model.cam_pos0
@@ -44,8 +47,8 @@ def place_cameras(model: Any, data: Any) -> None:
 
 def place_lights(model: Any, data: Any) -> None:
     rotation = data.xmat.reshape(-1, 3, 3)[model.light_bodyid]
-    data.light_xpos[:] = data.xpos[model.light_bodyid] + apply(rotation, model.light_pos)
-    data.light_xdir[:] = apply(rotation, model.light_dir)
+    data.light_xpos[:] = data.xpos[model.light_bodyid] + apply_rows(rotation, model.light_pos)
+    data.light_xdir[:] = apply_rows(rotation, model.light_dir)
     for light, mode in enumerate(model.light_mode.tolist()):
         if mode in TRACKING:
             offset = model.light_poscom0 if mode in ABOUT_COM else model.light_pos0

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.lanes.kernel import Field, Kernel, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
-from dovetail.plugins.collide_pair.shapes_lanes import Primitive, apply, clip, primitive_of, to_frame
+from dovetail.plugins.collide_pair.shapes_lanes import Primitive, clip, primitive_of
 from dovetail.plugins.contact_lanes import LaneContact, StoredContacts
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 FAR = 1e30
 """More than any overlap, in either precision."""
@@ -331,7 +332,7 @@ def _side_and_frame(
     world = np.array([turn(row) for row in mat], dtype=object)
     direction = k.select(edge, turn(meeting.direction), vector(0.0, 0.0, 1.0))
     outward = k.select(edge, meeting.sign, k.select(second, -1.0, 1.0))
-    return side, Frame(half, world, pos, apply(world, direction) * outward)
+    return side, Frame(half, world, pos, to_world(world, direction) * outward)
 
 
 def _looking_down(k: Kernel, centre: Vector, axes: list[Vector], size: Vector) -> tuple[Patch, Any]:
@@ -583,7 +584,7 @@ def _keep(
     """Keep the candidates that are near both boxes, or well inside one, and are not repeated by a later one."""
     with k.loop(0, CANDIDATES) as n, k.when(k.any(candidates[n, 0] > 0.5)):
         candidate = candidates[n]
-        pos = apply(frame.axes, candidate[2:]) + frame.pos
+        pos = to_world(frame.axes, candidate[2:]) + frame.pos
         (outside1, inside1), (outside2, inside2) = (_beyond(k, pos, box, margin) for box in boxes)
         near = (candidate[0] > 0.5) & ~((outside1 & ~inside2) | (outside2 & ~inside1))
         with k.when(k.any(near)):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.capsules_numpy import EDGE_AXIS, EDGE_SIGNS
-from dovetail.plugins.collide_pair.shapes_lanes import Primitive, apply, clip, of_geoms, to_frame
+from dovetail.plugins.collide_pair.shapes_lanes import Primitive, clip, of_geoms
 from dovetail.plugins.collide_pair.spheres_lanes import Ball, ball_ball, ball_box, balls_near
 from dovetail.plugins.contact_lanes import ABSENT, LaneContact
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 # ---- capsule against capsule --------------------------------------------------------------------------------
 
@@ -167,7 +168,7 @@ def capsule_box_shapes(k: Kernel, capsule: Primitive, box: Primitive, margin: An
     has_step, step = _step_over(k, axis, nearest, box.size)
     contacts = []
     for place in (nearest.place, step + nearest.place):
-        centre = apply(box.mat, axis.centre + axis.half * place) + box.pos
+        centre = to_world(box.mat, axis.centre + axis.half * place) + box.pos
         contacts.append(ball_box(k, centre, capsule.size[0], box, margin))
     reached = nearest.kind > 0.5
     return [

@@ -23,8 +23,8 @@ from dovetail.plugins.collide_pair.shapes import (
     z_axis,
 )
 from dovetail.plugins.collide_pair.spheres_numpy import Ball, ball_ball, ball_box
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,
     along,

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dovetail.backends.lanes.algebra import dot, vector
 from dovetail.backends.lanes.kernel import Kernel, SplitField, Variable
 from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
@@ -28,6 +27,7 @@ from dovetail.plugins.collide_pair.support_lanes import ENDLESS, Shapes
 from dovetail.plugins.collide_pair.support_numpy import HFIELD
 from dovetail.plugins.collide_pair.witness_lanes import Phase, Search
 from dovetail.plugins.contact_lanes import LaneContact, StoredContacts, pairs_of
+from dovetail.plugins.shared.vectors_lanes import dot, vector
 
 POSE = 12
 """Numbers of a geom's position and matrix."""

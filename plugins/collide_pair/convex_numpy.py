@@ -28,7 +28,7 @@ from dovetail.plugins.collide_pair.multicontact_numpy import contact_patch, poly
 from dovetail.plugins.collide_pair.portal_pairs_numpy import portal_convex
 from dovetail.plugins.collide_pair.support_numpy import BOX, MESH, Shape, geom_shape
 from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
-from dovetail.plugins.collide_pair.vectors import Vector, along, middle, sub, unit
+from dovetail.plugins.shared.vectors_numpy import Vector, along, middle, sub, unit
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model

@@ -12,17 +12,8 @@ from collections.abc import Callable, Mapping
 from math import hypot, sqrt
 
 from dovetail.plugins.collide_pair.support_numpy import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Shape
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
-    Vector,
-    along,
-    norm,
-    scale,
-    sub,
-    to_frame,
-    to_world,
-    unit,
-)
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import Vector, along, norm, scale, sub, to_frame, to_world, unit
 
 ITERATIONS = 30
 TOLERANCE = 1e-6

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
 from dovetail.plugins.collide_pair.epa_numpy import _TETRAHEDRON, CLOSED, GONE, SIN_120, _bipyramid
-from dovetail.plugins.collide_pair.shapes_lanes import apply
 from dovetail.plugins.collide_pair.simplex_lanes import LARGE, plane_foot, same_sign, triangle_areas
 from dovetail.plugins.collide_pair.witness_lanes import Phase, Search
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_world, vector
 
 TETRAHEDRON, ON_SEGMENT, ON_TRIANGLE = range(3)
 """First polytopes."""
@@ -76,7 +76,7 @@ class Polytope:
             with k.when(self.kind.value == ON_SEGMENT):
                 search.go(Phase.CLOSE)
                 with k.when(self.tips.value < 3):
-                    self.side.set(apply(self._third_turn(), self.side.value))
+                    self.side.set(to_world(self._third_turn(), self.side.value))
                     self._look(self.side.value)
             with k.otherwise():
                 with k.when(self.tips.value < 2):

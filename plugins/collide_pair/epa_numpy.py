@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from dovetail.plugins.collide_pair.gjk_numpy import Vertex, minkowski_vertex, plane_foot, triangle_areas
 from dovetail.plugins.collide_pair.support_numpy import Shape
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Matrix,
     Vector,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.plugins.collide_pair.gjk_numpy import _FACES, MAXVAL
-from dovetail.plugins.collide_pair.shapes_lanes import unit
 from dovetail.plugins.collide_pair.simplex_lanes import LARGE, SimplexWeights
 from dovetail.plugins.collide_pair.support_lanes import CORES
 from dovetail.plugins.collide_pair.support_numpy import BOX, CAPSULE, HFIELD, MESH, SPHERE
 from dovetail.plugins.collide_pair.witness_lanes import Phase, Search, same
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, unit, vector
 
 
 class Distance:

@@ -18,8 +18,8 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from dovetail.plugins.collide_pair.support_numpy import Shape
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     combine,
     cross,

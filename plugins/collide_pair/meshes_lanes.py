@@ -10,13 +10,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, dot, norm, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.convex_lanes import contact, lay_out, margin_by_world
 from dovetail.plugins.collide_pair.planes_numpy import MAX_MESH_CONTACTS, MESH_CONTACT_SPACING
-from dovetail.plugins.collide_pair.shapes_lanes import apply, to_frame
 from dovetail.plugins.collide_pair.support_lanes import ENDLESS
 from dovetail.plugins.contact_lanes import StoredContacts
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm, to_frame, to_world, vector
 
 
 def plane_mesh(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
@@ -73,7 +72,7 @@ class LowestVertices:
         return dot(self.vertex(n), self.down.value)
 
     def world(self, n: Any) -> Vector:
-        return apply(self.matrix, self.vertex(n)) + self.position
+        return to_world(self.matrix, self.vertex(n)) + self.position
 
     def neighbour(self, vertex: Any, n: Any) -> Any:
         """The n-th neighbour of a vertex of the hull, or −1; without a graph all others are neighbours."""

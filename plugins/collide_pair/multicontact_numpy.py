@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dovetail.plugins.collide_pair.support_numpy import BOX, Shape
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,
     along,

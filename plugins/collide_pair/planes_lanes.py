@@ -10,12 +10,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.meshes_lanes import plane_mesh
 from dovetail.plugins.collide_pair.planes_numpy import MAX_BOX_CONTACTS
-from dovetail.plugins.collide_pair.shapes_lanes import Primitive, apply, of_geoms, to_frame, unit
+from dovetail.plugins.collide_pair.shapes_lanes import Primitive, of_geoms
 from dovetail.plugins.contact_lanes import ABSENT, LaneContact
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, to_frame, to_world, unit, vector
 
 __all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_mesh", "plane_sphere"]
 
@@ -58,7 +59,7 @@ def plane_ellipsoid_shapes(
     """A plane and the lowest point of an ellipsoid."""
     down = to_frame(ellipsoid.mat, -plane.axis)
     on_unit_sphere = unit(k, down * ellipsoid.size)
-    point = apply(ellipsoid.mat, on_unit_sphere * ellipsoid.size) + ellipsoid.pos
+    point = to_world(ellipsoid.mat, on_unit_sphere * ellipsoid.size) + ellipsoid.pos
     height = height_over(plane, point)
     return [touching(plane, point, height, height <= margin)]
 
@@ -110,7 +111,7 @@ def plane_box_shapes(k: Kernel, plane: Primitive, box: Primitive, margin: Any) -
     kept = [k.local(vector(ABSENT, 0.0, 0.0, 0.0)) for _ in range(MAX_BOX_CONTACTS)]
     with k.loop(0, 8) as corner:
         signs = [2 * ((corner >> bit) & 1) - 1 for bit in range(3)]
-        offset = apply(box.mat, vector(*(s * half for s, half in zip(signs, box.size, strict=True))))
+        offset = to_world(box.mat, vector(*(s * half for s, half in zip(signs, box.size, strict=True))))
         drop = dot(plane.axis, offset)
         low = (drop <= 0.0) & (centre + drop <= margin)
         for place, slot in enumerate(kept):

@@ -26,8 +26,8 @@ from dovetail.plugins.collide_pair.shapes import (
     primitive_of,
     z_axis,
 )
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,
     along,

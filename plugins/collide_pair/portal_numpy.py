@@ -16,7 +16,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from dovetail.plugins.collide_pair.support_numpy import Shape
-from dovetail.plugins.collide_pair.vectors import (
+from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Vector,
     along,

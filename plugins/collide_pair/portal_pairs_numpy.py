@@ -32,7 +32,8 @@ from dovetail.plugins.collide_pair.support_numpy import (
     geom_shape,
 )
 from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
-from dovetail.plugins.collide_pair.vectors import MINVAL, Vector
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import Vector
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model

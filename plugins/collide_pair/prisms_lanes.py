@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
-from dovetail.plugins.collide_pair.shapes_lanes import apply, to_frame
 from dovetail.plugins.collide_pair.simplex_lanes import LARGE
 from dovetail.plugins.collide_pair.support_lanes import Shapes, farthest
 from dovetail.plugins.collide_pair.support_numpy import HFIELD
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 REACH_SLACK = 10.0
 """Prisms farther than the bounding sphere by so many tolerances are passed over, as in the reference."""
@@ -51,7 +50,7 @@ class HeightField:
         return place
 
     def to_world(self, v: Vector) -> Vector:
-        return apply(self.frame[3:12].reshape(3, 3), v)
+        return to_world(self.frame[3:12].reshape(3, 3), v)
 
     # ---- which cells ------------------------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from dovetail.contracts.engine_plugins import plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.collide_pair.sdf_frames import Frame, carried, turned_rows
 from dovetail.plugins.distance_fields import FIELDS
 from dovetail.plugins.octree import octree_distance, octree_gradient
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.triangle_distance import Surface
 
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.plugins.spatial import (
-    Array,
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     Vector,
     quat_conjugate,
+    quat_matrix_rows,
     quat_multiply,
     quat_normalize,
-    quat_to_matrix,
 )
 
 
@@ -39,7 +39,7 @@ def pose_in(data: Any, geom: int, base: int) -> Frame:
     origin = np.array(turned(back, data.geom_xpos[base].tolist()))
     offset = np.array(turned(back, data.geom_xpos[geom].tolist())) - origin
     quat = quat_normalize(quat_multiply(back, orientation(data, geom)))
-    return Frame(quat_to_matrix(np.array([quat]))[0], offset)
+    return Frame(quat_matrix_rows(np.array([quat]))[0], offset)
 
 
 def orientation(data: Any, geom: int) -> Quaternion:

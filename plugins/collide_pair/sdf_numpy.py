@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.sdf_fields import Field, field_of, moved
 from dovetail.plugins.collide_pair.sdf_frames import Frame, carried, pose_in, turned_rows
 from dovetail.plugins.collide_pair.shapes import BOX_CORNERS
-from dovetail.plugins.distance_fields import FAR, norm, unit
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.distance_fields import FAR
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
 BASES = (2, 3, 5)
 """Of the Halton sequences along x, y and z."""
@@ -54,7 +56,7 @@ def sdf(
         x, _ = descended(shared_depth(pair), x, int(model.opt.sdf_iterations))
         x, dist = descended(intersection(pair), x, 1)
         chosen = distinct(x, np.flatnonzero(dist <= 0))
-        normal = unit(midsurface_gradient(pair, x[chosen]))
+        normal = unit_rows(midsurface_gradient(pair, x[chosen]))
     return placed(data, geom2, x[chosen], dist[chosen], normal)
 
 
@@ -131,7 +133,7 @@ def intersection(pair: Pair) -> Field:
 
 def midsurface_gradient(pair: Pair, x: Array) -> Array:
     """Of B − A, from the first geom to the second."""
-    return unit(pair.first.gradient(x)) - unit(pair.second.gradient(x))
+    return unit_rows(pair.first.gradient(x)) - unit_rows(pair.second.gradient(x))
 
 
 def larger(a: Array, b: Array) -> Array:
@@ -178,7 +180,7 @@ def distinct(x: Array, candidates: Array) -> Array:
     """Candidates whose points are not those of earlier ones."""
     chosen: list[int] = []
     for candidate in candidates.tolist():
-        if not len(chosen) or norm(x[chosen] - x[candidate]).min() >= MINVAL:
+        if not len(chosen) or norm_rows(x[chosen] - x[candidate]).min() >= MINVAL:
             chosen.append(candidate)
     return np.array(chosen, int)
 

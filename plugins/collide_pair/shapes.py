@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.contracts.types import Data, Model
-from dovetail.plugins.collide_pair.vectors import Matrix, Vector
+from dovetail.plugins.shared.vectors_numpy import Matrix, Vector
 
 
 class Primitive(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, norm, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.contact_lanes import LaneContact
+from dovetail.plugins.shared.vectors_lanes import Vector
 
 
 class Primitive(NamedTuple):
@@ -42,24 +42,6 @@ def of_geoms(collide: CollideShapes) -> CollideGeoms:
 
     collide_pair.__doc__ = collide.__doc__
     return collide_pair
-
-
-def apply(mat: Vector, v: Any) -> Vector:
-    """mat times v, summed from left to right."""
-    return mat[:, 0] * v[0] + mat[:, 1] * v[1] + mat[:, 2] * v[2]
-
-
-def to_frame(mat: Vector, v: Any) -> Vector:
-    """A world vector in coordinates of the frame."""
-    return apply(mat.T, v)
-
-
-def unit(k: Kernel, v: Any) -> Vector:
-    """v with length one; the x-axis if it has no direction (mju_normalize3)."""
-    length = norm(k, v)
-    tiny = length < MINVAL
-    scaled = v * (1.0 / k.max(length, MINVAL))
-    return k.select(tiny, vector(1.0, 0.0, 0.0), scaled)
 
 
 def clip(k: Kernel, x: Any, limit: Any) -> Any:

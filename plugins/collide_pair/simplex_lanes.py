@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.backends.lanes.kernel import Kernel, RealField, Variable
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 
 LARGE = {"f64": 1e300, "f32": 1e37}
 """Instead of infinity."""

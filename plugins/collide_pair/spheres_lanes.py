@@ -9,18 +9,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.shapes_lanes import (
-    Primitive,
-    apply,
-    clip,
-    of_geoms,
-    sign,
-    to_frame,
-    unit,
-)
+from dovetail.plugins.collide_pair.shapes_lanes import Primitive, clip, of_geoms, sign
 from dovetail.plugins.contact_lanes import LaneContact
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_frame, to_world, unit, vector
 
 
 class Ball(NamedTuple):
@@ -128,7 +121,7 @@ def _either(k: Kernel, first: Any, a: LaneContact, b: LaneContact) -> LaneContac
 def ball_box(k: Kernel, centre: Vector, radius: Any, box: Primitive, margin: Any) -> LaneContact:
     """The contact of a sphere with a box."""
     normal, gap = _towards_box(k, to_frame(box.mat, centre - box.pos), box.size)
-    return facing(gap - radius <= margin, centre, radius, apply(box.mat, normal), gap)
+    return facing(gap - radius <= margin, centre, radius, to_world(box.mat, normal), gap)
 
 
 def sphere_box_shapes(k: Kernel, sphere: Primitive, box: Primitive, margin: Any) -> list[LaneContact]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from dovetail.contracts.pairs import PairContacts
 from dovetail.plugins.collide_pair.shapes import Contact, Primitive, clip, gather, of_geoms, z_axis
-from dovetail.plugins.collide_pair.vectors import (
-    MINVAL,
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     along,
     cross,

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, vector
 from dovetail.backends.lanes.kernel import Kernel, Variable
-from dovetail.plugins.collide_pair.shapes_lanes import apply, to_frame
 from dovetail.plugins.collide_pair.support_numpy import (
     BOX,
     CAPSULE,
@@ -28,6 +26,8 @@ from dovetail.plugins.collide_pair.support_numpy import (
     NO_VERTEX,
     SPHERE,
 )
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 POINT, SEGMENT = 20, 21
 """Kinds of the cores of spheres and capsules, beside the types of geoms; a prism has the kind HFIELD."""
@@ -123,7 +123,7 @@ def farthest(shapes: Shapes, s: Any, direction: Vector) -> tuple[Vector, Any]:
     if HFIELD in shapes.kinds:
         with k.when(kind == HFIELD):
             point.set(_prism(shapes, direction))
-    world = apply(matrix, point.value) + shapes.position(s)
+    world = to_world(matrix, point.value) + shapes.position(s)
     return world + direction * shapes.swelling[s], vertex.value
 
 

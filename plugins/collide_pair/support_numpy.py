@@ -22,7 +22,8 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.hulls import HullGraph, hull_graph
-from dovetail.plugins.collide_pair.vectors import MINVAL, ORIGIN, Matrix, Vector, add, scale
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import ORIGIN, Matrix, Vector, add, scale
 
 if TYPE_CHECKING:
     from dovetail.contracts.fields import Array

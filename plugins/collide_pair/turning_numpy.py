@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import cos, sin
 
 from dovetail.plugins.collide_pair.support_numpy import ELLIPSOID, SPHERE, Shape
-from dovetail.plugins.collide_pair.vectors import Matrix, Vector, along, cross, dot, norm, sub, to_world, unit
+from dovetail.plugins.shared.vectors_numpy import Matrix, Vector, along, cross, dot, norm, sub, to_world, unit
 
 TURN_ANGLE = 1e-3
 """How far geoms are turned in search of more contacts [rad] (MuJoCo 3.4)."""

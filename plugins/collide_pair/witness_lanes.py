@@ -13,11 +13,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.epa_numpy import MIN_ROOM
-from dovetail.plugins.collide_pair.shapes_lanes import unit
 from dovetail.plugins.collide_pair.support_lanes import Shapes, farthest
+from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
 
 SPARE_VERTICES = 24
 """Room for the vertices of first polytopes, and some to spare."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import JointType
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
 
 def com_position(k: Kernel) -> None:

@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import FREE, MINVAL, SLIDE, Array, add_to_parents, cross, single_dof
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tree_numpy import FREE, SLIDE, add_to_parents, single_dof
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 _ROW, _COLUMN = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
 """Elements of a symmetric matrix in the order xx yy zz xy xz yz."""
@@ -65,7 +68,7 @@ def motion_axes(model: Any, data: Any) -> Array:
     """Rotation, and velocity of the tree's reference point, per unit of every dof's velocity."""
     axis, translates = dof_axes(model, data)
     lever = data.subtree_com[model.body_rootid[model.dof_bodyid]] - data.xanchor[model.dof_jntid]
-    cdof = np.hstack([axis, cross(axis, lever)])
+    cdof = np.hstack([axis, cross_rows(axis, lever)])
     cdof[translates, :3] = 0.0
     cdof[translates, 3:] = axis[translates]
     return cdof

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import cross_motion
 from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import JointType
+from dovetail.plugins.shared.spatial_lanes import cross_motion
 
 
 def com_velocity(k: Kernel) -> None:

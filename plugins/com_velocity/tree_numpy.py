@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import FREE, HINGE, SLIDE, Array, apply, cross_motion_matrix
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.spatial_numpy import cross_motion
+from dovetail.plugins.shared.tree_numpy import FREE, HINGE, SLIDE
 
 
 def com_velocity(model: Any, data: Any) -> None:
     """Write cvel and cdof_dot."""
     carrier = accumulate_velocities(model, data)
     if model.nv:
-        data.cdof_dot[:] = apply(cross_motion_matrix(carrier), data.cdof)
+        data.cdof_dot[:] = cross_motion(carrier, data.cdof)
 
 
 def accumulate_velocities(model: Any, data: Any) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def combine_friction(first: Array, second: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def combine_margin(first: Array, second: Array) -> Array:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import PYRAMID, DofRows, Links
+from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def constraint_reference(k: Kernel) -> None:

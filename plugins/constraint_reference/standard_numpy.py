@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def constraint_reference(model: Any, data: Any) -> None:

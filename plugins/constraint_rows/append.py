@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.impedance import (
     DEFAULT_SOLIMP,
     DEFAULT_SOLREF,
@@ -23,7 +24,6 @@ from dovetail.plugins.constraint_rows.impedance import (
     stiffness_damping,
 )
 from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, from_dense, supernodes
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_JOINT, LIMIT_TENDON = map(int, tuple(ConstraintType)[:5])

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, cross, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, Links, contact_kind, ends_of
 from dovetail.plugins.constraint_rows.softness_lanes import (
@@ -20,6 +19,8 @@ from dovetail.plugins.constraint_rows.softness_lanes import (
     softness,
     stiffness_damping,
 )
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import cross, vector
 
 
 def contact(k: Kernel) -> None:

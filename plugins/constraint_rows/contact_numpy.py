@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import Cone, ConstraintType, DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.append import Rows, begin, store
 from dovetail.plugins.constraint_rows.describe import named
 from dovetail.plugins.constraint_rows.impedance import (
@@ -30,7 +31,7 @@ from dovetail.plugins.constraint_rows.impedance import (
 )
 from dovetail.plugins.constraint_rows.motion import along, relative_motion
 from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, ranges
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 FRICTIONLESS, PYRAMIDAL, ELLIPTIC = map(
     int,

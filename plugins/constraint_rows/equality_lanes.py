@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import cross, dot, mul_quat, neg_quat, quat_to_mat, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import add_coefficients
+from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_matrix, quat_multiply
+from dovetail.plugins.shared.vectors_lanes import cross, dot, vector
 
 
 def equality(k: Kernel) -> None:
@@ -152,12 +153,12 @@ def orientation(k: Kernel, link: Any, column: Columns) -> tuple[np.ndarray, np.n
             sites = m.eq_obj1id[equality_id], m.eq_obj2id[equality_id]
             own.set(vector(*(m.site_quat[site] for site in sites)))
     first, second = (
-        mul_quat(d.xquat[column(f"body{n + 1}", link)], own.value[4 * n : 4 * n + 4]) for n in (0, 1)
+        quat_multiply(d.xquat[column(f"body{n + 1}", link)], own.value[4 * n : 4 * n + 4]) for n in (0, 1)
     )
-    w, x, y, z = mul_quat(neg_quat(second), first)
+    w, x, y, z = quat_multiply(quat_conjugate(second), first)
     rate = np.array([[w, z, -y], [-z, w, x], [y, -x, w]], dtype=object)
     scale = m.eq_data[equality_id, 10]
-    return 0.5 * scale * (rate @ quat_to_mat(second).T), scale * vector(x, y, z)
+    return 0.5 * scale * (rate @ quat_matrix(second).T), scale * vector(x, y, z)
 
 
 # ---- two values -------------------------------------------------------------------------------------------

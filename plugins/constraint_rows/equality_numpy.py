@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EqType, ObjType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.append import EQUALITY, acting, begin, soft_rows, store
 from dovetail.plugins.constraint_rows.describe import named
 from dovetail.plugins.constraint_rows.lengths import flex_edge_rows, tendon_rows
 from dovetail.plugins.constraint_rows.motion import along, relative_motion
 from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, joined, merged, ranges
-from dovetail.plugins.spatial import Array, quat_conjugate, quat_multiply, quat_to_matrix
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_matrix_rows, quat_multiply_rows
 
 SITE = int(ObjType.SITE)
 TENDON = int(EqType.TENDON)
@@ -166,7 +167,7 @@ def weld(model: Any, data: Any, ids: Array) -> Part:
     sides = anchors(model, data, ids, model.eq_data[ids, :6].reshape(-1, 2, 3)[:, ::-1])
     scale = model.eq_data[ids, 10]
     first, second = orientations(model, data, ids)
-    difference = quat_products(quat_conjugates(second), first)
+    difference = quat_multiply_rows(quat_conjugates(second), first)
     direction = np.zeros((len(ids), 6, 6))
     direction[:, :3, :3] = np.eye(3)
     direction[:, 3:, 3:] = scale[:, None, None] * turning_rate(difference, second)
@@ -182,13 +183,8 @@ def orientations(model: Any, data: Any, ids: Array) -> tuple[Array, Array]:
     own[:, 0] = model.eq_data[ids, 6:10]
     own[:, 1, 0] = 1.0
     own[on_sites] = model.site_quat[objects[on_sites]]
-    first, second = (quat_products(data.xquat[bodies[:, side]], own[:, side]) for side in (0, 1))
+    first, second = (quat_multiply_rows(data.xquat[bodies[:, side]], own[:, side]) for side in (0, 1))
     return first, second
-
-
-def quat_products(a: Array, b: Array) -> Array:
-    """Products of quaternions (n, 4)."""
-    return np.stack(quat_multiply(tuple(a.T), tuple(b.T)), axis=1)
 
 
 def quat_conjugates(q: Array) -> Array:
@@ -201,7 +197,7 @@ def turning_rate(difference: Array, second: Array) -> Array:
     vector part of u·c, that is ½(c₀u + u × c⃗)."""
     w, x, y, z = difference.T
     product = np.stack([w, z, -y, -z, w, x, y, -x, w], axis=1).reshape(-1, 3, 3)
-    return 0.5 * np.matmul(product, quat_to_matrix(second).transpose(0, 2, 1))
+    return 0.5 * np.matmul(product, quat_matrix_rows(second).transpose(0, 2, 1))
 
 
 # ---- two values -------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 DEFAULT_SOLREF = (0.02, 1.0)
 """Time constant [s] and damping ratio (mj_defaultSolRefImp)."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.backends.lanes.algebra import MINVAL, norm, normalize_quat, quat_to_velocity, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import write_coefficients
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_lanes import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.vectors_lanes import norm, vector
 
 
 def limit(k: Kernel) -> None:
@@ -46,7 +48,7 @@ def ball_limit(k: Kernel, rows: DofRows, r: Any) -> None:
     m = k.model
     joint = rows.column("ids", r)
     start = m.jnt_qposadr[joint]
-    turn = quat_to_velocity(k, normalize_quat(k, k.data.qpos[start : start + 4]))
+    turn = quat_to_rotation_vector(k, quat_normalize(k, k.data.qpos[start : start + 4]))
     angle = norm(k, turn)
     still = angle < MINVAL
     axis = k.select(still, vector(1.0, 0.0, 0.0), turn / k.max(angle, MINVAL))

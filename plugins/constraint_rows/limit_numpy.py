@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.append import (
     LIMIT_JOINT,
     LIMIT_TENDON,
@@ -23,7 +24,9 @@ from dovetail.plugins.constraint_rows.append import (
 from dovetail.plugins.constraint_rows.describe import named
 from dovetail.plugins.constraint_rows.lengths import tendon_rows
 from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, ranges
-from dovetail.plugins.spatial import BALL, MINVAL, Array, quat_normalize, quat_to_rotation_vector, single_dof
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.tree_numpy import BALL, single_dof
 
 SIDES = np.array([1.0, -1.0])
 """How the distance to the lower and to the upper limit changes with the value."""

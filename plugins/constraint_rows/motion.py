@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, merged, ranges
-from dovetail.plugins.spatial import Array, cross, dot
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 
 def dof_chains(model: Any, bodies: Array) -> tuple[Array, Array]:
@@ -34,11 +35,11 @@ def relative_motion(
     term = np.repeat(np.arange(len(body)), count)
     axis = data.cdof[dof]
     lever = (point - data.subtree_com[model.body_rootid[body]])[term]
-    motion = np.hstack([axis[:, 3:] + cross(axis[:, :3], lever), axis[:, :3]])
+    motion = np.hstack([axis[:, 3:] + cross_rows(axis[:, :3], lever), axis[:, :3]])
     return merged(owner[term], dof, motion * weight[term, None], nowner, model.nv)
 
 
 def along(motion: SparseRows, owner: Array, direction: Array) -> SparseRows:
     """One row per direction (n, 6): how fast its owner's motion goes along it."""
     rows = motion.take(owner)
-    return rows._replace(values=dot(rows.values, direction[rows.row_of_entry]))
+    return rows._replace(values=dot_rows(rows.values, direction[rows.row_of_entry]))

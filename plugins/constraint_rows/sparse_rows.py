@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 class SparseRows(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EnableBit
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def overridden(model: Any) -> bool:

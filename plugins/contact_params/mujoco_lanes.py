@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import vector
 from dovetail.backends.lanes.kernel import Kernel, elementwise
 from dovetail.plugins.contact_lanes import Contacts, contact_dims
 from dovetail.plugins.contact_params.margins_lanes import (
@@ -24,6 +23,7 @@ from dovetail.plugins.contact_params.margins_lanes import (
     pair_or_geoms,
 )
 from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
+from dovetail.plugins.shared.vectors_lanes import vector
 
 Parts = Mapping[str, Any]
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.contact_params.margins_numpy import contact_margin, overridden, pair_or
-from dovetail.plugins.spatial import Array
 
 MINMU = 1e-5
 """Smallest friction coefficient of a contact (mjMINMU, MuJoCo 3.4)."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.muscle_numpy import gain_velocity as muscle_gain_velocity
 from dovetail.plugins.derivative.pattern import add_along
 from dovetail.plugins.integrate.activation_numpy import disabled_actuators
-from dovetail.plugins.spatial import Array
 
 SLOPE = 2
 """Place of the velocity's coefficient in gainprm and biasprm."""

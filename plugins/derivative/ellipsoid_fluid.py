@@ -11,8 +11,10 @@ from math import pi
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.passive_force.ellipsoid_fluid import Shadow, spin_moments
-from dovetail.plugins.spatial import MINVAL, Array, dot
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import dot_rows
 
 IDENTITY = np.eye(3)
 
@@ -68,7 +70,7 @@ def spin_drag(turning: Array, moment: Array, density: float, linear: Array) -> A
     resisted = moment * turning
     share = density / np.maximum(MINVAL, np.linalg.norm(resisted, axis=1, keepdims=True))
     slope = share * moment * resisted
-    return -scaled(linear + dot(turning, slope), IDENTITY) - outer(turning, slope)
+    return -scaled(linear + dot_rows(turning, slope), IDENTITY) - outer(turning, slope)
 
 
 def drag(shadow: Shadow, size: Array, density: float, linear: Array, blunt: Array, slender: Array) -> Array:
@@ -92,7 +94,7 @@ def area_slope(shadow: Shadow, size: Array) -> Array:
 def lift(shadow: Shadow, size: Array, strength: Array) -> Array:
     """Of the force strength·π·√(spread/steepness)/‖v‖·(n × v) × v, n the normal; (n × v) × v = −away∘v."""
     face, spread, steepness = faces(size), shadow.spread, shadow.steepness
-    square = dot(shadow.moving, shadow.moving)
+    square = dot_rows(shadow.moving, shadow.moving)
     away = face * square[:, None] - spread[:, None]
     # Minus the relative slope of the factor before the vector, times spread/v.
     fading = face**2 * (spread / np.maximum(MINVAL, steepness))[:, None] - face

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, dot, norm
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.passive_force.ellipsoid_fluid_lanes import ordered, spin_moments
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm
 
 IDENTITY = np.eye(3).astype(object)
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, vector
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
 from dovetail.plugins.derivative import ellipsoid_fluid_lanes
 from dovetail.plugins.passive_force.box_fluid_lanes import equivalent_box
 from dovetail.plugins.passive_force.ellipsoid_fluid_lanes import semi_axes
 from dovetail.plugins.passive_force.fluid_lanes import on_body, velocity_in_medium
 from dovetail.plugins.passive_force.wrenches_lanes import all_off
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 
 
 def add_fluid(k: Kernel, matrix: Field, scale: Any) -> None:

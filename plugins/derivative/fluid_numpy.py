@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative import ellipsoid_fluid
 from dovetail.plugins.derivative.pattern import subtree_product
 from dovetail.plugins.passive_force.box_fluid import equivalent_box
 from dovetail.plugins.passive_force.ellipsoid_fluid import semi_axes
 from dovetail.plugins.passive_force.fluid_numpy import boxes_and_ellipsoids
-from dovetail.plugins.spatial import Array, add_to_parents, apply
+from dovetail.plugins.shared.tree_numpy import add_to_parents
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 
@@ -71,7 +73,7 @@ def motion_into(model: Any, data: Any, bodies: Array, centre: Array, frame: Arra
 
 def relative_velocity(model: Any, data: Any, bodies: Array, to_local: Array) -> Array:
     """Velocities (n, 6) relative to the wind in local frames."""
-    velocity = apply(to_local, data.cvel[bodies])
+    velocity = apply_rows(to_local, data.cvel[bodies])
     velocity[:, LINEAR] -= to_local[:, LINEAR, LINEAR] @ model.opt.wind
     return velocity
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.actuator_gain.muscle_numpy import force_by_length, normalized_length, peak_force
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def gain_velocity(model: Any, data: Any, ids: Array) -> Array:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.fluid_numpy import fluid_velocity
 from dovetail.plugins.derivative.pattern import Entries, add_along
 from dovetail.plugins.passive_force.flags import all_off
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 

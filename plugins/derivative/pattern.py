@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array, apply, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
 Entries: TypeAlias = tuple[Array, Array, Array]
 """A matrix over dofs by its entries, row after row: rows, dofs, values."""
@@ -55,10 +56,10 @@ def add_along(model: Any, deriv: Array, arms: Entries, slope: Array) -> None:
 def subtree_product(model: Any, left: Array, subtree: Array, right: Array) -> Array:
     """Entries leftᵢ · S · rightⱼ of D, with S the (6, 6) matrix of the deeper dof's body and all it carries."""
     matrix = subtree[model.dof_bodyid]
-    onto, back = apply(matrix, right), apply(matrix.transpose(0, 2, 1), left)
+    onto, back = apply_rows(matrix, right), apply_rows(matrix.transpose(0, 2, 1), left)
     row, column = entry_rows(model), model.D_colind
     deep = column >= row
     entries = np.empty(len(row))
-    entries[deep] = dot(left[row[deep]], onto[column[deep]])
-    entries[~deep] = dot(back[row[~deep]], right[column[~deep]])
+    entries[deep] = dot_rows(left[row[deep]], onto[column[deep]])
+    entries[~deep] = dot_rows(back[row[~deep]], right[column[~deep]])
     return entries

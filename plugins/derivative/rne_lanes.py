@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import cross_force, cross_motion, inertia_times
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import JointType
+from dovetail.plugins.shared.spatial_lanes import cross_force, cross_motion, inertia_times
 
 
 def subtract_couplings(k: Kernel, coupling: Field) -> None:

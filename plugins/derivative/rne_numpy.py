@@ -16,16 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.pattern import subtree_product
-from dovetail.plugins.spatial import (
-    BALL,
-    FREE,
-    Array,
-    add_to_parents,
-    apply,
-    cross_motion_matrix,
-    inertia_matrix,
-)
+from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
 def bias_velocity(model: Any, data: Any) -> Array:
@@ -50,7 +45,7 @@ def subtree_couplings(model: Any, data: Any) -> Array:
     """B of every body together with all it carries (nbody, 6, 6)."""
     inertia, carry = inertia_matrix(data.cinert), cross_motion_matrix(data.cvel)
     carried = inertia @ carry
-    coupling = crossed_with_force(apply(inertia, data.cvel)) - carried - carried.transpose(0, 2, 1)
+    coupling = crossed_with_force(apply_rows(inertia, data.cvel)) - carried - carried.transpose(0, 2, 1)
     add_to_parents(coupling, model.body_parentid)
     return coupling
 

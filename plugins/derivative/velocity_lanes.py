@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import dot, inertia_times
 from dovetail.backends.lanes.kernel import Field, Kernel
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
 from dovetail.plugins.derivative.actuator_lanes import add_actuators
 from dovetail.plugins.derivative.fluid_lanes import medium_acts, write_couplings
 from dovetail.plugins.derivative.passive_lanes import add_dampers
 from dovetail.plugins.derivative.pattern import address, related
 from dovetail.plugins.derivative.rne_lanes import subtract_couplings, write_carried_axes
 from dovetail.plugins.mass_matrix.pairs_lanes import Arm
+from dovetail.plugins.shared.spatial_lanes import inertia_times
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def add_force_velocity(k: Kernel, matrix: Field, scale: Any) -> None:

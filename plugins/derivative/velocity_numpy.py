@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.actuator_numpy import add_actuators
 from dovetail.plugins.derivative.passive_numpy import add_passive
 from dovetail.plugins.derivative.rne_numpy import bias_velocity
-from dovetail.plugins.spatial import Array
 
 
 def derivative(model: Any, data: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 
 @hookimpl

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.plugins.passive_force.spring_joint_lanes import on_springs
 from dovetail.plugins.passive_force.tendon_lanes import stretch
+from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def energy(k: Kernel) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def factor_mass(k: Kernel) -> None:

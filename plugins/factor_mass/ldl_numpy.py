@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 LONG = 12
 """Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.finalize_model.flexes import (
@@ -30,7 +31,9 @@ from dovetail.plugins.finalize_model.links import (
 )
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries, tendon_inertia
-from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, add_to_parents, cross
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission.standard_numpy import transmission
 
@@ -242,7 +245,7 @@ def centre_jacobian(model: Any, data: Any, body: int, chain: Array) -> Array:
     """Velocity (3 rows) and rotation (3 rows) of a body's centre of mass, per dof of its chain."""
     lever = data.xipos[body] - data.subtree_com[model.body_rootid[body]]
     rotation, translation = data.cdof[chain, :3], data.cdof[chain, 3:]
-    return np.hstack([translation + cross(rotation, lever[None]), rotation]).T
+    return np.hstack([translation + cross_rows(rotation, lever[None]), rotation]).T
 
 
 def actuator_accelerations(model: Any, data: Any, inverse: Inverse) -> Array:

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array, cross
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 _SLIDES_ONLY = 2
 """body_simple of a body that only slides along world axes."""
@@ -74,7 +76,7 @@ def edge_jacobian(model: Any, data: Any, place: Array, body: Array) -> tuple[Arr
     row = np.zeros(len(dofs))
     for sign, end, owner, chain in zip((-1.0, 1.0), place, body, chains, strict=True):
         lever = end - data.subtree_com[model.body_rootid[owner]]
-        velocity = data.cdof[chain, 3:] + cross(data.cdof[chain, :3], lever[None])
+        velocity = data.cdof[chain, 3:] + cross_rows(data.cdof[chain, :3], lever[None])
         row[np.searchsorted(dofs, chain)] += sign * (velocity @ direction)
     return dofs, row
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
-from dovetail.plugins.spatial import Array, quat_conjugate, quat_multiply
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply
 from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 UNSET = -1.0

@@ -7,7 +7,7 @@ import attrs
 from dovetail.hookspecs.acceleration import FORCE_VELOCITY
 from dovetail.implementation import data_field
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 _RK4_FIELDS = (
     data_field("rk4:time0", 1, unit="s", doc="Time at the start of the step."),

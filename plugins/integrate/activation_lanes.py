@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DynType
+from dovetail.plugins.shared.constants import MINVAL
 
 LAST_GROUP = 30
 """Groups above it can never be disabled."""

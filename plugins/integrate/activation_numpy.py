@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DynType
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def next_activation(model: Any, act: Array, act_dot: Array) -> Array:

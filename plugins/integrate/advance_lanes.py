@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import integrate_quat
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
 from dovetail.plugins.integrate.activation_lanes import disabled_actuator, next_activation
+from dovetail.plugins.shared.quaternions_lanes import quat_integrate
 
 
 def advance(k: Kernel, qacc: Field, act_dot: Field, qvel: Field | None = None) -> None:
@@ -56,4 +56,4 @@ def move(k: Kernel, qvel: Field, duration: Any) -> None:
 def turn(k: Kernel, at: Any, qvel: Field, dof: Any, duration: Any) -> None:
     """Rotate the quaternion at qpos[at] by the angular velocity at qvel[dof]."""
     qpos = k.data.qpos
-    qpos[at : at + 4] = integrate_quat(k, qpos[at : at + 4], qvel[dof : dof + 3], duration)
+    qpos[at : at + 4] = quat_integrate(k, qpos[at : at + 4], qvel[dof : dof + 3], duration)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.integrate.activation_numpy import activation_owners, disabled_actuators, next_activation
-from dovetail.plugins.spatial import FREE, Array, quat_integrate, single_dof
+from dovetail.plugins.shared.quaternions_numpy import quat_integrate
+from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
 def advance(model: Any, data: Any, qacc: Array, act_dot: Array, qvel: Array | None = None) -> None:

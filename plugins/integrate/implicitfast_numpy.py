@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.velocity_numpy import force_velocity
 from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.integrate.advance_numpy import advance
-from dovetail.plugins.spatial import Array
 
 
 def integrate(model: Any, data: Any, evaluation: int) -> None:

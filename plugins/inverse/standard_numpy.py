@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, Integrator
+from dovetail.contracts.fields import Array
 from dovetail.plugins.derivative.pattern import entry_rows
 from dovetail.plugins.derivative.rne_numpy import bias_velocity
 from dovetail.plugins.derivative.velocity_numpy import force_velocity
@@ -23,7 +24,6 @@ from dovetail.plugins.factor_mass.ldl_numpy import solve
 from dovetail.plugins.queries.jacobian import multiply_symmetric
 from dovetail.plugins.smooth_acceleration.standard_numpy import cartesian_forces
 from dovetail.plugins.solve_constraints.cost_numpy import constraint_forces
-from dovetail.plugins.spatial import Array
 
 
 @attrs.frozen(eq=False)

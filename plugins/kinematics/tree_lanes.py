@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import (
-    axis_angle_quat,
-    mul_quat,
-    normalize_quat,
-    quat_to_mat,
-    rotate,
-)
 from dovetail.backends.lanes.kernel import Field, Int, Kernel, ModelField, Variable
 from dovetail.contracts.enums import JointType, SameFrame
+from dovetail.plugins.shared.quaternions_lanes import (
+    quat_from_axis_angle,
+    quat_matrix,
+    quat_multiply,
+    quat_normalize,
+    quat_rotate,
+)
 
 
 def kinematics(k: Kernel) -> None:
@@ -32,13 +32,13 @@ def kinematics(k: Kernel) -> None:
         first = m.body_jntadr[body]
         with k.loop(first, first + m.body_jntnum[body]) as joint:
             move(k, joint, pos, quat)
-        xpos, xquat = pos.value, normalize_quat(k, quat.value)
+        xpos, xquat = pos.value, quat_normalize(k, quat.value)
         d.xpos[body] = xpos
         d.xquat[body] = xquat
-        rotation = quat_to_mat(xquat)
+        rotation = quat_matrix(xquat)
         d.xmat[body] = rotation.ravel()
         d.xipos[body] = rotation @ m.body_ipos[body] + xpos
-        d.ximat[body] = quat_to_mat(mul_quat(xquat, m.body_iquat[body])).ravel()
+        d.ximat[body] = quat_matrix(quat_multiply(xquat, m.body_iquat[body])).ravel()
     if m.ngeom:
         place(k, "geom", m.ngeom, d.geom_xpos, d.geom_xmat)
     if m.nsite:
@@ -100,7 +100,7 @@ def position_in(k: Kernel, body: Int, pos: Any) -> Any:
 
 def rotation_in(k: Kernel, body: Int, quat: Any) -> Any:
     """An orientation in a body as the nine entries of its matrix in the world."""
-    return quat_to_mat(mul_quat(k.data.xquat[body], quat)).ravel()
+    return quat_matrix(quat_multiply(k.data.xquat[body], quat)).ravel()
 
 
 def start_pose(k: Kernel, body: Int) -> tuple[Variable, Variable]:
@@ -112,7 +112,7 @@ def start_pose(k: Kernel, body: Int) -> tuple[Variable, Variable]:
     else:
         pos, quat = mocap_pose(k, body)
     xpos = d.xpos[parent] + d.xmat[parent].reshape(3, 3) @ pos
-    return k.local(xpos), k.local(mul_quat(d.xquat[parent], quat))
+    return k.local(xpos), k.local(quat_multiply(d.xquat[parent], quat))
 
 
 def mocap_pose(k: Kernel, body: Int) -> tuple[Any, Any]:
@@ -122,7 +122,7 @@ def mocap_pose(k: Kernel, body: Int) -> tuple[Any, Any]:
     mocap = m.body_mocapid[body]
     with k.when(mocap >= 0):
         pos.set(d.mocap_pos[mocap])
-        quat.set(normalize_quat(k, d.mocap_quat[mocap]))
+        quat.set(quat_normalize(k, d.mocap_quat[mocap]))
     with k.otherwise():
         pos.set(m.body_pos[body])
         quat.set(m.body_quat[body])
@@ -147,7 +147,7 @@ def free(k: Kernel, joint: Int, pos: Variable, quat: Variable) -> None:
     m, d = k.model, k.data
     at = m.jnt_qposadr[joint]
     pos.set(d.qpos[at : at + 3])
-    quat.set(normalize_quat(k, d.qpos[at + 3 : at + 7]))
+    quat.set(quat_normalize(k, d.qpos[at + 3 : at + 7]))
     d.xanchor[joint] = d.qpos[at : at + 3]
     d.xaxis[joint] = m.jnt_axis[joint]
 
@@ -156,8 +156,8 @@ def move_joint(k: Kernel, joint: Int, kind: Int, pos: Variable, quat: Variable) 
     """Slide along the axis, or turn about the anchor."""
     m, d = k.model, k.data
     before = quat.value
-    axis = rotate(m.jnt_axis[joint], before)
-    anchor = pos.value + rotate(m.jnt_pos[joint], before)
+    axis = quat_rotate(before, m.jnt_axis[joint])
+    anchor = pos.value + quat_rotate(before, m.jnt_pos[joint])
     d.xaxis[joint] = axis
     d.xanchor[joint] = anchor
     at = m.jnt_qposadr[joint]
@@ -167,17 +167,17 @@ def move_joint(k: Kernel, joint: Int, kind: Int, pos: Variable, quat: Variable) 
     for turning, turn in _TURN.items():
         if k.has(f"joint.{turning.keyword}"):
             with k.when(kind == turning):
-                turned = mul_quat(before, turn(k, joint, at))
+                turned = quat_multiply(before, turn(k, joint, at))
                 quat.set(turned)
-                pos.set(anchor - rotate(m.jnt_pos[joint], turned))
+                pos.set(anchor - quat_rotate(turned, m.jnt_pos[joint]))
 
 
 def ball_turn(k: Kernel, joint: Int, at: Int) -> Any:
-    return normalize_quat(k, k.data.qpos[at : at + 4])
+    return quat_normalize(k, k.data.qpos[at : at + 4])
 
 
 def hinge_turn(k: Kernel, joint: Int, at: Int) -> Any:
-    return axis_angle_quat(k, k.model.jnt_axis[joint], k.data.qpos[at] - k.model.qpos0[at])
+    return quat_from_axis_angle(k, k.model.jnt_axis[joint], k.data.qpos[at] - k.model.qpos0[at])
 
 
 _TURN = {JointType.BALL: ball_turn, JointType.HINGE: hinge_turn}

@@ -10,37 +10,32 @@ mj_kinematics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import (
-    BALL,
-    FREE,
-    HINGE,
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import (
     IDENTITY,
-    SLIDE,
-    Array,
     Matrix,
     Quaternion,
     Vector,
-    matrix_times,
     quat_from_axis_angle,
     quat_matrix,
+    quat_matrix_rows,
     quat_multiply,
+    quat_multiply_rows,
     quat_normalize,
-    quat_products,
     quat_rotate,
-    quat_to_matrix,
-    turned,
 )
+from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE
+from dovetail.plugins.shared.vectors_numpy import add, to_world, to_world_rows
 
 
 def kinematics(model: Any, data: Any) -> None:
     """Write the pose of everything that is attached to a body."""
     body_poses(model, data)
-    data.xmat[:] = quat_to_matrix(data.xquat).reshape(-1, 9)
+    data.xmat[:] = quat_matrix_rows(data.xquat).reshape(-1, 9)
     frames = Frames(data)
     every_body = np.arange(model.nbody)
     frames.place(every_body, model.body_ipos, model.body_iquat, model.body_sameframe, data.xipos, data.ximat)
@@ -84,8 +79,8 @@ class Frames:
         if not len(body):
             return
         data = self.data
-        xpos_out[:] = turned(data.xmat[body], pos) + data.xpos[body]
-        xmat_out[:] = quat_to_matrix(quat_products(data.xquat[body], quat)).reshape(-1, 9)
+        xpos_out[:] = to_world_rows(data.xmat[body], pos) + data.xpos[body]
+        xmat_out[:] = quat_matrix_rows(quat_multiply_rows(data.xquat[body], quat)).reshape(-1, 9)
         self.copy_same(_POSITION_FROM[sameframe], body, (self.data.xpos, self.data.xipos), xpos_out)
         self.copy_same(_ROTATION_FROM[sameframe], body, (self.data.xmat, self.data.ximat), xmat_out)
 
@@ -112,7 +107,7 @@ def body_poses(model: Any, data: Any) -> None:
 
     for body in range(1, model.nbody):
         parent = parent_of[body]
-        pos = add(matrix_times(xmat[parent], start_pos[body]), xpos[parent])
+        pos = add(to_world(xmat[parent], start_pos[body]), xpos[parent])
         quat = quat_multiply(xquat[parent], start_quat[body])
         for joint in range(first[body], first[body] + count[body]):
             pos, quat, anchor, axis = joints.move(joint, pos, quat)
@@ -197,7 +192,3 @@ _MOVE = {
     SLIDE: Joints.slide,
     HINGE: Joints.hinge,
 }
-
-
-def add(a: Sequence[float], b: Sequence[float]) -> Vector:
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]

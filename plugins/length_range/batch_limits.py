@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.equality_numpy import polynomial
 from dovetail.plugins.constraint_rows.impedance import (
     impedance,
@@ -20,7 +21,6 @@ from dovetail.plugins.constraint_rows.impedance import (
     safe_solref,
     stiffness_damping,
 )
-from dovetail.plugins.spatial import Array
 
 _HASTY, _ROUNDS, _HALVINGS = 8, 100, 60
 SIDES = np.array([1.0, -1.0])

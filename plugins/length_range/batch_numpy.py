@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, Integrator, JointType, Solver, TrnType, WrapType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.length_range.batch_limits import Limits, constrained
 from dovetail.plugins.length_range.batch_paths import Paths
 from dovetail.plugins.length_range.batch_tree import Motion, Tree
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 LEAST_TIMECONST = 0.01

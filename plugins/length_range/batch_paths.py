@@ -12,9 +12,10 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import WrapType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.length_range.batch_tree import WORLD, Tree, pose
 from dovetail.plugins.length_range.batch_wrapping import Circles
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 PULLEY, SITE, CYLINDER = map(int, (WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
 

@@ -14,7 +14,8 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import JointType
-from dovetail.plugins.spatial import Array, quat_integrate, quat_to_matrix
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import quat_integrate, quat_matrix_rows
 
 FREE, BALL, SLIDE, HINGE = map(int, (JointType.FREE, JointType.BALL, JointType.SLIDE, JointType.HINGE))
 WORLD = -1
@@ -44,7 +45,7 @@ class Link:
 def pose(pos: Array, quat: Array) -> Array:
     """A frame as a matrix."""
     frame = np.eye(4)
-    frame[:3, :3] = quat_to_matrix(np.asarray(quat)[None])[0]
+    frame[:3, :3] = quat_matrix_rows(np.asarray(quat)[None])[0]
     frame[:3, 3] = pos
     return frame
 
@@ -84,7 +85,7 @@ def joint_parts(model: Any, joint: int) -> list[tuple[int, Array, int, int]]:
 
 def body_moments(model: Any, body: int) -> Array:
     """Second moments of a body's mass in its frame."""
-    turn = quat_to_matrix(model.body_iquat[body][None])[0]
+    turn = quat_matrix_rows(model.body_iquat[body][None])[0]
     inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
     mass, centre = float(model.body_mass[body]), np.array(model.body_ipos[body])
     moments = np.empty((4, 4))
@@ -238,7 +239,7 @@ class Tree:
     def _ball_frames(link: Link, qpos: Array) -> Array:
         quat = qpos[:, link.qpos : link.qpos + 4]
         turn = np.zeros((len(qpos), 4, 4))
-        turn[:, :3, :3] = quat_to_matrix(quat / np.linalg.norm(quat, axis=1, keepdims=True))
+        turn[:, :3, :3] = quat_matrix_rows(quat / np.linalg.norm(quat, axis=1, keepdims=True))
         turn[:, 3, 3] = 1.0
         there, here = shifted(link.anchor), shifted(-link.anchor)
         undo = np.linalg.inv(link.before)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array, add_to_parents
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.tree_numpy import add_to_parents
 from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 

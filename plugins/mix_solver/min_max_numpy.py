@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def mix_solver(solmix: Array, solref: Array, solimp: Array) -> tuple[Array, Array]:

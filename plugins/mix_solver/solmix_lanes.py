@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL
 from dovetail.backends.lanes.kernel import Kernel, elementwise
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def mix_solver(k: Kernel, solmix: Sequence[Any], solref: Sequence[Any], solimp: Sequence[Any]) -> Any:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def mix_solver(solmix: Array, solref: Array, solimp: Array) -> tuple[Array, Array]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dovetail.backends.lanes.algebra import cross, dot, vector
 from dovetail.backends.lanes.kernel import Kernel, LaneError, Variable
 from dovetail.plugins.broadphase.reach_lanes import in_reach
-from dovetail.plugins.collide_pair.shapes_lanes import unit
 from dovetail.plugins.contact_lanes import ABSENT, Candidates, Contacts, LaneContact, StoredContacts
 from dovetail.plugins.contact_params.margins_lanes import contact_margin
+from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 
 Found = Sequence[LaneContact] | StoredContacts
 """What a row returns."""

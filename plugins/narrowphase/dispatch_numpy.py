@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import PairContacts
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.broadphase.candidates_numpy import in_reach
 from dovetail.plugins.contact_params.margins_numpy import contact_margin
-from dovetail.plugins.spatial import MINVAL, Array, cross, dot
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 Row = Callable[[Any, Any, int, int, float], PairContacts]
 
@@ -105,15 +107,15 @@ def frames(normal: Array, tangent: Array) -> Array:
     Where no tangent is wished it is the y-axis, or the z-axis if the normal leans towards y.
     """
     normal = unit(normal)
-    free = dot(tangent, tangent) < 0.25
+    free = dot_rows(tangent, tangent) < 0.25
     leans = np.abs(normal[:, 1]) >= 0.5
     default = np.stack([np.zeros(len(leans)), ~leans, leans], axis=1)
     tangent = np.where(free[:, None], default, tangent)
-    tangent = unit(tangent - dot(normal, tangent)[:, None] * normal)
-    return np.stack([normal, tangent, cross(normal, tangent)], axis=1)
+    tangent = unit(tangent - dot_rows(normal, tangent)[:, None] * normal)
+    return np.stack([normal, tangent, cross_rows(normal, tangent)], axis=1)
 
 
 def unit(rows: Array) -> Array:
     """Rows scaled to length one; the x-axis for rows without a direction (mju_normalize3)."""
-    length = np.sqrt(dot(rows, rows))[:, None]
+    length = np.sqrt(dot_rows(rows, rows))[:, None]
     return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows / np.maximum(length, MINVAL))

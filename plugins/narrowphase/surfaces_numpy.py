@@ -15,7 +15,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array, cross, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 FLAT = 1e-6
 """Sine of the angle between two faces below which the edge between them is no edge."""
@@ -81,9 +83,9 @@ def make_surface(vert: Array, face: Array, tree: Tree) -> Surface:
     vert, same = np.unique(np.asarray(vert, float), axis=0, return_inverse=True)
     face = same.reshape(-1)[np.asarray(face)]
     corner = vert[face]
-    if np.einsum("ij,ij->", corner[:, 0], cross(corner[:, 1], corner[:, 2])) < 0:
+    if np.einsum("ij,ij->", corner[:, 0], cross_rows(corner[:, 1], corner[:, 2])) < 0:
         face, corner = face[:, ::-1], corner[:, ::-1]
-    normal = directions(cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
+    normal = directions(cross_rows(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
     ends = np.sort(np.stack([face, np.roll(face, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
     edge, face_edge = np.unique(ends, axis=0, return_inverse=True)
     face_edge = face_edge.reshape(-1, 3)
@@ -95,14 +97,14 @@ def make_surface(vert: Array, face: Array, tree: Tree) -> Surface:
 
 def directions(rows: Array) -> Array:
     """Rows scaled to length one; zero rows stay zero."""
-    return rows / np.maximum(np.sqrt(dot(rows, rows)), MINVAL)[:, None]
+    return rows / np.maximum(np.sqrt(dot_rows(rows, rows)), MINVAL)[:, None]
 
 
 def corner_angles(corner: Array) -> Array:
     """Angles (n, 3) at the corners of triangles (n, 3, 3)."""
     ahead = directions((np.roll(corner, -1, axis=1) - corner).reshape(-1, 3))
     back = directions((np.roll(corner, 1, axis=1) - corner).reshape(-1, 3))
-    return np.arccos(np.clip(dot(ahead, back), -1.0, 1.0)).reshape(-1, 3)
+    return np.arccos(np.clip(dot_rows(ahead, back), -1.0, 1.0)).reshape(-1, 3)
 
 
 def summed(index: Array, rows: Array, count: int) -> Array:
@@ -119,7 +121,7 @@ def convex_edges(vert: Array, face: Array, face_edge: Array, normal: Array, edge
     bend = np.zeros((len(edge), 3))
     np.add.at(bend, face_edge, np.repeat(normal[:, None], 3, axis=1))
     away = (vert[opposite] - vert[edge[face_edge][..., 0]]).reshape(-1, 3)
-    rise = dot(directions(away), directions(bend)[face_edge].reshape(-1, 3)).reshape(-1, 3)
+    rise = dot_rows(directions(away), directions(bend)[face_edge].reshape(-1, 3)).reshape(-1, 3)
     np.maximum.at(highest, face_edge, rise)
     return highest < -FLAT
 
@@ -214,7 +216,7 @@ def nearest(surface: Surface, points: Array) -> Nearest:
         """A node's farthest corner bounds the distance of the nearest face, which a node beyond that cannot hold."""
         low, high = tree.low[node], tree.high[node]
         corner = np.maximum(np.abs(points[query] - low), np.abs(points[query] - high))
-        np.minimum.at(bound, query, np.sqrt(dot(corner, corner)))
+        np.minimum.at(bound, query, np.sqrt(dot_rows(corner, corner)))
         return box_distance(points[query], low, high) <= bound[query]
 
     result = on_faces(surface, points, *descend(tree, len(points), keep))
@@ -237,7 +239,7 @@ def meeting(surface: Surface, low: Array, high: Array) -> tuple[Array, Array]:
 def box_distance(point: Array, low: Array, high: Array) -> Array:
     """Distance of points from boxes; 0 inside."""
     outside = np.maximum(np.maximum(low - point, point - high), 0.0)
-    return np.sqrt(dot(outside, outside))
+    return np.sqrt(dot_rows(outside, outside))
 
 
 def on_faces(surface: Surface, points: Array, query: Array, face: Array) -> Nearest:
@@ -246,7 +248,7 @@ def on_faces(surface: Surface, points: Array, query: Array, face: Array) -> Near
     weight = nearest_weights(points[query], corner)
     point = np.einsum("ij,ijk->ik", weight, corner)
     offset = points[query] - point
-    return Nearest(query, face, point, np.sqrt(dot(offset, offset)), weight)
+    return Nearest(query, face, point, np.sqrt(dot_rows(offset, offset)), weight)
 
 
 def nearest_weights(point: Array, corner: Array) -> Array:
@@ -257,9 +259,9 @@ def nearest_weights(point: Array, corner: Array) -> Array:
     for first in range(3):
         second = (first + 1) % 3
         start, along = corner[:, first], corner[:, second] - corner[:, first]
-        t = np.clip(dot(point - start, along) / np.maximum(dot(along, along), MINVAL), 0.0, 1.0)
+        t = np.clip(dot_rows(point - start, along) / np.maximum(dot_rows(along, along), MINVAL), 0.0, 1.0)
         offset = point - start - t[:, None] * along
-        square = dot(offset, offset)
+        square = dot_rows(offset, offset)
         closer = np.flatnonzero(square < distance)
         distance[closer] = square[closer]
         best[closer] = 0.0
@@ -270,12 +272,15 @@ def nearest_weights(point: Array, corner: Array) -> Array:
 
 def projected_weights(point: Array, corner: Array) -> Array:
     """Barycentric coordinates of points projected on the planes of triangles; NaN where there is no plane."""
-    normal = cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    square = dot(normal, normal)
+    normal = cross_rows(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    square = dot_rows(normal, normal)
     square = np.where(square > MINVAL**2, square, np.nan)
     offset = corner - point[:, None]
     return np.stack(
-        [dot(cross(offset[:, (i + 1) % 3], offset[:, (i + 2) % 3]), normal) / square for i in range(3)],
+        [
+            dot_rows(cross_rows(offset[:, (i + 1) % 3], offset[:, (i + 2) % 3]), normal) / square
+            for i in range(3)
+        ],
         axis=1,
     )
 
@@ -309,6 +314,6 @@ def signed(surface: Surface, points: Array, found: Nearest) -> tuple[Array, Arra
     """Signed distances of points from their nearest points, negative inside, and outward directions there."""
     normal = feature_normals(surface, found)
     offset = points[found.query] - found.point
-    side = np.where(dot(offset, normal) < 0, -1.0, 1.0)
+    side = np.where(dot_rows(offset, normal) < 0, -1.0, 1.0)
     away = directions(offset) * side[:, None]
     return side * found.distance, np.where((found.distance > MINVAL)[:, None], away, normal)

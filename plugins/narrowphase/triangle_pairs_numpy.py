@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.narrowphase.surfaces_numpy import (
     Nearest,
@@ -31,7 +32,8 @@ from dovetail.plugins.narrowphase.surfaces_numpy import (
     projected_weights,
     signed,
 )
-from dovetail.plugins.spatial import MINVAL, Array, dot
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import dot_rows
 
 MOST = 8
 """Contacts of one pair: enough to hold a body in place, few enough for the solver."""
@@ -72,7 +74,7 @@ def spread_out(contacts: PairContacts, size: float) -> PairContacts:
     gap = np.full(len(kind), np.inf)
     while len(chosen) < MOST:
         offset = kind - kind[chosen[-1]]
-        gap = np.minimum(gap, dot(offset, offset))
+        gap = np.minimum(gap, dot_rows(offset, offset))
         if gap.max() <= (TOUCH * size) ** 2:
             break
         chosen.append(int(np.argmax(gap)))
@@ -168,22 +170,22 @@ def telling_shares(surface: Surface, ends: Array, reach: float) -> list[float]:
 def between_segments(start1: Array, stop1: Array, start2: Array, stop2: Array) -> tuple[Array, Array, Array]:
     """Where pairs of segments are nearest, as shares of their lengths, and how far apart they are there."""
     along1, along2, offset = stop1 - start1, stop2 - start2, start1 - start2
-    a, b, c = dot(along1, along1), dot(along1, along2), dot(along2, along2)
-    d, e = dot(along1, offset), dot(along2, offset)
+    a, b, c = dot_rows(along1, along1), dot_rows(along1, along2), dot_rows(along2, along2)
+    d, e = dot_rows(along1, offset), dot_rows(along2, offset)
     determinant = a * c - b * b
     skew = determinant > 1e-12 * a * c
     s = np.where(skew, np.clip((b * e - c * d) / np.where(skew, determinant, 1.0), 0.0, 1.0), 0.0)
     t = np.clip((b * s + e) / np.maximum(c, MINVAL), 0.0, 1.0)
     s = np.clip((b * t - d) / np.maximum(a, MINVAL), 0.0, 1.0)
     gap = offset + s[:, None] * along1 - t[:, None] * along2
-    return s, t, np.sqrt(dot(gap, gap))
+    return s, t, np.sqrt(dot_rows(gap, gap))
 
 
 def piercings(surface: Surface, start: Array, stop: Array, face: Array) -> tuple[Array, Array, Array]:
     """Which segments pierce the face paired with them, at which share of their length, and the face."""
     corner = surface.vert[surface.face[face]]
     normal = surface.face_normal[face]
-    before, after = dot(start - corner[:, 0], normal), dot(stop - corner[:, 0], normal)
+    before, after = dot_rows(start - corner[:, 0], normal), dot_rows(stop - corner[:, 0], normal)
     crosses = np.flatnonzero(before * after < 0)
     share = before[crosses] / (before - after)[crosses]
     point = start[crosses] + share[:, None] * (stop - start)[crosses]
@@ -246,7 +248,7 @@ def vertex_contacts(
     outward = pointed.vert_normal[inside_box[touching]] @ pointed_pose.mat.T @ pose.mat
     which, foot, face = nearest_opposed(surface, points, outward, np.abs(distance))
     offset = points[which] - foot
-    depth = np.sqrt(dot(offset, offset))
+    depth = np.sqrt(dot_rows(offset, offset))
     side = np.where(distance[which] <= slack, -1.0, 1.0)
     away = np.where((depth > slack)[:, None], directions(offset) * side[:, None], surface.face_normal[face])
     kept = np.flatnonzero(side * depth <= margin)
@@ -264,7 +266,7 @@ def nearest_opposed(
     searching = np.arange(len(points))
     while len(searching):
         found = near(surface, points[searching], reach[searching])
-        opposed = dot(surface.face_normal[found.face], outward[searching[found.query]]) < 0
+        opposed = dot_rows(surface.face_normal[found.face], outward[searching[found.query]]) < 0
         found = found.take(np.flatnonzero(opposed))
         order = np.lexsort((found.distance, found.query))
         best = found.take(order[np.unique(found.query[order], return_index=True)[1]])
@@ -288,8 +290,8 @@ def edge_contacts(first: Surface, pose1: Pose, second: Surface, pose2: Pose) -> 
     point1 = start1 + share1[:, None] * (stop1 - start1)
     point2 = start2 + share2[:, None] * (stop2 - start2)
     normal = directions(point1 - point2)
-    facing = dot(normal, first.edge_normal[one] @ pose1.mat.T) > 0
-    facing &= dot(normal, second.edge_normal[other] @ pose2.mat.T) < 0
+    facing = dot_rows(normal, first.edge_normal[one] @ pose1.mat.T) > 0
+    facing &= dot_rows(normal, second.edge_normal[other] @ pose2.mat.T) < 0
     facing &= (share1 > 0) & (share1 < 1) & (share2 > 0) & (share2 < 1) & (depth > MINVAL)
     return PairContacts.of(-depth[facing], 0.5 * (point1 + point2)[facing], normal[facing])
 

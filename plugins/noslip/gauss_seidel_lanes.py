@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, dot
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, DofRows, Links
 from dovetail.plugins.noslip.gauss_seidel_numpy import SMALLEST
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.dual_lanes import SCALAR, Dual, base_force, edges
 from dovetail.plugins.solve_constraints.pgs_lanes import Visit, each_force, exists, guess_forces
 from dovetail.plugins.solve_constraints.pgs_numpy import WORSE

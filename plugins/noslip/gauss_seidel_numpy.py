@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.solve_constraints.cost_numpy import SATISFIED
 from dovetail.plugins.solve_constraints.dual_numpy import (
     Dual,
@@ -27,7 +29,6 @@ from dovetail.plugins.solve_constraints.pgs_numpy import cost_change
 from dovetail.plugins.solve_constraints.qcqp_numpy import minimise_in_ellipsoid
 from dovetail.plugins.solve_constraints.sparse_numpy import jacobian
 from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
-from dovetail.plugins.spatial import MINVAL, Array
 
 PYRAMIDAL = int(ConstraintType.CONTACT_PYRAMIDAL)
 

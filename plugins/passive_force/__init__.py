@@ -4,7 +4,7 @@ medium, cables."""
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 
 @hookimpl

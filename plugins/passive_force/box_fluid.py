@@ -10,7 +10,8 @@ from math import pi
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def equivalent_box(inertia: Array, mass: Array) -> Array:

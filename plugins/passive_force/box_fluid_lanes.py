@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, vector
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, vector
 
 
 def equivalent_box(k: Kernel, inertia: Vector, mass: Any) -> Vector:

@@ -16,13 +16,11 @@ import numpy as np
 
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.errors import ValidationError
 from dovetail.plugins.passive_force.flags import all_off
 from dovetail.plugins.passive_force.wrenches import joint_forces
-from dovetail.plugins.spatial import (
-    BALL,
-    FREE,
-    Array,
+from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     quat_conjugate,
     quat_difference,
@@ -30,6 +28,7 @@ from dovetail.plugins.spatial import (
     quat_rotate,
     quat_to_rotation_vector,
 )
+from dovetail.plugins.shared.tree_numpy import BALL, FREE
 
 CABLE = "mujoco.elasticity.cable"
 

@@ -14,7 +14,9 @@ from math import pi
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.spatial import MINVAL, Array, cross, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 
 def semi_axes(kind: Array, size: Array) -> Array:
@@ -37,7 +39,7 @@ def forces(
     torque, force = added_mass(turning, moving, density, coefficient[:, 6:9], coefficient[:, 9:12])
     shadow = Shadow(moving, size)
     volume = 4.0 / 3.0 * pi * size.prod(axis=1)
-    force += (magnus * density * volume)[:, None] * cross(turning, moving)
+    force += (magnus * density * volume)[:, None] * cross_rows(turning, moving)
     force += (kutta * density)[:, None] * shadow.lift()
     diameter = 2.0 / 3.0 * size.sum(axis=1)
     area = blunt * shadow.area + slender * (shadow.largest - shadow.area)
@@ -52,7 +54,7 @@ def added_mass(
 ) -> tuple[Array, Array]:
     """What the momentum of the medium that is carried along does when the body turns: p×ω and L×ω + p×v."""
     momentum, angular_momentum = density * mass * moving, density * inertia * turning
-    return cross(momentum, moving) + cross(angular_momentum, turning), cross(momentum, turning)
+    return cross_rows(momentum, moving) + cross_rows(angular_momentum, turning), cross_rows(momentum, turning)
 
 
 class Shadow:
@@ -63,16 +65,16 @@ class Shadow:
         self.moving = moving
         self.speed = np.linalg.norm(moving, axis=1)
         self.normal = np.square(faces) * moving
-        self.steepness = dot(self.normal, self.normal)
-        self.spread = dot(self.normal, moving)
+        self.steepness = dot_rows(self.normal, self.normal)
+        self.spread = dot_rows(self.normal, moving)
         self.area = pi * np.sqrt(self.steepness / np.maximum(MINVAL, self.spread))
         self.largest = pi * np.sort(size, axis=1)[:, 1:].prod(axis=1)
 
     def lift(self) -> Array:
         """Area × cosine of the angle of attack × (normal × velocity) × velocity."""
         cosine = self.spread / np.maximum(MINVAL, self.speed * self.steepness)
-        circulation = (cosine * self.area)[:, None] * cross(self.normal, self.moving)
-        return cross(circulation, self.moving)
+        circulation = (cosine * self.area)[:, None] * cross_rows(self.normal, self.moving)
+        return cross_rows(circulation, self.moving)
 
 
 def spin_moments(size: Array, angular: Array, slender: Array) -> Array:

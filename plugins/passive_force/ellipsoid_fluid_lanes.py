@@ -10,9 +10,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
 
 
 def semi_axes(k: Kernel, kind: Any, size: Vector) -> Vector:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, vector
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.plugins.passive_force import box_fluid_lanes, ellipsoid_fluid_lanes
 from dovetail.plugins.passive_force.wrenches_lanes import all_off, joint_forces, wrench
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
 
 def fluid(k: Kernel) -> None:

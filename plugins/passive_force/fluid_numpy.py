@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.passive_force import box_fluid, ellipsoid_fluid
 from dovetail.plugins.passive_force.flags import all_off
 from dovetail.plugins.passive_force.wrenches import joint_forces
-from dovetail.plugins.spatial import MINVAL, Array, cross
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 
 def fluid(model: Any, data: Any) -> None:
@@ -70,7 +72,7 @@ def velocity_in_medium(model: Any, data: Any, body: Array, point: Array, axes: A
     """Angular velocity of bodies, and velocity of points of theirs relative to the wind, in local axes."""
     angular, linear = data.cvel[body, :3], data.cvel[body, 3:]
     lever = point - data.subtree_com[model.body_rootid[body]]
-    relative = linear + cross(angular, lever) - model.opt.wind
+    relative = linear + cross_rows(angular, lever) - model.opt.wind
     return in_local(axes, angular), in_local(axes, relative)
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.algebra import normalize_quat, sub_quat
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
+from dovetail.plugins.shared.quaternions_lanes import quat_difference, quat_normalize
 
 
 def spring(k: Kernel) -> None:
@@ -48,8 +48,8 @@ def single_displacement(k: Kernel, at: Int) -> list[Any]:
 
 
 def ball_displacement(k: Kernel, at: Any) -> list[Any]:
-    orientation = normalize_quat(k, k.data.qpos[at : at + 4])
-    return list(sub_quat(k, orientation, k.model.qpos_spring[at : at + 4]))
+    orientation = quat_normalize(k, k.data.qpos[at : at + 4])
+    return list(quat_difference(k, orientation, k.model.qpos_spring[at : at + 4]))
 
 
 def free_displacement(k: Kernel, at: Any) -> list[Any]:

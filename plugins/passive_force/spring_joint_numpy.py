@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.spatial import FREE, Array, quat_difference, quat_normalize, single_dof
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_normalize
+from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
 def spring(model: Any, data: Any) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array, add_to_parents, cross, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.tree_numpy import add_to_parents
+from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 
 def joint_forces(model: Any, data: Any, body: Array, point: Array, force: Array, torque: Array) -> Array:
@@ -14,6 +16,6 @@ def joint_forces(model: Any, data: Any, body: Array, point: Array, force: Array,
     (n, 3), all in the world frame."""
     lever = point - data.subtree_com[model.body_rootid[body]]
     wrench = np.zeros((model.nbody, 6))
-    np.add.at(wrench, body, np.hstack([torque + cross(lever, force), force]))
+    np.add.at(wrench, body, np.hstack([torque + cross_rows(lever, force), force]))
     add_to_parents(wrench, model.body_parentid)
-    return dot(data.cdof, wrench[model.dof_bodyid])
+    return dot_rows(data.cdof, wrench[model.dof_bodyid])

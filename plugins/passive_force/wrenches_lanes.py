@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, cross, dot, vector
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 
 _BOTH = int(DisableBit.SPRING | DisableBit.DAMPER)
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.collide_pair.lane_records import lane_records
-from dovetail.plugins.collide_pair.shapes_lanes import CollideGeoms, unit
-from dovetail.plugins.spatial import Array
+from dovetail.plugins.collide_pair.shapes_lanes import CollideGeoms
+from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
 
 NEVER_MEASURED = ("plane-plane", "plane-hfield")
 """Pairs that do not collide: their distance is the largest one."""

@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.factor_mass.ldl_numpy import solve
-from dovetail.plugins.spatial import BALL, FREE, MINVAL, Array, apply, cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.tree_numpy import BALL, FREE
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 # ---- points fixed in a body -------------------------------------------------------------------------------
 
@@ -98,7 +102,7 @@ def axis_rates(model: Any, data: Any, dofs: Array) -> Array:
     )
     if rotates.any():
         carrier = cross_motion_matrix(data.cvel[model.dof_bodyid[dofs[rotates]]])
-        rate[rotates] = apply(carrier, data.cdof[dofs[rotates]])
+        rate[rotates] = apply_rows(carrier, data.cdof[dofs[rotates]])
     return rate
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ObjType
-from dovetail.plugins.spatial import Array, apply, cross
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
 _PLACES = {
     ObjType.BODY: ("xipos", "ximat", None),
@@ -92,7 +93,7 @@ def accelerations(model: Any, data: Any, frames: Frames) -> Array:
     position, _, body = frames
     acceleration = moved_to(position - _reference(model, data, body), data.cacc[body])
     velocity = velocities(model, data, frames)
-    acceleration[:, 3:] += cross(velocity[:, :3], velocity[:, 3:])
+    acceleration[:, 3:] += cross_rows(velocity[:, :3], velocity[:, 3:])
     acceleration[model.body_weldid[body] == 0] = 0.0
     return acceleration
 
@@ -106,18 +107,18 @@ def _reference(model: Any, data: Any, body: Array) -> Array:
 def moved_to(offset: Array, motion: Array) -> Array:
     """Motion vectors (n, 6) at points `offset` (n, 3) away from where they were given."""
     moved = motion.copy()
-    moved[:, 3:] += cross(motion[:, :3], offset)
+    moved[:, 3:] += cross_rows(motion[:, :3], offset)
     return moved
 
 
 def force_moved_to(offset: Array, force: Array) -> Array:
     """Force vectors (n, 6), torque first, at points `offset` (n, 3) away from where they were given."""
     moved = force.copy()
-    moved[:, :3] -= cross(offset, force[:, 3:])
+    moved[:, :3] -= cross_rows(offset, force[:, 3:])
     return moved
 
 
 def turned_into(frames: Frames, vectors: Array) -> Array:
     """Spatial vectors (n, 6) in the axes of the frames."""
     inverse = frames[1].transpose(0, 2, 1)
-    return np.hstack([apply(inverse, vectors[:, :3]), apply(inverse, vectors[:, 3:])])
+    return np.hstack([apply_rows(inverse, vectors[:, :3]), apply_rows(inverse, vectors[:, 3:])])

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, cross, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
 _PLACES = {
     ObjType.BODY: ("xipos", "ximat", None),

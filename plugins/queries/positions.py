@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.integrate.advance_numpy import move
-from dovetail.plugins.spatial import FREE, Array, quat_difference, single_dof
+from dovetail.plugins.shared.quaternions_numpy import quat_difference
+from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
 def integrate_pos(model: Any, qpos: Array, qvel: Array, duration: float) -> Array:

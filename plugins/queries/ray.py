@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries import ray_fields, ray_surfaces
 from dovetail.plugins.queries.ray_shapes import SHAPES, in_frame
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 NGROUP = 6
 """Geom groups (mjNGROUP); a geom's group number is moved into their range."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.ray_shapes import MISS, SHAPES
-from dovetail.plugins.spatial import Array
 
 STEPS = 40
 ARRIVED = 1e-7

@@ -15,7 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 MISS = np.inf
 

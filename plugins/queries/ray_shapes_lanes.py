@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, dot
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, dot
 
 MISS = 1e30
 """Instead of infinity, which the runtimes' source cannot spell."""

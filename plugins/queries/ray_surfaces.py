@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.plugins.collide_pair.vectors import along, cross, dot, unit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.ray_shapes import MISS, box_faces, dots
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import along, cross, dot, unit
 
 # ---- triangles ----------------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.plugins.sdf_shape.solids import numbers, without
 from dovetail.plugins.sdf_shape.threads import DIAGONAL, beyond_radius, cone, hexagon, thread
-from dovetail.plugins.spatial import Array
 
 DEFAULTS = {"radius": 0.26}
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.plugins.sdf_shape.solids import from_axis, numbers
-from dovetail.plugins.spatial import Array
 
 DEFAULTS = {"height": 0.4, "radius": 1.0, "thickness": 0.02}
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.plugins.sdf_shape.solids import (
     arccos,
@@ -23,7 +24,6 @@ from dovetail.plugins.sdf_shape.solids import (
     numbers,
     without,
 )
-from dovetail.plugins.spatial import Array
 
 DEFAULTS = {"alpha": 0.0, "diameter": 2.8, "teeth": 25.0, "thickness": 0.2, "innerdiameter": -1.0}
 FAR_OUT = 0.2

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dovetail.contracts.engine_plugins import leading_number
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def numbers(config: Mapping[str, str], defaults: Mapping[str, float]) -> list[float]:

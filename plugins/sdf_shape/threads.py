@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.sdf_shape.solids import azimuths, from_axis
-from dovetail.plugins.spatial import Array
 
 TURNS = 12.0
 """Turns of the thread per metre."""

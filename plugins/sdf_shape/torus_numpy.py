@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.plugins.sdf_shape.solids import from_axis, numbers
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.plugins.shared.constants import MINVAL
 
 DEFAULTS = {"radius1": 0.35, "radius2": 0.15}
 

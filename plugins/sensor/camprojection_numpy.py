@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import MINVAL, Array, apply
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
 def camprojection(model: Any, data: Any) -> None:
@@ -21,7 +23,7 @@ def camprojection(model: Any, data: Any) -> None:
     sensors = sensors_of(model, SensorType.CAMPROJECTION)
     site, camera = model.sensor_objid[sensors], model.sensor_refid[sensors]
     to_camera = data.cam_xmat[camera].reshape(-1, 3, 3).transpose(0, 2, 1)
-    x, y, z = apply(to_camera, data.site_xpos[site] - data.cam_xpos[camera]).T
+    x, y, z = apply_rows(to_camera, data.site_xpos[site] - data.cam_xpos[camera]).T
     depth = np.where(np.abs(z) < MINVAL, np.where(z < 0, -MINVAL, MINVAL), z)
     focal = focal_lengths(model, camera)
     offset = np.stack([-focal[:, 0] * x, focal[:, 1] * y], axis=1) / depth[:, None]

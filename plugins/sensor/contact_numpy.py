@@ -16,11 +16,13 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.body_forces.contact_forces import contact_forces, in_world_axes
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.sensor.zones import inside_site
-from dovetail.plugins.spatial import MINVAL, Array, cross
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 NONE, MINDIST, MAXFORCE, NETFORCE = range(4)
 """How contacts are reduced to slots: `sensor_intprm[1]`."""
@@ -154,7 +156,7 @@ def net_force(data: Any, matches: Matches, contacts: Contacts) -> Fields:
     force, torque, position = wrench[:, :3], wrench[:, 3:], data.contact.pos[ids]
     weight = np.sqrt(np.square(force).sum(axis=1))
     centre = weight @ position / max(float(weight.sum()), MINVAL)
-    moment = torque + cross(position - centre, force)
+    moment = torque + cross_rows(position - centre, force)
     return {
         ContactData.FOUND: np.array([[float(len(ids))]]),
         ContactData.FORCE: force.sum(axis=0, keepdims=True),

@@ -8,10 +8,10 @@ actuator cases of mj_computeSensorPos, …Vel and …Acc.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.algebra import normalize_quat
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import SensorType, TrnType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
+from dovetail.plugins.shared.quaternions_lanes import quat_normalize
 
 
 def jointpos(k: Kernel) -> None:
@@ -29,7 +29,7 @@ def ballquat(k: Kernel) -> None:
     """Orientation of ball joints, as a unit quaternion."""
     with each_sensor(k, SensorType.BALLQUAT) as sensor:
         at = k.model.jnt_qposadr[k.model.sensor_objid[sensor]]
-        write(k, sensor, *normalize_quat(k, k.data.qpos[at : at + 4]))
+        write(k, sensor, *quat_normalize(k, k.data.qpos[at : at + 4]))
 
 
 def ballangvel(k: Kernel) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType, TrnType
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import quat_normalize
+from dovetail.plugins.shared.quaternions_numpy import quat_normalize
 
 
 def jointpos(model: Any, data: Any) -> None:

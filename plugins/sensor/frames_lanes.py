@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, cross, mul_quat, neg_quat, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.plugins.queries.motion_lanes import Frame, acceleration, object_frame, velocity
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
+from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_multiply
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
 
 def framepos(k: Kernel) -> None:
@@ -51,7 +52,7 @@ def framequat(k: Kernel) -> None:
     with each_sensor(k, SensorType.FRAMEQUAT) as sensor:
         own = orientation(k, m.sensor_objtype[sensor], m.sensor_objid[sensor], kinds)
         reference = orientation(k, m.sensor_reftype[sensor], m.sensor_refid[sensor], references)
-        write(k, sensor, *mul_quat(neg_quat(reference), own))
+        write(k, sensor, *quat_multiply(quat_conjugate(reference), own))
 
 
 _FIXED_IN_BODY = {
@@ -75,9 +76,9 @@ def _orientation_of(k: Kernel, kind: ObjType, objid: Any) -> Vector:
     if kind == ObjType.XBODY:
         return d.xquat[objid]
     if kind == ObjType.BODY:
-        return mul_quat(d.xquat[objid], m.body_iquat[objid])
+        return quat_multiply(d.xquat[objid], m.body_iquat[objid])
     body, local = (getattr(m, field)[objid] for field in _FIXED_IN_BODY[kind])
-    return mul_quat(d.xquat[body], local)
+    return quat_multiply(d.xquat[body], local)
 
 
 def framelinvel(k: Kernel) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.enums import ObjType, SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.motion import (
     Frames,
     accelerations,
@@ -18,21 +19,14 @@ from dovetail.plugins.queries.motion import (
     velocities,
 )
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import (
-    IDENTITY,
-    Array,
-    Quaternion,
-    apply,
-    cross,
-    quat_conjugate,
-    quat_multiply,
-)
+from dovetail.plugins.shared.quaternions_numpy import IDENTITY, Quaternion, quat_conjugate, quat_multiply
+from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
 
 def framepos(model: Any, data: Any) -> None:
     """Position of the object."""
     sensors, (position, _, _), (origin, axes, _) = observed(model, data, SensorType.FRAMEPOS)
-    write(model, data, sensors, apply(axes.transpose(0, 2, 1), position - origin))
+    write(model, data, sensors, apply_rows(axes.transpose(0, 2, 1), position - origin))
 
 
 def framexaxis(model: Any, data: Any) -> None:
@@ -52,7 +46,7 @@ def framezaxis(model: Any, data: Any) -> None:
 
 def read_axis(model: Any, data: Any, kind: SensorType, axis: int) -> None:
     sensors, (_, rotation, _), (_, axes, _) = observed(model, data, kind)
-    write(model, data, sensors, apply(axes.transpose(0, 2, 1), rotation[:, :, axis]))
+    write(model, data, sensors, apply_rows(axes.transpose(0, 2, 1), rotation[:, :, axis]))
 
 
 def framequat(model: Any, data: Any) -> None:
@@ -122,5 +116,5 @@ def relative_velocities(model: Any, data: Any, kind: SensorType) -> tuple[Array,
     sensors, frames, reference = observed(model, data, kind)
     carrier = velocities(model, data, reference)
     seen = velocities(model, data, frames) - carrier
-    seen[:, 3:] -= cross(carrier[:, :3], frames[0] - reference[0])
+    seen[:, 3:] -= cross_rows(carrier[:, :3], frames[0] - reference[0])
     return sensors, turned_into(reference, seen)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, norm
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType, SensorType
 from dovetail.plugins.queries.distance_lanes import nearer, pair_rows
@@ -27,6 +26,7 @@ from dovetail.plugins.sensor.geometry_numpy import geoms_of
 from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, object_kinds, write
 from dovetail.plugins.sensor.zones_lanes import inside_site
+from dovetail.plugins.shared.vectors_lanes import Vector, norm
 
 
 def rangefinder(k: Kernel) -> None:

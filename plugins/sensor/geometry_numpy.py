@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ObjType, SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.motion import object_frames
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.zones import inside_site
-from dovetail.plugins.spatial import Array
 
 
 def rangefinder(model: Any, data: Any) -> None:

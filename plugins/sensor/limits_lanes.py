@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, dot, norm, normalize_quat, quat_to_velocity
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType, SensorType
 from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, write
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_lanes import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.vectors_lanes import dot, norm
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 from dovetail.plugins.tendon.rows_lanes import entry, row_entries
 
@@ -104,7 +106,7 @@ def joint_side(k: Kernel, joint: Int) -> Side:
         found.set(nearer_side(k, d.qpos[at], d.qvel[dof], m.jnt_range[joint], margin))
     if k.has("joint.ball"):
         with k.when(kind == JointType.BALL):
-            turn = quat_to_velocity(k, normalize_quat(k, d.qpos[at : at + 4]))
+            turn = quat_to_rotation_vector(k, quat_normalize(k, d.qpos[at : at + 4]))
             angle = norm(k, turn)
             # no rotation is about x
             spin = k.select(

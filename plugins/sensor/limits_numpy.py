@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import Array
 
 
 def jointlimitpos(model: Any, data: Any) -> None:

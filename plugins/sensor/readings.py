@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DataType, SensorType
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 
 def sensors_of(model: Any, kind: SensorType) -> Array:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.queries.motion_lanes import (
@@ -22,6 +21,7 @@ from dovetail.plugins.queries.motion_lanes import (
     velocity,
 )
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
+from dovetail.plugins.shared.vectors_lanes import Vector
 
 
 def accelerometer(k: Kernel) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.enums import SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.motion import (
     Frames,
     accelerations,
@@ -19,7 +20,6 @@ from dovetail.plugins.queries.motion import (
     velocities,
 )
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import Array
 
 
 def accelerometer(model: Any, data: Any) -> None:

@@ -17,10 +17,12 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.distance_fields import has_field, signed_distance
 from dovetail.plugins.queries.motion import velocities
 from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.spatial import MINVAL, Array, quat_to_matrix
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
 
 MAX_DEPTH = 0.05
 """Depth scale of the pressure [m]: kMaxDepth in MuJoCo 3.4."""
@@ -60,7 +62,7 @@ def skin_of(model: Any, data: Any, mesh: int, geom: int) -> Skin:
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertex = model.mesh_vert[start : start + count].astype(float)
     rotation = data.geom_xmat[geom].reshape(3, 3)
-    turn = quat_to_matrix(model.mesh_quat[mesh][None])[0]
+    turn = quat_matrix_rows(model.mesh_quat[mesh][None])[0]
     axes = normal_triples(model, mesh, count) @ turn.T
     body = int(model.body_weldid[model.geom_bodyid[geom]])
     return Skin(body, data.geom_xpos[geom] + vertex @ rotation.T, axes)

@@ -15,10 +15,10 @@ import numpy as np
 
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.body_forces.contact_forces import contact_forces, in_world_axes
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
-from dovetail.plugins.spatial import Array
 
 TOUCH_GRID = "mujoco.sensor.touch_grid"
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.body_forces.contact_forces import contact_forces
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.zones import meets_sites
-from dovetail.plugins.spatial import Array
 
 
 def touch(model: Any, data: Any) -> None:

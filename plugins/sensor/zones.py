@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.spatial import Array, apply, dot
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
 
 def inside_site(model: Any, data: Any, site: int, points: Array) -> Array:
@@ -25,7 +26,7 @@ def inside_site(model: Any, data: Any, site: int, points: Array) -> Array:
 def meets_sites(model: Any, data: Any, sites: Array, points: Array, directions: Array) -> Array:
     """Whether each ray of the world meets the volume of the site (n,) given with it."""
     to_site = data.site_xmat[sites].reshape(-1, 3, 3).transpose(0, 2, 1)
-    point, along = apply(to_site, points - data.site_xpos[sites]), apply(to_site, directions)
+    point, along = apply_rows(to_site, points - data.site_xpos[sites]), apply_rows(to_site, directions)
     kinds, size = model.site_type[sites], model.site_size[sites]
     meets = np.zeros(len(sites), bool)
     for kind in np.unique(kinds).tolist():
@@ -44,7 +45,7 @@ def in_site(data: Any, site: int, points: Array) -> Array:
 
 
 def inside_sphere(point: Array, size: Array) -> Array:
-    return dot(point, point) < size[0] ** 2
+    return dot_rows(point, point) < size[0] ** 2
 
 
 def inside_capsule(point: Array, size: Array) -> Array:
@@ -72,7 +73,11 @@ Stretch = tuple[Array, Array]
 
 def across_ball(point: Array, direction: Array, radius: Array) -> Stretch:
     """Where lines enter and leave a ball, or an infinite cylinder if two coordinates are given."""
-    speed, closing, outside = dot(direction, direction), dot(point, direction), dot(point, point) - radius**2
+    speed, closing, outside = (
+        dot_rows(direction, direction),
+        dot_rows(point, direction),
+        dot_rows(point, point) - radius**2,
+    )
     moves, discriminant = speed > 0, closing**2 - speed * outside
     speed, half = np.where(moves, speed, 1.0), np.sqrt(np.maximum(discriminant, 0.0))
     stays = np.where(~moves & (outside <= 0), np.inf, -np.inf)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import Vector, dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, vector
 
 FAR = 1e30
 """Where a line that never leaves a volume leaves it."""

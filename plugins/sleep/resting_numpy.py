@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ObjType, SleepState
+from dovetail.contracts.fields import Array
 from dovetail.plugins.sleep.rings_numpy import begin, write_lists
-from dovetail.plugins.spatial import Array
 
 FORCES = ("qacc", "qacc_smooth", "qfrc_smooth", "qfrc_constraint")
 OF_BODIES = ("cacc", "cfrc_int", "cfrc_ext")

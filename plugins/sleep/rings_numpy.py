@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import Integrator, SleepPolicy, SleepState
+from dovetail.contracts.fields import Array
 from dovetail.errors import PlanError
-from dovetail.plugins.spatial import Array
 
 STEPS_AWAKE = 10
 """Steps a tree must be slow before it may sleep (mjMINAWAKE, MuJoCo 3.4)."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, EqType, ObjType
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.append import COUNTS, ENTRY_FIELDS, ROW_FIELDS, finish_structure
 from dovetail.plugins.sleep.rings_numpy import FULLY_AWAKE, at_rest, write_lists
-from dovetail.plugins.spatial import Array
 from dovetail.plugins.tendon.paths_numpy import Row, is_sparse, jacobian_row, write_sparse
 
 CONTACT_FIELDS = (

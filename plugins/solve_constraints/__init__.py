@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.records import siblings
+from dovetail.plugins.shared.records import siblings
 
 _ROWS = (
     "nefc efc_J efc_J_rownnz efc_J_rowadr efc_J_colind efc_D efc_R efc_aref efc_type efc_id efc_frictionloss "

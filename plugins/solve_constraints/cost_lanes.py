@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
-from dovetail.backends.lanes.algebra import MINVAL
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
+from dovetail.plugins.shared.constants import MINVAL
 
 Values = Callable[[Any], Any]
 """A number for each base row of a link."""

@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintState, ConstraintType
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 # As plain integers, because comparing an array with a member of an enum takes five times as long.
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, ELLIPTIC = map(

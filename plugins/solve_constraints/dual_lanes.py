@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
+from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_lanes import (
     ELLIPTIC,
     EQUALITY,
@@ -37,8 +37,8 @@ from dovetail.plugins.constraint_lanes import (
     contact_kind,
     ends_of,
 )
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cost_lanes import Link
-from dovetail.plugins.spatial import Array
 
 SCALAR = "scalar"
 """A single row whose force is clipped to bounds: any dof row, or a contact without friction."""

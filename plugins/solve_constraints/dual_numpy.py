@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.factor_mass.ldl_numpy import solve
 from dovetail.plugins.solve_constraints.cost_numpy import (
     CONE,
@@ -34,7 +35,6 @@ from dovetail.plugins.solve_constraints.sparse_numpy import (
     uses_sparse_jacobian,
 )
 from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
-from dovetail.plugins.spatial import Array
 
 # ---- the matrix
 

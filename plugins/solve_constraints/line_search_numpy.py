@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.solve_constraints.cost_numpy import Cones
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
-from dovetail.plugins.spatial import MINVAL, Array
 
 
 class Sample(NamedTuple):

@@ -14,12 +14,12 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
 from dovetail.plugins.constraint_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cost_lanes import (
     DofCost,
     Link,

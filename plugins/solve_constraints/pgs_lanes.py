@@ -15,11 +15,12 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, dot
 from dovetail.backends.lanes.kernel import Field, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cost_lanes import write_force
 from dovetail.plugins.solve_constraints.dual_lanes import (
     SCALAR,

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.solve_constraints.cost_numpy import SATISFIED
 from dovetail.plugins.solve_constraints.dual_numpy import write_dual_matrix
 from dovetail.plugins.solve_constraints.line_search_numpy import Line, minimise_along
@@ -26,7 +28,6 @@ from dovetail.plugins.solve_constraints.problem_numpy import (
     whole_problem,
 )
 from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
-from dovetail.plugins.spatial import MINVAL, Array
 
 
 class Method(Protocol):

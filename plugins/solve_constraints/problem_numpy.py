@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.solve_constraints.cost_numpy import Rows, evaluate, rows_of
 from dovetail.plugins.solve_constraints.dual_numpy import whole_scale
 from dovetail.plugins.solve_constraints.sparse_numpy import (
@@ -21,7 +22,6 @@ from dovetail.plugins.solve_constraints.sparse_numpy import (
     matrix,
     symmetric,
 )
-from dovetail.plugins.spatial import Array
 
 
 @attrs.frozen(eq=False)

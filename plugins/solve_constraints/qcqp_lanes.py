@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import MINVAL, cross, dot
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import cross, dot
 from dovetail.plugins.solve_constraints.qcqp_numpy import ITERATIONS, SMALL
 
 Solve = Callable[[np.ndarray], np.ndarray]

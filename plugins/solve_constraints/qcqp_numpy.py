@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 SMALL = 1e-10
 """Determinants (up to 3 unknowns) or pivots below this mean no curvature; also where λ counts as found."""

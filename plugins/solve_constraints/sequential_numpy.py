@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.solve_constraints.dual_numpy import Dual, Visit, gauss_seidel
 from dovetail.plugins.solve_constraints.pgs_numpy import visit_row
-from dovetail.plugins.spatial import Array
 
 NO_FRICTION = 1e-12
 """Friction coefficients below this exert nothing."""

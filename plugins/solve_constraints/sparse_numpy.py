@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import Jacobian
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 DENSE = 200
 """Dofs up to which dense matrices are quicker. Measured on piles of boxes with one thread of BLAS: Newton's method

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.plugins.spatial import Array
+from dovetail.contracts.fields import Array
 
 NISLAND = 20
 """Islands that statistics are kept of (mjNISLAND, MuJoCo 3.4)."""

@@ -7,10 +7,12 @@ centre, less lever × momentum. World axes. Compare mj_subtreeVel.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, inertia_times
 from dovetail.backends.lanes.kernel import Int, Kernel
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
 from dovetail.plugins.queries.motion_lanes import force_moved_to
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.spatial_lanes import inertia_times
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import Vector
 
 
 def subtree_velocity(k: Kernel) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.fields import Array
 from dovetail.plugins.queries.motion import force_moved_to
-from dovetail.plugins.spatial import MINVAL, Array, add_to_parents, apply, inertia_matrix
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.spatial_numpy import inertia_times
+from dovetail.plugins.shared.tree_numpy import add_to_parents
 
 
 def subtree_velocity(model: Any, data: Any) -> None:
@@ -24,7 +27,7 @@ def subtree_velocity(model: Any, data: Any) -> None:
 
 def subtree_momenta(model: Any, data: Any) -> Array:
     """Momentum (angular, linear) of every subtree, about its own centre of mass."""
-    momentum = apply(inertia_matrix(data.cinert), data.cvel)
+    momentum = inertia_times(data.cinert, data.cvel)
     add_to_parents(momentum, model.body_parentid)
     reference = data.subtree_com[model.body_rootid]
     own = force_moved_to(data.subtree_com - reference, momentum)

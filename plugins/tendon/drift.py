@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.plugins.spatial import MINVAL, Array, add_from_parents
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tree_numpy import add_from_parents
 from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, unit
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm
 from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 from dovetail.plugins.tendon.structure import Piece, pieces
 from dovetail.plugins.tendon.wrapping_lanes import unit
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, cross, dot, norm, vector
 from dovetail.backends.lanes.kernel import Kernel, Table
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
 from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse
 from dovetail.plugins.tendon.structure import NONE, Piece, coefficients, pieces, row_arms
 from dovetail.plugins.tendon.wrapping_lanes import unit, wrap

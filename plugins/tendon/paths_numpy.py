@@ -17,7 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dovetail.contracts.enums import Jacobian, WrapType
-from dovetail.plugins.spatial import MINVAL, Array, cross
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 from dovetail.plugins.tendon.wrapping import wrap
 
 JOINT, PULLEY, SITE, CYLINDER = map(int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
@@ -226,4 +228,4 @@ def point_jacobian(model: Any, data: Any, body: int, point: Array) -> tuple[Arra
     dofs = dofs_above(model, body)
     axes = np.array(data.cdof[dofs])
     lever = point - data.subtree_com[model.body_rootid[body]]
-    return dofs, axes[:, 3:] + cross(axes[:, :3], np.broadcast_to(lever, (len(dofs), 3)))
+    return dofs, axes[:, 3:] + cross_rows(axes[:, :3], np.broadcast_to(lever, (len(dofs), 3)))

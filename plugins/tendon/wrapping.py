@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from math import acos, asin, cos, pi, sin, sqrt
 from typing import TypeAlias
 
-from dovetail.plugins.spatial import MINVAL, Array
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 Numbers: TypeAlias = Sequence[float]
 Flat: TypeAlias = tuple[float, float]

@@ -12,9 +12,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any, NamedTuple
 
-from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm, vector
 from dovetail.backends.lanes.functions import acos, asin, sincos
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
 
 NEAR_ONE = 1.0 - 1e-7
 """Where Newton's method for the inside point starts, the sine of the angle of incidence."""

@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dovetail.plugins.spatial import Array, cross, quat_difference, quat_multiply
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_multiply
+from dovetail.plugins.shared.vectors_numpy import cross_rows
 from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse, jacobian_row, point_jacobian
 
 Arm: TypeAlias = tuple[float, Array, Array]
@@ -96,7 +98,7 @@ def crank_arm(model: Any, data: Any, actuator: int) -> Arm:
     dofs, speeds = point_jacobian(
         model, data, int(model.site_bodyid[slider]), np.array(data.site_xpos[slider])
     )
-    turning = cross(np.array(data.cdof[dofs, :3]), np.broadcast_to(axis, (len(dofs), 3)))
+    turning = cross_rows(np.array(data.cdof[dofs, :3]), np.broadcast_to(axis, (len(dofs), 3)))
     moment[dofs] += turning @ by_axis - speeds @ by_apart
     return without_zeros(length * gear, moment * gear)
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import Vector, cross, dot, mul_quat, sub_quat, vector
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
-from dovetail.plugins.bias_force.rne_lanes import add_to_parents
 from dovetail.plugins.contact_lanes import Contacts
+from dovetail.plugins.shared.quaternions_lanes import quat_difference, quat_multiply
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 from dovetail.plugins.tendon.rows_lanes import entry
 from dovetail.plugins.transmission.rows_lanes import moment_entries
 from dovetail.plugins.transmission.structure import BOTH, OTHER, OWN
@@ -51,8 +52,8 @@ def relative_length(k: Kernel, site: Any, reference: Any, gear: Vector) -> Any:
     total = k.local(dot(gear[:3], d.site_xmat[reference].reshape(3, 3).T @ apart))
     with k.when(k.any((gear[3] != 0.0) | (gear[4] != 0.0) | (gear[5] != 0.0))):
         # MuJoCo 3.4 turns the sites' own orientations by the bodies', not the other way round
-        turned = [mul_quat(m.site_quat[i], d.xquat[m.site_bodyid[i]]) for i in (site, reference)]
-        total += dot(gear[3:], sub_quat(k, *turned))
+        turned = [quat_multiply(m.site_quat[i], d.xquat[m.site_bodyid[i]]) for i in (site, reference)]
+        total += dot(gear[3:], quat_difference(k, *turned))
     return total.value
 
 

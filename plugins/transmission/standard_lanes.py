@@ -11,9 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.algebra import dot, neg_quat, normalize_quat, quat_to_velocity, rotate
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import JointType, TrnType
+from dovetail.plugins.shared.quaternions_lanes import (
+    quat_conjugate,
+    quat_normalize,
+    quat_rotate,
+    quat_to_rotation_vector,
+)
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.transmission.arms_lanes import body_arm, crank_arm, site_arm, tendon_arm
 from dovetail.plugins.transmission.rows_lanes import row_addresses
 
@@ -63,20 +69,20 @@ def single_dof_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, 
 
 def ball_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, list[Any]]:
     """Ball: the rotation vector along the gear, which has the same components in parent and child."""
-    orientation = normalize_quat(k, k.data.qpos[at : at + 4])
-    length = dot(quat_to_velocity(k, orientation), gear[:3])
+    orientation = quat_normalize(k, k.data.qpos[at : at + 4])
+    length = dot(quat_to_rotation_vector(k, orientation), gear[:3])
     return length, list(turn_into_body(k, gear[:3], orientation, in_parent))
 
 
 def free_arm(k: Kernel, at: Any, gear: Any, in_parent: Any) -> tuple[Any, list[Any]]:
     """Free: a force in the world and a torque; it has no length."""
-    orientation = normalize_quat(k, k.data.qpos[at + 3 : at + 7])
+    orientation = quat_normalize(k, k.data.qpos[at + 3 : at + 7])
     return 0.0, [*gear[:3], *turn_into_body(k, gear[3:], orientation, in_parent)]
 
 
 def turn_into_body(k: Kernel, vector: Any, orientation: Any, in_parent: Any) -> Any:
     """Components in the body's frame of a vector given in the parent's, if it is."""
-    return k.select(in_parent, rotate(vector, neg_quat(orientation)), vector)
+    return k.select(in_parent, quat_rotate(quat_conjugate(orientation), vector), vector)
 
 
 _ARM: dict[JointType, Callable[[Kernel, Any, Any, Any], tuple[Any, list[Any]]]] = {

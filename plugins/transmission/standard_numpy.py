@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import TrnType
-from dovetail.plugins.spatial import (
-    BALL,
-    Array,
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     Vector,
     quat_conjugate,
     quat_normalize,
     quat_rotate,
     quat_to_rotation_vector,
-    single_dof,
 )
+from dovetail.plugins.shared.tree_numpy import BALL, single_dof
 from dovetail.plugins.transmission.arms import Arm, body_arm, crank_arm, site_arm, tendon_arm
 
 

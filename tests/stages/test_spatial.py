@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dovetail.plugins import spatial as sp
+from dovetail.plugins.shared import quaternions_numpy as sp
+from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
+from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
+from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
 RNG = np.random.default_rng(7)
 QUATS = RNG.normal(size=(20, 4))
@@ -19,13 +23,13 @@ ROUNDING = 1e-14
 
 def test_matrix_rotates_like_the_quaternion() -> None:
     turned = np.array([sp.quat_rotate(q, v) for q, v in zip(QUATS.tolist(), VECTORS.tolist(), strict=True)])
-    np.testing.assert_allclose(sp.apply(sp.quat_to_matrix(QUATS), VECTORS), turned, atol=ROUNDING)
+    np.testing.assert_allclose(apply_rows(quat_matrix_rows(QUATS), VECTORS), turned, atol=ROUNDING)
 
 
 def test_product_of_quaternions_is_product_of_matrices() -> None:
-    a, b = sp.quat_to_matrix(QUATS[:10]), sp.quat_to_matrix(QUATS[10:])
+    a, b = quat_matrix_rows(QUATS[:10]), quat_matrix_rows(QUATS[10:])
     product = np.array([sp.quat_multiply(p, q) for p, q in zip(QUATS[:10], QUATS[10:], strict=True)])
-    np.testing.assert_allclose(sp.quat_to_matrix(product), a @ b, atol=ROUNDING)
+    np.testing.assert_allclose(quat_matrix_rows(product), a @ b, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 0.5, 3.0, -3.0])
@@ -51,7 +55,7 @@ def test_zero_quaternion_is_taken_as_no_rotation() -> None:
 
 
 def test_cross_product() -> None:
-    np.testing.assert_allclose(sp.cross(VECTORS[:10], VECTORS[10:]), np.cross(VECTORS[:10], VECTORS[10:]))
+    np.testing.assert_allclose(cross_rows(VECTORS[:10], VECTORS[10:]), np.cross(VECTORS[:10], VECTORS[10:]))
 
 
 def spatial_cross(velocity: NDArray[np.float64], motion: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -61,7 +65,7 @@ def spatial_cross(velocity: NDArray[np.float64], motion: NDArray[np.float64]) ->
 
 def test_motion_cross_matrix() -> None:
     velocity, motion = RNG.normal(size=(2, 6))
-    matrix = sp.cross_motion_matrix(velocity[None])[0]
+    matrix = cross_motion_matrix(velocity[None])[0]
     np.testing.assert_allclose(matrix @ motion, spatial_cross(velocity, motion), atol=ROUNDING)
 
 
@@ -69,7 +73,7 @@ def test_inertia_matrix_gives_the_kinetic_energy_of_an_off_centre_body() -> None
     mass, offset, moments = 2.5, np.array([0.3, -0.2, 0.5]), np.array([0.4, 0.5, 0.6])
     about_point = np.diag(moments) + mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
     entries = about_point[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    matrix = sp.inertia_matrix(np.array([[*entries, *(mass * offset), mass]]))[0]
+    matrix = inertia_matrix(np.array([[*entries, *(mass * offset), mass]]))[0]
     np.testing.assert_array_equal(matrix, matrix.T)
     w, v = RNG.normal(size=(2, 3))
     centre_velocity = v + np.cross(w, offset)
@@ -81,7 +85,7 @@ def test_inertia_matrix_gives_the_kinetic_energy_of_an_off_centre_body() -> None
 def test_sums_along_the_tree() -> None:
     parents = np.array([0, 0, 1, 1, 3])
     down, up = np.ones((5, 1)), np.ones((5, 1))
-    sp.add_from_parents(down, parents)
-    sp.add_to_parents(up, parents)
+    add_from_parents(down, parents)
+    add_to_parents(up, parents)
     assert down.ravel().tolist() == [1, 2, 3, 3, 4]
     assert up.ravel().tolist() == [5, 4, 1, 2, 1]

@@ -21,11 +21,11 @@ from lane_program import group
 from lane_small import N, apply
 from lane_zoo import zoo
 
-from dovetail.backends.lanes.algebra import dot
 from dovetail.backends.lanes.functions import power
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS
 from dovetail.plugins.constraint_lanes import DofRows, Links
+from dovetail.plugins.shared.vectors_lanes import dot
 
 TOLERANCE = 1e-9
 """Relative to the largest number; measured 1e-12."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.contracts.pairs import PairContacts
 from dovetail.plugins.collide_pair import dovetail_implementations
-from dovetail.plugins.collide_pair.vectors import along, cross, dot, unit
+from dovetail.plugins.shared.vectors_numpy import along, cross, dot, unit
 
 Array = NDArray[Any]
 

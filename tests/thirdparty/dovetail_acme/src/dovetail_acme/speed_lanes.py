@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.algebra import cross, norm
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.vectors_lanes import cross, norm
 from dovetail_acme.rules import of_bodies
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.algebra import dot, vector
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.contact_lanes import LaneContact
+from dovetail.plugins.shared.vectors_lanes import dot, vector
 from dovetail_acme.tripods_numpy import FEET, SPREAD
 
 

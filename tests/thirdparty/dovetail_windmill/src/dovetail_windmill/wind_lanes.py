@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.algebra import cross, dot, norm, vector
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.vectors_lanes import cross, dot, norm, vector
 from dovetail_windmill.drag import HALF_DENSITY_DRAG
 
 

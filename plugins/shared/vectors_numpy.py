@@ -1,22 +1,26 @@
-"""Vectors of three floats as tuples, for iterations on single points.
+"""Vectors of three numbers: single ones as tuples of floats, many as rows of an array.
 
-The convex algorithms walk from one support point to the next; there Python floats are several times quicker
-than arrays of three elements. Divisions follow IEEE rules (x/0 is infinite or NaN) instead of raising, so that a
-degenerate shape or a NaN pose ends in a failed comparison, as in C.
+A kinematic chain is walked joint by joint, a convex algorithm from one support point to the next; there Python floats
+are several times quicker than arrays of three elements. Divisions follow IEEE rules (x/0 is infinite or NaN) instead
+of raising, so that a degenerate shape or a NaN pose ends in a failed comparison, as in C. Functions whose names end
+in `_rows` take arrays with one vector or matrix per row. In lanes: vectors_lanes.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, nan, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
 Vector: TypeAlias = tuple[float, float, float]
 Matrix: TypeAlias = Sequence[float]
 """Nine numbers, row by row."""
 
-MINVAL = 1e-15
-"""Below this MuJoCo takes a length as zero (mjMINVAL, MuJoCo 3.4)."""
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 
@@ -113,3 +117,58 @@ def to_frame(matrix: Matrix, v: Vector) -> Vector:
     x, y, z = v
     m = matrix
     return m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z
+
+
+# ---- rows -------------------------------------------------------------------------------------------------
+
+
+def _bilinear_table(outputs: list[dict[str, float]], symbols: str) -> Array:
+    """Coefficients (n², outputs) of products such as "xy" of two vectors' components, flattened."""
+    n = len(symbols)
+    table = np.zeros((n * n, len(outputs)))
+    for column, terms in enumerate(outputs):
+        for product, coefficient in terms.items():
+            table[symbols.index(product[0]) * n + symbols.index(product[1]), column] = coefficient
+    return table
+
+
+_CROSS = _bilinear_table([{"yz": 1, "zy": -1}, {"zx": 1, "xz": -1}, {"xy": 1, "yx": -1}], "xyz")
+
+
+def _bilinear(a: Array, b: Array, table: Array) -> Array:
+    """Rows of a table of products; two array operations, however many terms there are."""
+    n = a.shape[-1]
+    return (a[:, :, None] * b[:, None, :]).reshape(-1, n * n) @ table
+
+
+def to_world_rows(matrices: Array, vectors: Array) -> Array:
+    """Matrices (n, 9) times vectors (n, 3), rounded as `to_world` rounds; `apply_rows` may sum in another order."""
+    entries, columns = cast(Any, matrices.T), cast(Any, vectors.T)
+    return np.stack(cast(Any, to_world(entries, columns)), axis=1)
+
+
+def cross_rows(a: Array, b: Array) -> Array:
+    """Cross products of rows (n, 3)."""
+    return _bilinear(a, b, _CROSS)
+
+
+def dot_rows(a: Array, b: Array) -> Array:
+    """Scalar products of rows."""
+    return np.einsum("ij,ij->i", a, b)
+
+
+def apply_rows(matrices: Array, vectors: Array) -> Array:
+    """Matrices (n, p, q) times vectors (n, q)."""
+    return np.matmul(matrices, vectors[..., None])[..., 0]
+
+
+def norm_rows(rows: Array) -> Array:
+    """Lengths (n,) of rows."""
+    length: Array = np.sqrt(np.square(rows).sum(axis=1))
+    return length
+
+
+def unit_rows(rows: Array) -> Array:
+    """Rows of length one; the x axis for rows without a direction (mju_normalize3)."""
+    length = norm_rows(rows)[:, None]
+    return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows * (1.0 / np.maximum(length, MINVAL)))
