@@ -36,7 +36,7 @@ _PUBLIC = {
     "differentiate_pos": "dovetail.plugins.queries.positions",
     "forward": "dovetail.simulation",
     "full_mass_matrix": "dovetail.simulation",
-    "geom_distance": "dovetail.plugins.queries.distance",
+    "geom_distance": "dovetail.plugins.shared.geometry.distance_numpy",
     "integrate_pos": "dovetail.plugins.queries.positions",
     "inverse": "dovetail.plugins.queries.inverse_dynamics",
     "inverse_fd": "dovetail.plugins.queries.finite_difference",
@@ -52,10 +52,10 @@ _PUBLIC = {
     "loads": "dovetail.simulation",
     "make_data": "dovetail.contracts.derive",
     "mul_m": "dovetail.plugins.queries.jacobian",
-    "multi_ray": "dovetail.plugins.queries.ray",
-    "object_acceleration": "dovetail.plugins.queries.motion",
-    "object_velocity": "dovetail.plugins.queries.motion",
-    "ray": "dovetail.plugins.queries.ray",
+    "multi_ray": "dovetail.plugins.shared.geometry.ray_numpy",
+    "object_acceleration": "dovetail.plugins.shared.motion_numpy",
+    "object_velocity": "dovetail.plugins.shared.motion_numpy",
+    "ray": "dovetail.plugins.shared.geometry.ray_numpy",
     "reset": "dovetail.contracts.derive",
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from dovetail.planner import compile_plan as compile_plan
     from dovetail.plugins.queries.contact_force import contact_force as contact_force
     from dovetail.plugins.queries.dense import dense_jacobian as dense_jacobian
-    from dovetail.plugins.queries.distance import geom_distance as geom_distance
     from dovetail.plugins.queries.finite_difference import inverse_fd as inverse_fd
     from dovetail.plugins.queries.finite_difference import transition_fd as transition_fd
     from dovetail.plugins.queries.inverse_dynamics import inverse as inverse
@@ -98,12 +97,13 @@ if TYPE_CHECKING:
     from dovetail.plugins.queries.jacobian import jac_subtree_com as jac_subtree_com
     from dovetail.plugins.queries.jacobian import mul_m as mul_m
     from dovetail.plugins.queries.jacobian import solve_m as solve_m
-    from dovetail.plugins.queries.motion import object_acceleration as object_acceleration
-    from dovetail.plugins.queries.motion import object_velocity as object_velocity
     from dovetail.plugins.queries.positions import differentiate_pos as differentiate_pos
     from dovetail.plugins.queries.positions import integrate_pos as integrate_pos
-    from dovetail.plugins.queries.ray import multi_ray as multi_ray
-    from dovetail.plugins.queries.ray import ray as ray
+    from dovetail.plugins.shared.geometry.distance_numpy import geom_distance as geom_distance
+    from dovetail.plugins.shared.geometry.ray_numpy import multi_ray as multi_ray
+    from dovetail.plugins.shared.geometry.ray_numpy import ray as ray
+    from dovetail.plugins.shared.motion_numpy import object_acceleration as object_acceleration
+    from dovetail.plugins.shared.motion_numpy import object_velocity as object_velocity
     from dovetail.simulation import Simulation as Simulation
     from dovetail.simulation import builtin_models as builtin_models
     from dovetail.simulation import forward as forward

@@ -79,7 +79,7 @@ def _body_of(model: Any, kind: int, number: int) -> int:
 
 def _check_graph(model: Any, context: Context, tendon: int) -> None:
     from dovetail.plugins.islands.components_numpy import touched_trees
-    from dovetail.plugins.solve_constraints.sparse_numpy import uses_sparse_jacobian
+    from dovetail.plugins.shared.solver.sparse_numpy import uses_sparse_jacobian
 
     with _flags(model, enable=~int(EnableBit.SLEEP), disable=int(DisableBit.CONTACT)):
         data = _evaluated(model)

@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dovetail.plugins.shared.geometry.triangle_distance_numpy import Surface
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
-from dovetail.plugins.triangle_distance import Surface
 
 Array: TypeAlias = np.ndarray
 

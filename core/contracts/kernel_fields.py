@@ -98,9 +98,9 @@ def _group(group: str, fields: Iterable[KernelField]) -> dict[str, KernelField]:
 LARGEST_DIM = 6
 """Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
 
-_CONTACTS = "dovetail.plugins.contact_lanes"
-_ROWS = "dovetail.plugins.constraint_lanes"
-_DUAL = "dovetail.plugins.solve_constraints.dual_lanes"
+_CONTACTS = "dovetail.plugins.shared.contacts.contacts_lanes"
+_ROWS = "dovetail.plugins.shared.rows.rows_lanes"
+_DUAL = "dovetail.plugins.shared.solver.dual_lanes"
 
 KERNEL_SIZES: Mapping[str, KernelSize] = {
     size.name: size

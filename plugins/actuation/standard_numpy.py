@@ -19,7 +19,7 @@ from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, Tr
 from dovetail.contracts.fields import Array
 from dovetail.guard import describe_control
 from dovetail.plugins.actuation.rows import Parts, by_type, of_plugin
-from dovetail.plugins.integrate.activation_numpy import disabled_actuators, next_activation
+from dovetail.plugins.shared.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.shared.tree_numpy import single_dof
 
 MAXVAL = 1e10

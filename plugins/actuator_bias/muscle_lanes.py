@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Int, Kernel
-from dovetail.plugins.actuator_gain.muscle_lanes import normalized_length, peak_force
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.muscle_lanes import normalized_length, peak_force
 
 
 def bias(k: Kernel, i: Int) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.actuator_gain.muscle_numpy import normalized_length, peak_force
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.muscle_numpy import normalized_length, peak_force
 
 
 def bias(model: Any, data: Any, ids: Array) -> Array:

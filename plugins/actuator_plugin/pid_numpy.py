@@ -18,7 +18,7 @@ import numpy as np
 from dovetail.contracts.engine_plugins import leading_number
 from dovetail.contracts.enums import DynType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.integrate.activation_numpy import next_activation
+from dovetail.plugins.shared.activation_numpy import next_activation
 
 
 @attrs.frozen

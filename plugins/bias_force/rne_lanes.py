@@ -13,10 +13,10 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times
+from dovetail.plugins.shared.tendons.drift_lanes import tendon_drifts
+from dovetail.plugins.shared.tendons.rows_lanes import add_along
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot, vector
-from dovetail.plugins.tendon.drift_lanes import tendon_drifts
-from dovetail.plugins.tendon.rows_lanes import add_along
 
 
 def bias_force(k: Kernel) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.broadphase.candidates_numpy import Bounds, write_candidates
-from dovetail.plugins.broadphase.pairs_numpy import Pairs, unordered_pairs
+from dovetail.plugins.shared.contacts.candidates_numpy import Bounds, write_candidates
+from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, unordered_pairs
 
 
 def broadphase(model: Any, data: Any) -> None:

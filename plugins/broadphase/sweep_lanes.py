@@ -12,10 +12,10 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.broadphase.reach_lanes import in_reach
 from dovetail.plugins.broadphase.stretches_lanes import near_stretch, stretches_of, write_boxes
-from dovetail.plugins.contact_lanes import Candidates, Contacts
-from dovetail.plugins.contact_params.margins_lanes import overridden, pair_or_geoms
+from dovetail.plugins.shared.contacts.contacts_lanes import Candidates, Contacts
+from dovetail.plugins.shared.contacts.margins_lanes import overridden, pair_or_geoms
+from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 
 
 def broadphase(k: Kernel) -> None:

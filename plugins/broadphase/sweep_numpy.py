@@ -16,8 +16,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.broadphase.all_pairs_numpy import all_pairs
-from dovetail.plugins.broadphase.candidates_numpy import Bounds, write_candidates
-from dovetail.plugins.broadphase.pairs_numpy import Pairs, expand
+from dovetail.plugins.shared.contacts.candidates_numpy import Bounds, write_candidates
+from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, expand
 
 FEW = 60
 """Geoms up to which looking at every pair is quicker than sweeping: measured on random boxes."""

@@ -14,8 +14,8 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import CamLight
 from dovetail.plugins.shared.quaternions_lanes import quat_matrix
+from dovetail.plugins.shared.tendons.wrapping_lanes import unit
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
-from dovetail.plugins.tendon.wrapping_lanes import unit
 
 UP = vector(0.0, 0.0, 1.0)
 

@@ -24,9 +24,9 @@ from dovetail.plugins.collide_pair.gjk_lanes import Distance
 from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.collide_pair.prisms_lanes import HeightField
 from dovetail.plugins.collide_pair.support_lanes import ENDLESS, Shapes
-from dovetail.plugins.collide_pair.support_numpy import HFIELD
 from dovetail.plugins.collide_pair.witness_lanes import Phase, Search
-from dovetail.plugins.contact_lanes import LaneContact, StoredContacts, pairs_of
+from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts, pairs_of
+from dovetail.plugins.shared.geometry.support_numpy import HFIELD
 from dovetail.plugins.shared.vectors_lanes import dot, vector
 
 POSE = 12

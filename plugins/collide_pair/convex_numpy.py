@@ -22,12 +22,12 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.epa_numpy import Penetration, around, penetration
-from dovetail.plugins.collide_pair.gjk_numpy import closest_points
 from dovetail.plugins.collide_pair.multicontact_numpy import contact_patch, polyhedron
 from dovetail.plugins.collide_pair.portal_pairs_numpy import portal_convex
-from dovetail.plugins.collide_pair.support_numpy import BOX, MESH, Shape, geom_shape
 from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
+from dovetail.plugins.shared.geometry.epa_numpy import Penetration, around, penetration
+from dovetail.plugins.shared.geometry.gjk_numpy import closest_points
+from dovetail.plugins.shared.geometry.support_numpy import BOX, MESH, Shape, geom_shape
 from dovetail.plugins.shared.vectors_numpy import Vector, along, middle, sub, unit
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import hypot, sqrt
 
-from dovetail.plugins.collide_pair.support_numpy import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Shape
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.support_numpy import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Shape
 from dovetail.plugins.shared.vectors_numpy import Vector, along, norm, scale, sub, to_frame, to_world, unit
 
 ITERATIONS = 30

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from dovetail.plugins.collide_pair.support_numpy import BOX, Shape
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.support_numpy import BOX, Shape
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,
@@ -31,7 +31,7 @@ from dovetail.plugins.shared.vectors_numpy import (
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
-    from dovetail.plugins.collide_pair.epa_numpy import Penetration
+    from dovetail.plugins.shared.geometry.epa_numpy import Penetration
 
 FACE_TOLERANCE = 0.99999872
 """Cosine of the angle up to which faces count as parallel, 1.6 mrad (mjFACE_TOL, MuJoCo 3.4)."""

@@ -16,7 +16,6 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.contracts.types import Data, Model
-from dovetail.plugins.collide_pair.hulls import hull_of
 from dovetail.plugins.collide_pair.shapes import (
     BOX_CORNERS,
     Contact,
@@ -27,6 +26,7 @@ from dovetail.plugins.collide_pair.shapes import (
     z_axis,
 )
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.hulls_numpy import hull_of
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,

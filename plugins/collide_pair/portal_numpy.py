@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from dovetail.plugins.collide_pair.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import Shape
 from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Vector,

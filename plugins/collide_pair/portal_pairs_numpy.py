@@ -17,9 +17,11 @@ import numpy as np
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.curved_normal_numpy import curved_normal
-from dovetail.plugins.collide_pair.hulls import hull_graph
 from dovetail.plugins.collide_pair.portal_numpy import overlap
-from dovetail.plugins.collide_pair.support_numpy import (
+from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.hulls_numpy import hull_graph
+from dovetail.plugins.shared.geometry.support_numpy import (
     BOX,
     CAPSULE,
     CYLINDER,
@@ -31,8 +33,6 @@ from dovetail.plugins.collide_pair.support_numpy import (
     VertexArrayScan,
     geom_shape,
 )
-from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
-from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import Vector
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.contact_lanes import LaneContact
+from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact
 from dovetail.plugins.shared.vectors_lanes import Vector
 
 

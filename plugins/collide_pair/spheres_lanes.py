@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.shapes_lanes import Primitive, clip, of_geoms, sign
-from dovetail.plugins.contact_lanes import LaneContact
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_frame, to_world, unit, vector
 
 

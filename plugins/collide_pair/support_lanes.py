@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, Variable
-from dovetail.plugins.collide_pair.support_numpy import (
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.support_numpy import (
     BOX,
     CAPSULE,
     CYLINDER,
@@ -26,7 +27,6 @@ from dovetail.plugins.collide_pair.support_numpy import (
     NO_VERTEX,
     SPHERE,
 )
-from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 POINT, SEGMENT = 20, 21

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import cos, sin
 
-from dovetail.plugins.collide_pair.support_numpy import ELLIPSOID, SPHERE, Shape
+from dovetail.plugins.shared.geometry.support_numpy import ELLIPSOID, SPHERE, Shape
 from dovetail.plugins.shared.vectors_numpy import Matrix, Vector, along, cross, dot, norm, sub, to_world, unit
 
 TURN_ANGLE = 1e-3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import PYRAMID, DofRows, Links
 from dovetail.plugins.shared.vectors_lanes import dot
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import ELLIPTIC, PYRAMID, Links, contact_kind, ends_of
 from dovetail.plugins.constraint_rows.softness_lanes import (
     Softness,
     safe_solref,
@@ -20,6 +19,7 @@ from dovetail.plugins.constraint_rows.softness_lanes import (
     stiffness_damping,
 )
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, Links, contact_kind, ends_of
 from dovetail.plugins.shared.vectors_lanes import cross, vector
 
 

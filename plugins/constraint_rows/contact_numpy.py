@@ -20,18 +20,18 @@ import numpy as np
 
 from dovetail.contracts.enums import Cone, ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.append import Rows, begin, store
 from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.impedance import (
+from dovetail.plugins.constraint_rows.motion import along, relative_motion
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.append_numpy import Rows, begin, store
+from dovetail.plugins.shared.rows.impedance_numpy import (
     impedance,
     regularisation,
     safe_solimp,
     safe_solref,
     stiffness_damping,
 )
-from dovetail.plugins.constraint_rows.motion import along, relative_motion
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, ranges
-from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
 
 FRICTIONLESS, PYRAMIDAL, ELLIPTIC = map(
     int,

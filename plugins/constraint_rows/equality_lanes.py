@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import add_coefficients
 from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_matrix, quat_multiply
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, DofRows, Links, ends_of
 from dovetail.plugins.shared.vectors_lanes import cross, dot, vector
 
 

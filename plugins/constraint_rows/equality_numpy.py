@@ -18,12 +18,13 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EqType, ObjType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.append import EQUALITY, acting, begin, soft_rows, store
 from dovetail.plugins.constraint_rows.describe import named
 from dovetail.plugins.constraint_rows.lengths import flex_edge_rows, tendon_rows
 from dovetail.plugins.constraint_rows.motion import along, relative_motion
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, joined, merged, ranges
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_matrix_rows, quat_multiply_rows
+from dovetail.plugins.shared.rows.append_numpy import EQUALITY, acting, begin, soft_rows, store
+from dovetail.plugins.shared.rows.coupling_numpy import polynomial
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, joined, merged, ranges
 
 SITE = int(ObjType.SITE)
 TENDON = int(EqType.TENDON)
@@ -253,13 +254,6 @@ def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Arra
     )
     pos = follower.value - target
     return Part(ids, jacobian, pos, pos, inverse_inertia, size=1)
-
-
-def polynomial(coefficients: Array, x: Array) -> tuple[Array, Array]:
-    """Values and slopes of polynomials c₀ + c₁x + … + c₄x⁴, one per row of coefficients."""
-    powers = x[:, None] ** np.arange(5)
-    slope = (coefficients[:, 1:] * np.arange(1, 5) * powers[:, :4]).sum(axis=1)
-    return (coefficients * powers).sum(axis=1), slope
 
 
 # ---- flex edges -------------------------------------------------------------------------------------------

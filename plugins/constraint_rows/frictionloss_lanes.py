@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import write_coefficients
+from dovetail.plugins.shared.rows.rows_lanes import DofRows
 
 
 def frictionloss(k: Kernel) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.constraint_rows.append import (
+from dovetail.plugins.constraint_rows.describe import named
+from dovetail.plugins.constraint_rows.lengths import tendon_rows
+from dovetail.plugins.shared.rows.append_numpy import (
     FRICTION_DOF,
     FRICTION_TENDON,
     acting,
@@ -21,9 +23,7 @@ from dovetail.plugins.constraint_rows.append import (
     soft_rows,
     store,
 )
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.lengths import tendon_rows
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
 
 
 def frictionloss(model: Any, data: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, from_dense, ranges
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, ranges
 from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 

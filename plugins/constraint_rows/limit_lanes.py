@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import DofRows
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import write_coefficients
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.quaternions_lanes import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.rows.rows_lanes import DofRows
 from dovetail.plugins.shared.vectors_lanes import norm, vector
 
 

@@ -12,7 +12,11 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.append import (
+from dovetail.plugins.constraint_rows.describe import named
+from dovetail.plugins.constraint_rows.lengths import tendon_rows
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.rows.append_numpy import (
     LIMIT_JOINT,
     LIMIT_TENDON,
     acting,
@@ -21,11 +25,7 @@ from dovetail.plugins.constraint_rows.append import (
     soft_rows,
     store,
 )
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.lengths import tendon_rows
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, ranges
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.quaternions_numpy import quat_normalize, quat_to_rotation_vector
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
 
 SIDES = np.array([1.0, -1.0])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows, merged, ranges
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, merged, ranges
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from dovetail.backends.lanes.functions import power
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.constraint_rows.impedance import DEFAULT_SOLREF, MAX_IMPEDANCE, MIN_IMPEDANCE
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.impedance_numpy import DEFAULT_SOLREF, MAX_IMPEDANCE, MIN_IMPEDANCE
 
 
 class Softness(NamedTuple):

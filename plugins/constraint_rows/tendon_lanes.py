@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import DofRows
-from dovetail.plugins.tendon.rows_lanes import entry, row_entries
+from dovetail.plugins.shared.rows.rows_lanes import DofRows
+from dovetail.plugins.shared.tendons.rows_lanes import entry, row_entries
 
 
 def write_coefficients(k: Kernel, rows: DofRows, r: Any, tendon: Any, sign: Any) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, elementwise
-from dovetail.plugins.contact_lanes import Contacts, contact_dims
-from dovetail.plugins.contact_params.margins_lanes import (
+from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
+from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, contact_dims
+from dovetail.plugins.shared.contacts.margins_lanes import (
     contact_margin,
     overridden,
     pair_or,
     pair_or_geoms,
 )
-from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
 from dovetail.plugins.shared.vectors_lanes import vector
 
 Parts = Mapping[str, Any]

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.contact_params.margins_numpy import contact_margin, overridden, pair_or
+from dovetail.plugins.shared.contacts.exclusion import IN_GAP, INCLUDED, NO_DOFS, PASSIVE
+from dovetail.plugins.shared.contacts.margins_numpy import contact_margin, overridden, pair_or
 
 MINMU = 1e-5
 """Smallest friction coefficient of a contact (mjMINMU, MuJoCo 3.4)."""
@@ -23,9 +24,6 @@ MINMU = 1e-5
 UNPACK = [0, 0, 1, 2, 2]
 """Which of slide, spin and roll each of the contact's five coefficients is."""
 
-INCLUDED, IN_GAP, NO_DOFS, PASSIVE = 0, 1, 3, 4
-"""Why a contact makes no constraint rows: it does; it is no closer than margin − gap; nothing there can move; a
-passive flex pushes by itself."""
 
 Parts = Mapping[str, Any]
 

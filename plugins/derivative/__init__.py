@@ -12,7 +12,7 @@ def dovetail_implementations() -> list[Implementation]:
             stage="derivative",
             name="analytic",
             backend="numpy",
-            target="dovetail.plugins.derivative.velocity_numpy:derivative",
+            target="dovetail.plugins.derivative.analytic_numpy:derivative",
             default=True,
             summary="Actuators, dampers, fluid and bias forces, in closed form",
         )

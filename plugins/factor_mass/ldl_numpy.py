@@ -9,94 +9,12 @@ mj_solveM; Featherstone, Rigid Body Dynamics Algorithms, section 6.5.
 
 from __future__ import annotations
 
-import math
-import warnings
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from dovetail.contracts.fields import Array
-from dovetail.plugins.shared.constants import MINVAL
-
-LONG = 12
-"""Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""
+from dovetail.plugins.shared.ldl_numpy import factor
 
 
 def factor_mass(model: Any, data: Any) -> None:
     """Write qLD and qLDiagInv."""
     if model.nv:
         data.qLD[:], data.qLDiagInv[:] = factor(model, data.M)
-
-
-def factor(model: Any, M: Array) -> tuple[Array, Array]:
-    """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
-    start = model.M_rowadr.tolist()
-    count = model.M_rownnz.tolist()
-    column = model.M_colind.tolist()
-    long_rows = len(column) > LONG * model.nv
-    entries: Any = np.array(M) if long_rows else M.tolist()
-    eliminate = partial(eliminate_arrays, np.tril_indices(max(count))) if long_rows else eliminate_lists
-    inverse_diagonal = [0.0] * model.nv
-    for k in range(model.nv - 1, -1, -1):
-        first = start[k]
-        diagonal = first + count[k] - 1
-        pivot = float(entries[diagonal])
-        if pivot < MINVAL:
-            warn_singular(k, pivot)
-        inverse_diagonal[k] = inverse = 1.0 / pivot if pivot else math.inf
-        eliminate(entries, first, [start[ancestor] for ancestor in column[first:diagonal]], inverse)
-    return np.array(entries), np.array(inverse_diagonal)
-
-
-def eliminate_lists(entries: list[float], first: int, targets: list[int], inverse: float) -> None:
-    """Take a dof's row, which begins at `first`, out of its ancestors' rows, which begin at `targets`, and leave
-    its row of L."""
-    row = entries[first : first + len(targets)]
-    for j, target in enumerate(targets):
-        scale = row[j] * inverse
-        for i in range(j + 1):
-            entries[target + i] -= scale * row[i]
-        entries[first + j] = scale
-
-
-def eliminate_arrays(
-    triangle: tuple[Array, Array], entries: Array, first: int, targets: list[int], inverse: float
-) -> None:
-    """The same for long rows, all ancestors at once; `triangle` has the pairs i ≤ j in order of j."""
-    count = len(targets)
-    j, i = (place[: count * (count + 1) // 2] for place in triangle)
-    row = entries[first : first + count].copy()
-    scaled = row * inverse
-    entries[np.array(targets, int)[j] + i] -= scaled[j] * row[i]
-    entries[first : first + count] = scaled
-
-
-def warn_singular(dof: int, pivot: float) -> None:
-    """Say which dof has no inertia: like MuJoCo's, the result goes on to infinity or NaN."""
-    warnings.warn(
-        f"the mass matrix is singular at dof {dof} (pivot {pivot:g}): what it moves has no mass or inertia; "
-        "give it some, or give its joint armature",
-        RuntimeWarning,
-        stacklevel=3,
-    )
-
-
-def solve(model: Any, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
-    """M⁻¹·x for a vector x (nv,), from the factors."""
-    entries = qLD.tolist()
-    column = model.M_colind.tolist()
-    start = model.M_rowadr.tolist()
-    diagonal = (model.M_rowadr + model.M_rownnz - 1).tolist()
-    y = x.tolist()
-    for k in range(model.nv - 1, -1, -1):  # Lᵀ y = x
-        value = y[k]
-        for at in range(start[k], diagonal[k]):
-            y[column[at]] -= entries[at] * value
-    y = (np.array(y) * qLDiagInv).tolist()
-    for k in range(model.nv):  # L z = y
-        value = y[k]
-        for at in range(start[k], diagonal[k]):
-            value -= entries[at] * y[column[at]]
-        y[k] = value
-    return np.array(y)

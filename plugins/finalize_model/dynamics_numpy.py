@@ -16,7 +16,6 @@ import numpy as np
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.com_position.tree_numpy import com_position
-from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.finalize_model.flexes import (
     edge_inverse_weights,
     edge_lengths,
@@ -30,8 +29,9 @@ from dovetail.plugins.finalize_model.links import (
     tendon_inverse_weights,
 )
 from dovetail.plugins.kinematics.tree_numpy import kinematics
-from dovetail.plugins.mass_matrix.crb_numpy import composite_inertias, mass_entries, tendon_inertia
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries, tendon_inertia
+from dovetail.plugins.shared.ldl_numpy import factor, solve
 from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 from dovetail.plugins.tendon.paths_numpy import tendon

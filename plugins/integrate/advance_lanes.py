@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
-from dovetail.plugins.integrate.activation_lanes import disabled_actuator, next_activation
+from dovetail.plugins.shared.activation_lanes import disabled_actuator, next_activation
 from dovetail.plugins.shared.quaternions_lanes import quat_integrate
 
 

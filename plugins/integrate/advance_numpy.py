@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.integrate.activation_numpy import activation_owners, disabled_actuators, next_activation
+from dovetail.plugins.shared.activation_numpy import activation_owners, disabled_actuators, next_activation
 from dovetail.plugins.shared.quaternions_numpy import quat_integrate
 from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 

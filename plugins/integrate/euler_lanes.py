@@ -11,8 +11,8 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.factor_mass.ldl_lanes import copy, factor, solve
 from dovetail.plugins.integrate.advance_lanes import advance
+from dovetail.plugins.shared.ldl_lanes import copy, factor, solve
 
 
 def integrate(k: Kernel, evaluation: Int) -> None:

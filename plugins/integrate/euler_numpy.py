@@ -11,8 +11,8 @@ from typing import Any
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.integrate.advance_numpy import advance
+from dovetail.plugins.shared.ldl_numpy import factor, solve
 
 
 def integrate(model: Any, data: Any, evaluation: int) -> None:

@@ -8,8 +8,8 @@ to the root, which keeps the pattern D. Compare mj_implicit.
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
-from dovetail.plugins.derivative.velocity_lanes import add_force_velocity
 from dovetail.plugins.integrate.advance_lanes import advance
+from dovetail.plugins.shared.derivative.velocity_lanes import add_force_velocity
 
 
 def integrate(k: Kernel, evaluation: Int) -> None:

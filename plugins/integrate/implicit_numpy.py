@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.derivative.pattern import address
-from dovetail.plugins.derivative.rne_numpy import bias_velocity
-from dovetail.plugins.derivative.velocity_numpy import force_velocity
 from dovetail.plugins.integrate.advance_numpy import advance
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.derivative.pattern import address
+from dovetail.plugins.shared.derivative.rne_numpy import bias_velocity
+from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
 
 
 def integrate(model: Any, data: Any, evaluation: int) -> None:

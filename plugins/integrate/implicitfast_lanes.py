@@ -9,11 +9,11 @@ integrator `implicitfast`.
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Int, Kernel
-from dovetail.plugins.derivative.actuator_lanes import add_actuators
-from dovetail.plugins.derivative.fluid_lanes import add_fluid
-from dovetail.plugins.derivative.passive_lanes import add_dampers
-from dovetail.plugins.factor_mass.ldl_lanes import copy, factor, solve
 from dovetail.plugins.integrate.advance_lanes import advance
+from dovetail.plugins.shared.derivative.actuator_lanes import add_actuators
+from dovetail.plugins.shared.derivative.fluid_lanes import add_fluid
+from dovetail.plugins.shared.derivative.passive_lanes import add_dampers
+from dovetail.plugins.shared.ldl_lanes import copy, factor, solve
 
 
 def integrate(k: Kernel, evaluation: Int) -> None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.derivative.velocity_numpy import force_velocity
-from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
 from dovetail.plugins.integrate.advance_numpy import advance
+from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
+from dovetail.plugins.shared.ldl_numpy import factor, solve
 
 
 def integrate(model: Any, data: Any, evaluation: int) -> None:

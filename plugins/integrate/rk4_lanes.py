@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Int, Kernel
-from dovetail.plugins.factor_mass.ldl_lanes import copy
 from dovetail.plugins.integrate.advance_lanes import advance, move
+from dovetail.plugins.shared.ldl_lanes import copy
 
 OUTER_WEIGHT, INNER_WEIGHT = 1 / 6, 1 / 3
 """Share of the first and last evaluations, and of the two between, in the step."""

@@ -17,13 +17,13 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, Integrator
 from dovetail.contracts.fields import Array
-from dovetail.plugins.derivative.pattern import entry_rows
-from dovetail.plugins.derivative.rne_numpy import bias_velocity
-from dovetail.plugins.derivative.velocity_numpy import force_velocity
-from dovetail.plugins.factor_mass.ldl_numpy import solve
-from dovetail.plugins.queries.jacobian import multiply_symmetric
-from dovetail.plugins.smooth_acceleration.standard_numpy import cartesian_forces
-from dovetail.plugins.solve_constraints.cost_numpy import constraint_forces
+from dovetail.plugins.shared.cartesian_forces_numpy import cartesian_forces
+from dovetail.plugins.shared.derivative.pattern import entry_rows
+from dovetail.plugins.shared.derivative.rne_numpy import bias_velocity
+from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
+from dovetail.plugins.shared.ldl_numpy import solve
+from dovetail.plugins.shared.solver.cost_numpy import constraint_forces
+from dovetail.plugins.shared.symmetric_numpy import multiply_symmetric
 
 
 @attrs.frozen(eq=False)

@@ -4,7 +4,7 @@ accelerations; worlds of a tile would fall into different islands. Compare mj_is
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_rows.counts_lanes import count_rows
+from dovetail.plugins.shared.rows.counts_lanes import count_rows
 
 
 def islands(k: Kernel) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.sparse_rows import supernodes
-from dovetail.plugins.solve_constraints.sparse_numpy import entries, uses_sparse_jacobian
+from dovetail.plugins.shared.rows.sparse_rows_numpy import supernodes
+from dovetail.plugins.shared.solver.sparse_numpy import entries, uses_sparse_jacobian
 
 CONNECT, WELD = int(EqType.CONNECT), int(EqType.WELD)
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.equality_numpy import polynomial
-from dovetail.plugins.constraint_rows.impedance import (
+from dovetail.plugins.shared.rows.coupling_numpy import polynomial
+from dovetail.plugins.shared.rows.impedance_numpy import (
     impedance,
     regularisation,
     safe_solimp,

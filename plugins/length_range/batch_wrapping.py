@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.tendon.wrapping import inside_point
+from dovetail.plugins.shared.tendons.wrapping_numpy import inside_point
 
 _REFUSED = -10000.0
 _TURNS = np.array([[[1.0], [-1.0]], [[-1.0], [1.0]]])

@@ -23,9 +23,9 @@ from dovetail.config import Config
 from dovetail.contracts.derive import reset
 from dovetail.contracts.enums import DisableBit, Integrator, TrnType
 from dovetail.planner import compile_plan
-from dovetail.plugins.factor_mass.ldl_numpy import solve
 from dovetail.plugins.length_range import batch_numpy
 from dovetail.plugins.length_range.batch_numpy import LEAST_TIMECONST
+from dovetail.plugins.shared.ldl_numpy import solve
 
 if TYPE_CHECKING:
     from dovetail.contracts.fields import Array

@@ -9,11 +9,11 @@ armature·JᵀJ, as far as that falls on stored entries. Compare mj_crb, mj_tend
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.mass_matrix.pairs_lanes import each_pair
+from dovetail.plugins.shared.mass_pairs_lanes import each_pair
 from dovetail.plugins.shared.spatial_lanes import inertia_times
+from dovetail.plugins.shared.tendons.layout import row_arms
+from dovetail.plugins.shared.tendons.rows_lanes import entry
 from dovetail.plugins.shared.vectors_lanes import dot
-from dovetail.plugins.tendon.rows_lanes import entry
-from dovetail.plugins.tendon.structure import row_arms
 
 
 def mass_matrix(k: Kernel) -> None:

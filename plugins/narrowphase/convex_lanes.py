@@ -11,9 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, LaneError, Variable
-from dovetail.plugins.broadphase.reach_lanes import in_reach
-from dovetail.plugins.contact_lanes import ABSENT, Candidates, Contacts, LaneContact, StoredContacts
-from dovetail.plugins.contact_params.margins_lanes import contact_margin
+from dovetail.plugins.shared.contacts.contacts_lanes import (
+    ABSENT,
+    Candidates,
+    Contacts,
+    LaneContact,
+    StoredContacts,
+)
+from dovetail.plugins.shared.contacts.margins_lanes import contact_margin
+from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 
 Found = Sequence[LaneContact] | StoredContacts

@@ -16,15 +16,14 @@ from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import PairContacts
 from dovetail.errors import MissingStageError, listing
-from dovetail.plugins.broadphase.candidates_numpy import in_reach
-from dovetail.plugins.contact_params.margins_numpy import contact_margin
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
+from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
+from dovetail.plugins.shared.contacts.margins_numpy import contact_margin
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 Row = Callable[[Any, Any, int, int, float], PairContacts]
 
-NEVER_TOUCH = frozenset({"plane-plane", "plane-hfield", "hfield-hfield"})
-"""Pairs of types that MuJoCo passes over: such geoms are parts of the scenery."""
 
 BLOCK = 4096
 """Candidates whose contacts are gathered before they are stored, so that memory is asked for as it is needed."""

@@ -15,8 +15,8 @@ import numpy as np
 from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.cost_numpy import SATISFIED
-from dovetail.plugins.solve_constraints.dual_numpy import (
+from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
+from dovetail.plugins.shared.solver.dual_numpy import (
     Dual,
     Visit,
     dual_problem,
@@ -25,10 +25,10 @@ from dovetail.plugins.solve_constraints.dual_numpy import (
     visits,
     whole_scale,
 )
+from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
+from dovetail.plugins.shared.solver.sparse_numpy import jacobian
+from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
 from dovetail.plugins.solve_constraints.pgs_numpy import cost_change
-from dovetail.plugins.solve_constraints.qcqp_numpy import minimise_in_ellipsoid
-from dovetail.plugins.solve_constraints.sparse_numpy import jacobian
-from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
 
 PYRAMIDAL = int(ConstraintType.CONTACT_PYRAMIDAL)
 

@@ -18,8 +18,7 @@ from dovetail.contracts.engine_plugins import leading_number, plugin_config, plu
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.errors import ValidationError
-from dovetail.plugins.passive_force.flags import all_off
-from dovetail.plugins.passive_force.wrenches import joint_forces
+from dovetail.plugins.shared.passive_flags import all_off
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     quat_conjugate,
@@ -29,6 +28,7 @@ from dovetail.plugins.shared.quaternions_numpy import (
     quat_to_rotation_vector,
 )
 from dovetail.plugins.shared.tree_numpy import BALL, FREE
+from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 CABLE = "mujoco.elasticity.cable"
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dovetail.contracts.fields import Array
-from dovetail.plugins.passive_force import box_fluid, ellipsoid_fluid
-from dovetail.plugins.passive_force.flags import all_off
-from dovetail.plugins.passive_force.wrenches import joint_forces
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.vectors_numpy import cross_rows
+from dovetail.plugins.shared.fluid import box_numpy, ellipsoid_numpy
+from dovetail.plugins.shared.fluid.medium_numpy import boxes_and_ellipsoids, in_world, velocity_in_medium
+from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 
 def fluid(model: Any, data: Any) -> None:
@@ -34,22 +31,12 @@ def fluid(model: Any, data: Any) -> None:
     data.qfrc_passive[:] += data.qfrc_fluid
 
 
-def boxes_and_ellipsoids(model: Any) -> tuple[Array, Array]:
-    """Bodies taken as boxes, and geoms taken as ellipsoids; bodies without mass feel nothing."""
-    heavy = np.array(model.body_mass >= MINVAL)
-    heavy[0] = False
-    shaped = np.zeros(model.nbody, dtype=bool)
-    shaped[model.geom_bodyid[model.geom_fluid[:, 0] > 0.0]] = True
-    felt = (model.geom_fluid[:, 0] != 0.0) & (heavy & shaped)[model.geom_bodyid]
-    return np.flatnonzero(heavy & ~shaped), np.flatnonzero(felt)
-
-
 def on_boxes(model: Any, data: Any, body: Array) -> Array:
     """Joint forces on bodies taken as boxes, at their centres of mass."""
     axes, centre = data.ximat[body].reshape(-1, 3, 3), data.xipos[body]
     turning, moving = velocity_in_medium(model, data, body, centre, axes)
-    size = box_fluid.equivalent_box(model.body_inertia[body], model.body_mass[body])
-    torque, force = box_fluid.forces(turning, moving, size, model.opt.density, model.opt.viscosity)
+    size = box_numpy.equivalent_box(model.body_inertia[body], model.body_mass[body])
+    torque, force = box_numpy.forces(turning, moving, size, model.opt.density, model.opt.viscosity)
     return joint_forces(model, data, body, centre, in_world(axes, force), in_world(axes, torque))
 
 
@@ -58,27 +45,11 @@ def on_ellipsoids(model: Any, data: Any, geom: Array) -> Array:
     body = model.geom_bodyid[geom]
     axes, centre = data.geom_xmat[geom].reshape(-1, 3, 3), data.geom_xpos[geom]
     turning, moving = velocity_in_medium(model, data, body, centre, axes)
-    size = ellipsoid_fluid.semi_axes(model.geom_type[geom], model.geom_size[geom])
+    size = ellipsoid_numpy.semi_axes(model.geom_type[geom], model.geom_size[geom])
     coefficient = model.geom_fluid[geom]
-    torque, force = ellipsoid_fluid.forces(
+    torque, force = ellipsoid_numpy.forces(
         turning, moving, size, coefficient, model.opt.density, model.opt.viscosity
     )
     share = coefficient[:, :1]
     force, torque = in_world(axes, share * force), in_world(axes, share * torque)
     return joint_forces(model, data, body, centre, force, torque)
-
-
-def velocity_in_medium(model: Any, data: Any, body: Array, point: Array, axes: Array) -> tuple[Array, Array]:
-    """Angular velocity of bodies, and velocity of points of theirs relative to the wind, in local axes."""
-    angular, linear = data.cvel[body, :3], data.cvel[body, 3:]
-    lever = point - data.subtree_com[model.body_rootid[body]]
-    relative = linear + cross_rows(angular, lever) - model.opt.wind
-    return in_local(axes, angular), in_local(axes, relative)
-
-
-def in_local(axes: Array, vectors: Array) -> Array:
-    return np.einsum("nji,nj->ni", axes, vectors)
-
-
-def in_world(axes: Array, vectors: Array) -> Array:
-    return np.einsum("nij,nj->ni", axes, vectors)

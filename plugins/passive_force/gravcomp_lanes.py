@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.passive_force.wrenches_lanes import all_off, joint_forces, wrench
+from dovetail.plugins.shared.wrenches_lanes import all_off, joint_forces, wrench
 
 
 def gravcomp(k: Kernel) -> None:

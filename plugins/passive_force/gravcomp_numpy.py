@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.passive_force.flags import all_off
-from dovetail.plugins.passive_force.wrenches import joint_forces
+from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 
 def gravcomp(model: Any, data: Any) -> None:

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dovetail.contracts.enums import DisableBit
-from dovetail.contracts.fields import Array
-from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_normalize
-from dovetail.plugins.shared.tree_numpy import FREE, single_dof
+from dovetail.plugins.shared.springs_numpy import spring_displacement
 
 
 def spring(model: Any, data: Any) -> None:
@@ -25,21 +21,3 @@ def spring(model: Any, data: Any) -> None:
     stiffness = model.jnt_stiffness[model.dof_jntid]
     data.qfrc_spring[:] = -stiffness * spring_displacement(model, data.qpos)
     data.qfrc_passive[:] += data.qfrc_spring
-
-
-def spring_displacement(model: Any, qpos: Array) -> Array:
-    """How far each dof of the joints with springs is from rest."""
-    displacement = np.zeros(model.nv)
-    single = single_dof(model.jnt_type)
-    at = model.jnt_qposadr[single]
-    displacement[model.jnt_dofadr[single]] = qpos[at] - model.qpos_spring[at]
-
-    for joint in np.flatnonzero(~single & (model.jnt_stiffness != 0.0)).tolist():
-        at, dof = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
-        if model.jnt_type[joint] == FREE:
-            displacement[dof : dof + 3] = qpos[at : at + 3] - model.qpos_spring[at : at + 3]
-            at, dof = at + 3, dof + 3
-        orientation = quat_normalize(qpos[at : at + 4].tolist())
-        rest = model.qpos_spring[at : at + 4].tolist()
-        displacement[dof : dof + 3] = quat_difference(orientation, rest)
-    return displacement

@@ -6,11 +6,10 @@ add to the joints' own in qfrc_spring and qfrc_damper. Compare the tendon part o
 
 from __future__ import annotations
 
-from typing import Any
-
-from dovetail.backends.lanes.kernel import Int, Kernel
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.tendon.rows_lanes import add_along
+from dovetail.plugins.shared.springs_lanes import stretch
+from dovetail.plugins.shared.tendons.rows_lanes import add_along
 
 
 def spring(k: Kernel) -> None:
@@ -29,10 +28,3 @@ def damper(k: Kernel) -> None:
         damping = m.tendon_damping[tendon]
         with k.when(k.any(damping != 0.0)):
             add_along(k, tendon, -damping * d.ten_velocity[tendon], d.qfrc_damper, d.qfrc_passive)
-
-
-def stretch(k: Kernel, tendon: Int) -> Any:
-    """How far a tendon is outside its spring's dead band: positive above, negative below."""
-    length = k.data.ten_length[tendon]
-    low, high = k.model.tendon_lengthspring[tendon]
-    return length - k.clip(length, low, high)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.springs_numpy import stretch
 from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
@@ -26,11 +27,6 @@ def damper(model: Any, data: Any) -> None:
     """Add the drag of moving tendons to qfrc_damper and qfrc_passive."""
     if not model.opt.disableflags & DisableBit.DAMPER:
         add_pull(model, data, -model.tendon_damping * data.ten_velocity, data.qfrc_damper)
-
-
-def stretch(model: Any, length: Array) -> Array:
-    """How far each tendon is outside its spring's dead band: positive above, negative below."""
-    return length - np.clip(length, model.tendon_lengthspring[:, 0], model.tendon_lengthspring[:, 1])
 
 
 def add_pull(model: Any, data: Any, pull: Array, own: Array) -> None:

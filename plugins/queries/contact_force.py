@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.contracts.fields import Array
 from dovetail.errors import UnknownIndexError
-from dovetail.plugins.body_forces.contact_forces import contact_forces
+from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
 
 
 def contact_force(model: Any, data: Any, contact_id: int) -> Array:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.factor_mass.ldl_numpy import solve
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
+from dovetail.plugins.shared.symmetric_numpy import multiply_symmetric
 from dovetail.plugins.shared.tree_numpy import BALL, FREE
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
@@ -164,15 +165,6 @@ def full_m(model: Any, data: Any) -> Array:
 def mul_m(model: Any, data: Any, vector: Array) -> Array:
     """Mass matrix times a vector (nv) (mj_mulM)."""
     return multiply_symmetric(model, data.M, vector)
-
-
-def multiply_symmetric(model: Any, lower: Array, vector: Array) -> Array:
-    """A symmetric matrix, its lower triangle stored like M, times a vector."""
-    row = np.repeat(np.arange(model.nv), model.M_rownnz)
-    column = model.M_colind
-    product = np.bincount(row, lower * vector[column], minlength=model.nv)
-    below = row != column
-    return product + np.bincount(column[below], (lower * vector[row])[below], minlength=model.nv)
 
 
 def solve_m(model: Any, data: Any, right: Array) -> Array:

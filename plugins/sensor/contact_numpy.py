@@ -17,11 +17,11 @@ import numpy as np
 
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.body_forces.contact_forces import contact_forces, in_world_axes
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.sensor.zones import inside_site
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 NONE, MINDIST, MAXFORCE, NETFORCE = range(4)

@@ -13,8 +13,8 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType, SensorType
-from dovetail.plugins.queries.motion_lanes import Frame, acceleration, object_frame, velocity
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
+from dovetail.plugins.shared.motion_lanes import Frame, acceleration, object_frame, velocity
 from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_multiply
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 

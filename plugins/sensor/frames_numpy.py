@@ -11,14 +11,14 @@ from typing import Any
 
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.queries.motion import (
+from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.shared.motion_numpy import (
     Frames,
     accelerations,
     object_frames,
     turned_into,
     velocities,
 )
-from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.shared.quaternions_numpy import IDENTITY, Quaternion, quat_conjugate, quat_multiply
 from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 

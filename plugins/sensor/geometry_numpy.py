@@ -15,14 +15,14 @@ import numpy as np
 
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.queries.motion import object_frames
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.zones import inside_site
+from dovetail.plugins.shared.motion_numpy import object_frames
 
 
 def rangefinder(model: Any, data: Any) -> None:
     """Distance along the site's z axis to the nearest geom."""
-    from dovetail.plugins.queries.ray import ray
+    from dovetail.plugins.shared.geometry.ray_numpy import ray
 
     sensors = sensors_of(model, SensorType.RANGEFINDER)
     readings = []
@@ -69,7 +69,7 @@ def direction(segment: Array) -> Array:
 
 def nearest(model: Any, data: Any, sensor: int) -> tuple[float, Array]:
     """Distance and segment between the nearest geoms of a sensor's two objects, if below its cutoff."""
-    from dovetail.plugins.queries.distance import geom_distance
+    from dovetail.plugins.shared.geometry.distance_numpy import geom_distance
 
     cutoff = float(model.sensor_cutoff[sensor])
     best, segment = cutoff, np.zeros(6)

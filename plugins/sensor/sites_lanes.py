@@ -13,14 +13,14 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.queries.motion_lanes import (
+from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
+from dovetail.plugins.shared.motion_lanes import (
     Frame,
     acceleration,
     force_moved_to,
     object_frame,
     velocity,
 )
-from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
 from dovetail.plugins.shared.vectors_lanes import Vector
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.queries.motion import (
+from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.shared.motion_numpy import (
     Frames,
     accelerations,
     force_moved_to,
@@ -19,7 +20,6 @@ from dovetail.plugins.queries.motion import (
     turned_into,
     velocities,
 )
-from dovetail.plugins.sensor.readings import sensors_of, write
 
 
 def accelerometer(model: Any, data: Any) -> None:

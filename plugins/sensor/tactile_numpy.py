@@ -18,10 +18,10 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.distance_fields import has_field, signed_distance
-from dovetail.plugins.queries.motion import velocities
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.distance_fields_numpy import has_field, signed_distance
+from dovetail.plugins.shared.motion_numpy import velocities
 from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
 
 MAX_DEPTH = 0.05

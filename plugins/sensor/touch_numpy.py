@@ -13,9 +13,9 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.body_forces.contact_forces import contact_forces
 from dovetail.plugins.sensor.readings import sensors_of, write
 from dovetail.plugins.sensor.zones import meets_sites
+from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
 
 
 def touch(model: Any, data: Any) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.energy.standard_lanes import kinetic_energy, potential_energy
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
+from dovetail.plugins.shared.energy_lanes import kinetic_energy, potential_energy
 
 
 def subtreecom(k: Kernel) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.energy.standard_numpy import kinetic_energy, potential_energy
 from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
 
 
 def subtreecom(model: Any, data: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, EqType, ObjType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.append import COUNTS, ENTRY_FIELDS, ROW_FIELDS, finish_structure
+from dovetail.plugins.shared.rows.append_numpy import COUNTS, ENTRY_FIELDS, ROW_FIELDS, finish_structure
 from dovetail.plugins.sleep.rings_numpy import FULLY_AWAKE, at_rest, write_lists
 from dovetail.plugins.tendon.paths_numpy import Row, is_sparse, jacobian_row, write_sparse
 

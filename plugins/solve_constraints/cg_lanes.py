@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Kernel
-from dovetail.plugins.constraint_lanes import DofRows, Links
-from dovetail.plugins.factor_mass.ldl_lanes import solve
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.cost_lanes import link_cost
+from dovetail.plugins.shared.ldl_lanes import solve
+from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
+from dovetail.plugins.shared.solver.cost_lanes import link_cost
 from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.solver.sparse_numpy import inverse_mass
 from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
-from dovetail.plugins.solve_constraints.sparse_numpy import inverse_mass
 
 
 def solve_constraints(model: Any, data: Any) -> None:

@@ -23,10 +23,10 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
+from dovetail.plugins.shared.solver.cost_lanes import Link, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
-from dovetail.plugins.solve_constraints.cost_lanes import Link, Values, always_zero
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 """Entries of a symmetric 6 x 6 matrix that are stored."""

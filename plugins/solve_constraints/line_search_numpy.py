@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.cost_numpy import Cones
+from dovetail.plugins.shared.solver.cost_numpy import Cones
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
 
 

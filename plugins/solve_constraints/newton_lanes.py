@@ -17,10 +17,8 @@ import attrs
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.constraint_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
-from dovetail.plugins.shared.tree_lanes import add_to_parents
-from dovetail.plugins.shared.vectors_lanes import dot
-from dovetail.plugins.solve_constraints.cost_lanes import (
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.solver.cost_lanes import (
     DofCost,
     Link,
     equality_cost,
@@ -31,6 +29,8 @@ from dovetail.plugins.solve_constraints.cost_lanes import (
     write_force,
     write_weight,
 )
+from dovetail.plugins.shared.tree_lanes import add_to_parents
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import Hessian, apart, has_ends
 
 FARTHEST = 1e20

@@ -15,11 +15,11 @@ import numpy as np
 from dovetail.contracts.enums import Cone
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.cost_numpy import CONE, QUADRATIC, cone_hessians
+from dovetail.plugins.shared.solver.cost_numpy import CONE, QUADRATIC, cone_hessians
+from dovetail.plugins.shared.solver.sparse_numpy import uses_sparse_jacobian
 from dovetail.plugins.solve_constraints.fill_numpy import newton_entries
 from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
-from dovetail.plugins.solve_constraints.sparse_numpy import uses_sparse_jacobian
 
 
 def solve_constraints(model: Any, data: Any) -> None:

@@ -18,11 +18,10 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Field, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.vectors_lanes import dot
-from dovetail.plugins.solve_constraints.cost_lanes import write_force
-from dovetail.plugins.solve_constraints.dual_lanes import (
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.solver.cost_lanes import write_force
+from dovetail.plugins.shared.solver.dual_lanes import (
     SCALAR,
     UNBOUNDED,
     Dual,
@@ -31,8 +30,9 @@ from dovetail.plugins.solve_constraints.dual_lanes import (
     base_force,
     edges,
 )
+from dovetail.plugins.shared.solver.qcqp_lanes import minimise_in_ball
+from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.pgs_numpy import WORSE
-from dovetail.plugins.solve_constraints.qcqp_lanes import minimise_in_ball
 
 
 def solve_constraints(k: Kernel) -> None:

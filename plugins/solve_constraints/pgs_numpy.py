@@ -14,8 +14,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.dual_numpy import Dual, Visit, gauss_seidel
-from dovetail.plugins.solve_constraints.qcqp_numpy import minimise_in_ellipsoid
+from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
+from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
 
 
 def solve_constraints(model: Any, data: Any) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.solve_constraints.cost_numpy import SATISFIED
-from dovetail.plugins.solve_constraints.dual_numpy import write_dual_matrix
+from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
+from dovetail.plugins.shared.solver.dual_numpy import write_dual_matrix
+from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
 from dovetail.plugins.solve_constraints.line_search_numpy import Line, minimise_along
 from dovetail.plugins.solve_constraints.problem_numpy import (
     Point,
@@ -27,7 +28,6 @@ from dovetail.plugins.solve_constraints.problem_numpy import (
     starting_acceleration,
     whole_problem,
 )
-from dovetail.plugins.solve_constraints.statistics_numpy import Iteration, changes, record
 
 
 class Method(Protocol):

@@ -13,9 +13,9 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.solve_constraints.cost_numpy import Rows, evaluate, rows_of
-from dovetail.plugins.solve_constraints.dual_numpy import whole_scale
-from dovetail.plugins.solve_constraints.sparse_numpy import (
+from dovetail.plugins.shared.solver.cost_numpy import Rows, evaluate, rows_of
+from dovetail.plugins.shared.solver.dual_numpy import whole_scale
+from dovetail.plugins.shared.solver.sparse_numpy import (
     jacobian,
     joint_forces,
     mass_matrix,

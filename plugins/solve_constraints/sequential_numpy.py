@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.solve_constraints.dual_numpy import Dual, Visit, gauss_seidel
+from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
 from dovetail.plugins.solve_constraints.pgs_numpy import visit_row
 
 NO_FRICTION = 1e-12

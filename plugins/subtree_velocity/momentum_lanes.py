@@ -8,8 +8,8 @@ centre, less lever × momentum. World axes. Compare mj_subtreeVel.
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Int, Kernel
-from dovetail.plugins.queries.motion_lanes import force_moved_to
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.motion_lanes import force_moved_to
 from dovetail.plugins.shared.spatial_lanes import inertia_times
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector

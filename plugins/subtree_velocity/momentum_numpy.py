@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.queries.motion import force_moved_to
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.motion_numpy import force_moved_to
 from dovetail.plugins.shared.spatial_numpy import inertia_times
 from dovetail.plugins.shared.tree_numpy import add_to_parents
 

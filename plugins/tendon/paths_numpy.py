@@ -19,8 +19,8 @@ import numpy as np
 from dovetail.contracts.enums import Jacobian, WrapType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tendons.wrapping_numpy import wrap
 from dovetail.plugins.shared.vectors_numpy import cross_rows
-from dovetail.plugins.tendon.wrapping import wrap
 
 JOINT, PULLEY, SITE, CYLINDER = map(int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))
 ON_SITE, ON_PULLEY = -1, -2

@@ -6,7 +6,7 @@ import attrs
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
 from dovetail.plugins.shared.records import siblings
-from dovetail.plugins.transfers import MOMENTS
+from dovetail.plugins.shared.transfers import MOMENTS
 
 
 @hookimpl

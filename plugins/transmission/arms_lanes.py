@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
-from dovetail.plugins.contact_lanes import Contacts
+from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
+from dovetail.plugins.shared.moments.layout import BOTH, OTHER, OWN
+from dovetail.plugins.shared.moments.rows_lanes import moment_entries
 from dovetail.plugins.shared.quaternions_lanes import quat_difference, quat_multiply
+from dovetail.plugins.shared.tendons.rows_lanes import entry
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
-from dovetail.plugins.tendon.rows_lanes import entry
-from dovetail.plugins.transmission.rows_lanes import moment_entries
-from dovetail.plugins.transmission.structure import BOTH, OTHER, OWN
 
 
 def tendon_arm(k: Kernel, actuator: Int) -> None:

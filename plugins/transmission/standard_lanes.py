@@ -13,6 +13,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import JointType, TrnType
+from dovetail.plugins.shared.moments.rows_lanes import row_addresses
 from dovetail.plugins.shared.quaternions_lanes import (
     quat_conjugate,
     quat_normalize,
@@ -21,7 +22,6 @@ from dovetail.plugins.shared.quaternions_lanes import (
 )
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.transmission.arms_lanes import body_arm, crank_arm, site_arm, tendon_arm
-from dovetail.plugins.transmission.rows_lanes import row_addresses
 
 
 def transmission(k: Kernel) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.tendon.rows_lanes import entry, row_entries
-from dovetail.plugins.transmission.rows_lanes import moment_entries
+from dovetail.plugins.shared.moments.rows_lanes import moment_entries
+from dovetail.plugins.shared.tendons.rows_lanes import entry, row_entries
 
 
 def transmission_velocity(k: Kernel) -> None:

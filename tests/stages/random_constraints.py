@@ -7,7 +7,7 @@ import numpy as np
 import dovetail
 from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.types import Data, Model
-from dovetail.plugins.solve_constraints.sparse_numpy import inverse_mass, jacobian
+from dovetail.plugins.shared.solver.sparse_numpy import inverse_mass, jacobian
 
 _BODIES = "".join(
     f'<body pos="{i} 0 1"><freejoint/><geom size=".2 .1 .05" type="box" density="400"/>'

@@ -17,7 +17,7 @@ from dovetail.errors import RowResultError
 from dovetail.plugin import Implementation
 from dovetail.plugins.actuation import rows
 from dovetail.plugins.actuator_dynamics.muscle_numpy import rising_share, smooth_step
-from dovetail.plugins.actuator_gain.muscle_numpy import force_by_length, force_by_velocity
+from dovetail.plugins.shared.muscle_numpy import force_by_length, force_by_velocity
 from dovetail.registry import build_registry
 
 FIELDS = ("actuator_length", "actuator_velocity", "act_dot", "actuator_force", "qfrc_actuator", "qacc")

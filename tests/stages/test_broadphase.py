@@ -10,9 +10,9 @@ import pytest
 import dovetail
 from dovetail.errors import CapacityError
 from dovetail.plugins.broadphase import all_pairs_numpy, sweep_numpy
-from dovetail.plugins.broadphase.candidates_numpy import bounding_boxes, geom_margins
-from dovetail.plugins.broadphase.pairs_numpy import BLOCK, every_pair, unordered_pairs
 from dovetail.plugins.kinematics.tree_numpy import kinematics
+from dovetail.plugins.shared.contacts.candidates_numpy import bounding_boxes, geom_margins
+from dovetail.plugins.shared.contacts.index_pairs_numpy import BLOCK, every_pair, unordered_pairs
 
 IMPLEMENTATIONS = {"sweep": sweep_numpy.broadphase, "all_pairs": all_pairs_numpy.broadphase}
 TWO_BODIES = """

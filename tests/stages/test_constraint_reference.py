@@ -9,11 +9,11 @@ import pytest
 
 import dovetail
 from dovetail.contracts.enums import ConstraintType
-from dovetail.plugins.body_forces.contact_forces import from_pyramid
 from dovetail.plugins.constraint_reference.standard_numpy import constraint_reference, row_products
-from dovetail.plugins.constraint_rows.append import append_rows
 from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
+from dovetail.plugins.shared.contacts.contact_forces_numpy import from_pyramid
+from dovetail.plugins.shared.rows.append_numpy import append_rows
 
 XML = """<mujoco><worldbody><body><joint type="slide"/><joint axis="0 1 0"/><geom size=".1"/></body></worldbody>
 </mujoco>"""

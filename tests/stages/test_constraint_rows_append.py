@@ -10,14 +10,14 @@ import pytest
 import dovetail
 from dovetail.contracts.enums import ConstraintType
 from dovetail.plugins.com_position.tree_numpy import com_position
-from dovetail.plugins.constraint_rows.append import append_rows
 from dovetail.plugins.constraint_rows.contact_numpy import contact
 from dovetail.plugins.constraint_rows.equality_numpy import equality
 from dovetail.plugins.constraint_rows.frictionloss_numpy import frictionloss
 from dovetail.plugins.constraint_rows.limit_numpy import limit
-from dovetail.plugins.constraint_rows.sparse_rows import SparseRows
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.queries.dense import dense_jacobian
+from dovetail.plugins.shared.rows.append_numpy import append_rows
+from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
 
 XML = """<mujoco><worldbody>
 <body name="a"><joint name="x" type="slide" frictionloss=".1" {x}/><geom name="ga" size=".1"/></body>

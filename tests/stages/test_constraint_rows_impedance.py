@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.plugins.constraint_rows.impedance import impedance, safe_solimp
-from dovetail.plugins.constraint_rows.sparse_rows import merged, supernodes
+from dovetail.plugins.shared.rows.impedance_numpy import impedance, safe_solimp
+from dovetail.plugins.shared.rows.sparse_rows_numpy import merged, supernodes
 
 CURVES = [
     (0.2, 0.9, 0.1, 0.5, 2.0),

@@ -12,8 +12,8 @@ from smooth_reference import worst_error
 from trees import random_tree
 
 import dovetail
-from dovetail.plugins.derivative.pattern import address, related
 from dovetail.plugins.integrate import implicit_numpy, implicitfast_numpy
+from dovetail.plugins.shared.derivative.pattern import address, related
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.plugins.queries.distance import geom_distance
+from dovetail.plugins.shared.geometry.distance_numpy import geom_distance
 
 TOLERANCE = 1e-8
 """Metres, of the distance and of the segment's ends."""

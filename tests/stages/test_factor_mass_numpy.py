@@ -12,7 +12,7 @@ from smooth_reference import load
 from trees import random_tree
 
 from dovetail.plugins.factor_mass import ldl_numpy
-from dovetail.plugins.factor_mass.ldl_numpy import factor, solve
+from dovetail.plugins.shared.ldl_numpy import factor, solve
 
 
 def dense(model: Any, entries: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from sensor_reference import filled, forward  # noqa: E402
 
 from dovetail.compare.oracle import model_from_mujoco  # noqa: E402
 from dovetail.contracts.enums import ObjType  # noqa: E402
-from dovetail.plugins.queries.motion import object_acceleration, object_velocity  # noqa: E402
+from dovetail.plugins.shared.motion_numpy import object_acceleration, object_velocity  # noqa: E402
 
 TOLERANCE = 1e-12
 """Relative to the largest component: rounding of different orders of summation."""

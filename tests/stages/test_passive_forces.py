@@ -12,7 +12,7 @@ from beside_mujoco import Pair
 
 import dovetail
 from dovetail.errors import ValidationError
-from dovetail.plugins.passive_force import box_fluid, ellipsoid_fluid
+from dovetail.plugins.shared.fluid import box_numpy, ellipsoid_numpy
 
 FIELDS = (
     "qfrc_spring",
@@ -183,7 +183,7 @@ def test_lift_and_added_mass_do_no_work() -> None:
     random = np.random.default_rng(2)
     turning, moving = random.normal(size=(2, 50, 3))
     coefficient: Any = np.hstack([np.ones((50, 1)), np.zeros((50, 3)), random.uniform(size=(50, 8))])
-    torque, force = ellipsoid_fluid.forces(
+    torque, force = ellipsoid_numpy.forces(
         turning, moving, random.uniform(0.1, 1.0, size=(50, 3)), coefficient, 1000.0, 0.0
     )
     power = np.einsum("ij,ij->i", torque, turning) + np.einsum("ij,ij->i", force, moving)
@@ -194,4 +194,4 @@ def test_equivalent_box_of_a_box_is_the_box() -> None:
     size: Any = np.array([[0.2, 0.5, 0.9]])
     squares = np.square(size)
     inertia = 3.0 / 12.0 * (squares.sum() - squares)
-    np.testing.assert_allclose(box_fluid.equivalent_box(inertia, np.array([3.0])), size, rtol=1e-12)
+    np.testing.assert_allclose(box_numpy.equivalent_box(inertia, np.array([3.0])), size, rtol=1e-12)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import dovetail
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.queries.ray import multi_ray, ray, ray_geom, ray_hfield, ray_mesh
+from dovetail.plugins.shared.geometry.ray_numpy import multi_ray, ray, ray_geom, ray_hfield, ray_mesh
 
 mujoco = pytest.importorskip("mujoco")
 

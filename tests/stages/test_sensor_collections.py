@@ -46,7 +46,7 @@ def files(package: str, *below: str) -> dict[str, Path]:
 FILES = files("gymnasium", "envs", "mujoco", "assets") | files("dm_control", "suite")
 WITH_SENSORS = [name for name, path in FILES.items() if "<sensor>" in path.read_text()]
 STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "time")
-HAS_RAYS = find_spec("dovetail.plugins.queries.ray") is not None
+HAS_RAYS = find_spec("dovetail.plugins.shared.geometry.ray_numpy") is not None
 
 
 @cache

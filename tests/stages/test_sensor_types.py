@@ -188,8 +188,8 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> Any:
             return mujoco.mj_geomDistance(mj_model, mj_data, geom1, geom2, distmax, fromto), fromto
 
         ray.ray, distance.geom_distance = cast, between  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "dovetail.plugins.queries.ray", ray)
-        monkeypatch.setitem(sys.modules, "dovetail.plugins.queries.distance", distance)
+        monkeypatch.setitem(sys.modules, "dovetail.plugins.shared.geometry.ray_numpy", ray)
+        monkeypatch.setitem(sys.modules, "dovetail.plugins.shared.geometry.distance_numpy", distance)
 
     return install
 

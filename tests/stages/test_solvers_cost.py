@@ -14,7 +14,7 @@ from constraint_zoo import shaken, zoo  # noqa: E402
 from solver_reference import copied, error  # noqa: E402
 
 from dovetail.contracts.types import Data, Model  # noqa: E402
-from dovetail.plugins.solve_constraints.cost_numpy import (  # noqa: E402
+from dovetail.plugins.shared.solver.cost_numpy import (  # noqa: E402
     cone_hessians,
     constraint_cost,
     constraint_forces,

@@ -11,7 +11,7 @@ import pytest
 
 import dovetail
 from dovetail.plugins.integrate.advance_numpy import move
-from dovetail.plugins.tendon.drift import body_drifts, tendon_drift
+from dovetail.plugins.shared.tendons.drift_numpy import body_drifts, tendon_drift
 
 FIELDS = ("M", "qM", "qLD", "qLDiagInv", "qfrc_bias", "energy", "qacc", "ten_velocity", "ten_length")
 

@@ -26,7 +26,7 @@ from dovetail.errors import DovetailError
 from dovetail.implementation import Implementation
 from dovetail.plan import Plan
 from dovetail.planner import compile_plan
-from dovetail.plugins.constraint_rows.append import append_rows
+from dovetail.plugins.shared.rows.append_numpy import append_rows
 from dovetail.registry import Registry, default_registry
 
 STEPS = 20

@@ -15,7 +15,7 @@ from dovetail.backends.taichi.backend import _model_places
 from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugin import Implementation
-from dovetail.plugins.contact_lanes import ABSENT, Contacts, Pairs, pairs_of
+from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Contacts, Pairs, pairs_of
 from dovetail.registry import default_registry
 
 WIDTHS = {

@@ -23,8 +23,8 @@ from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.implementation import Implementation
-from dovetail.plugins.constraint_lanes import DofRows, Links
-from dovetail.plugins.contact_lanes import pairs_of
+from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
+from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
 from dovetail.registry import default_registry
 
 SCENE = """

@@ -14,9 +14,9 @@ import dovetail
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.taichi.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
-from dovetail.plugins import contact_lanes
 from dovetail.plugins.broadphase import stretches_lanes as stretches
-from dovetail.plugins.contact_lanes import pairs_of
+from dovetail.plugins.shared.contacts import contacts_lanes
+from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
 
 pytest.importorskip("quadrants")
 
@@ -73,10 +73,10 @@ def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs(runtime:
 def test_large_models_have_room_for_what_is_usual_only() -> None:
     model = dovetail.loads(spheres(120))
     assert pairs_of(model).capacity == 120 + 120 * 119 // 2
-    contacts = contact_lanes.Contacts(kernel_of(model))
-    assert contacts.capacity == contact_lanes.LEAST_ROOM
+    contacts = contacts_lanes.Contacts(kernel_of(model))
+    assert contacts.capacity == contacts_lanes.LEAST_ROOM
     assert contacts.may_lack_room
-    few = contact_lanes.Contacts(kernel_of(dovetail.loads(spheres(3))))
+    few = contacts_lanes.Contacts(kernel_of(dovetail.loads(spheres(3))))
     assert (few.capacity, few.may_lack_room) == (6, False)
 
 
@@ -93,8 +93,8 @@ def test_no_contact_is_lost_when_one_tile_outgrows_its_room(
     """Balls that lie apart have a contact each; in one world they are pushed together."""
     model = dovetail.loads(spheres(4))
     roomy = run_spheres(model, nstep=12)
-    monkeypatch.setattr(contact_lanes, "LEAST_ROOM", 4)
-    monkeypatch.setattr(contact_lanes, "ROOM_PER_GEOM", 0)
+    monkeypatch.setattr(contacts_lanes, "LEAST_ROOM", 4)
+    monkeypatch.setattr(contacts_lanes, "ROOM_PER_GEOM", 0)
     with caplog.at_level(logging.WARNING):
         tight = run_spheres(model, nstep=12)
     assert "1 of 2 tiles have more contacts than the kernel has room for" in caplog.text

@@ -15,8 +15,8 @@ from lane_zoo import zoo
 
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.constraint_lanes import SOURCES, DofRows, Links, RowTable, link_table
-from dovetail.plugins.contact_lanes import pairs_of
+from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
+from dovetail.plugins.shared.rows.rows_lanes import SOURCES, DofRows, Links, RowTable, link_table
 
 NWORLD = 5
 TOLERANCE = 1e-8

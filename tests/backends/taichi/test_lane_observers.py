@@ -20,7 +20,7 @@ from lane_observed import (
 
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.transmission.structure import moment_structure
+from dovetail.plugins.shared.moments.layout import moment_structure
 
 NWORLD = 11
 """More than a tile holds, and no multiple of it."""

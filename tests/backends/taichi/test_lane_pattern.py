@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel, Layout
-from dovetail.plugins.constraint_lanes import Links
+from dovetail.plugins.shared.rows.rows_lanes import Links
 from dovetail.plugins.solve_constraints import hessian_lanes
 from dovetail.plugins.solve_constraints.hessian_lanes import (
     Hessian,

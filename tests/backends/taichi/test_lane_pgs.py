@@ -28,8 +28,8 @@ from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planner import compile_plan
-from dovetail.plugins.constraint_lanes import DofRows, Links
-from dovetail.plugins.solve_constraints.dual_lanes import CHUNK, fixed_order, spans_of
+from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
+from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, spans_of
 
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
 """Largest error relative to the largest number of a world's field. Measured: 2e-13 and 2e-5. Sweeps stop short of the

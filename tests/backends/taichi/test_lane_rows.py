@@ -24,7 +24,7 @@ from lane_zoo import zoo
 from dovetail.backends.lanes.functions import power
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS
-from dovetail.plugins.constraint_lanes import DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
 from dovetail.plugins.shared.vectors_lanes import dot
 
 TOLERANCE = 1e-9

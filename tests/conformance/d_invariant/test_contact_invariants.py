@@ -13,7 +13,7 @@ from dovetail.contracts.enums import Cone, ConstraintType, DisableBit, EnableBit
 from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
 from dovetail.plugins.queries.inverse_dynamics import inverse
-from dovetail.plugins.smooth_acceleration.standard_numpy import cartesian_forces
+from dovetail.plugins.shared.cartesian_forces_numpy import cartesian_forces
 
 CONES = [pytest.param(cone, id=cone.name.lower()) for cone in Cone]
 FINE = 'tolerance="1e-14" iterations="300"'

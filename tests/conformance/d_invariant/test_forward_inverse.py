@@ -11,7 +11,7 @@ from moving_models import machine
 import dovetail
 from dovetail.contracts.enums import EnableBit, Integrator
 from dovetail.plugins.queries.inverse_dynamics import inverse
-from dovetail.plugins.smooth_acceleration.standard_numpy import cartesian_forces
+from dovetail.plugins.shared.cartesian_forces_numpy import cartesian_forces
 
 LANDING = """<mujoco><option timestep=".004" cone="{cone}" tolerance="1e-14" iterations="200">
   <flag fwdinv="enable"/></option>

@@ -14,15 +14,10 @@ from random_constraints import random_problem
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import Data, Model
 from dovetail.plugins.islands.components_numpy import islands
-from dovetail.plugins.solve_constraints import (
-    cg_numpy,
-    newton_numpy,
-    pgs_numpy,
-    sequential_numpy,
-    sparse_numpy,
-)
-from dovetail.plugins.solve_constraints.cost_numpy import constraint_forces, rows_of
-from dovetail.plugins.solve_constraints.sparse_numpy import jacobian, mass_matrix
+from dovetail.plugins.shared.solver import sparse_numpy
+from dovetail.plugins.shared.solver.cost_numpy import constraint_forces, rows_of
+from dovetail.plugins.shared.solver.sparse_numpy import jacobian, mass_matrix
+from dovetail.plugins.solve_constraints import cg_numpy, newton_numpy, pgs_numpy, sequential_numpy
 
 Solver = Callable[[Any, Any], None]
 EXACT: dict[str, Solver] = {

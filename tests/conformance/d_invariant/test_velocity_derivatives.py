@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 import dovetail
 from dovetail.contracts.enums import Integrator
-from dovetail.plugins.derivative.velocity_numpy import derivative, force_velocity
+from dovetail.plugins.derivative.analytic_numpy import derivative
 from dovetail.plugins.queries.jacobian import full_m
 from dovetail.plugins.queries.partial import VELOCITY, run_stages
+from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
 from dovetail.simulation import plan_for
 
 Matrix = NDArray[np.float64]

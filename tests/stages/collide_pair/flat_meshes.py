@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import dovetail
 from dovetail.mjcf import hull, inertia
 from dovetail.mjcf.qhull_lists import UnknownListsError
-from dovetail.plugins.collide_pair import support_numpy
+from dovetail.plugins.shared.geometry import support_numpy
 
 Array = NDArray[Any]
 Poses = Callable[[Any, int, int], Iterator[Array]]

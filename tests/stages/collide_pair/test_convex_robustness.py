@@ -10,9 +10,9 @@ import pytest
 import dovetail
 from dovetail.plugins.collide_pair.convex_numpy import convex
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, convex_records
-from dovetail.plugins.collide_pair.gjk_numpy import segment_weights, tetrahedron_weights, triangle_weights
-from dovetail.plugins.collide_pair.support_numpy import geom_shape
-from dovetail.plugins.queries.distance import geom_distance
+from dovetail.plugins.shared.geometry.distance_numpy import geom_distance
+from dovetail.plugins.shared.geometry.gjk_numpy import segment_weights, tetrahedron_weights, triangle_weights
+from dovetail.plugins.shared.geometry.support_numpy import geom_shape
 
 CUBE = " ".join(f"{x} {y} {z}" for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1))
 SHAPES = {

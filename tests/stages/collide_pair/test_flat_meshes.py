@@ -27,8 +27,8 @@ from flat_meshes import (  # noqa: E402
     tilted,
 )
 
-from dovetail.plugins.collide_pair.hulls import HullGraph  # noqa: E402
-from dovetail.plugins.collide_pair.support_numpy import HullClimb  # noqa: E402
+from dovetail.plugins.shared.geometry.hulls_numpy import HullGraph  # noqa: E402
+from dovetail.plugins.shared.geometry.support_numpy import HullClimb  # noqa: E402
 
 SENSITIVE = {
     "prism of 6": "order and axes",

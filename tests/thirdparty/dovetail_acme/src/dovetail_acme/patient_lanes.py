@@ -13,8 +13,8 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.constraint_lanes import EQUALITY, PYRAMID, DofRows, Links
-from dovetail.plugins.solve_constraints.dual_lanes import UNBOUNDED, Dual, Few, ItemKind, edges
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.solver.dual_lanes import UNBOUNDED, Dual, Few, ItemKind, edges
 
 SWEEPS = 400
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.contact_lanes import LaneContact
+from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact
 from dovetail.plugins.shared.vectors_lanes import dot, vector
 from dovetail_acme.tripods_numpy import FEET, SPREAD
 

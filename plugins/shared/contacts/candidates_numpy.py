@@ -1,0 +1,266 @@
+"""From pairs of geoms to the list of candidates: filters, explicit pairs, order.
+
+A pair found by its boxes is a candidate when its contact masks meet, its bodies may collide, no explicit pair
+names the same geoms, and the bounding spheres come as close as the margins allow. Explicit pairs only have to
+be close enough. World frame. Compare filterBodyPair, mj_collideGeoms and mj_collideTree.
+
+Margins are widened to their sum here, because the rule that combines them belongs to the narrowphase: no rule
+may ask for more than the sum. Geoms that are not at a finite place are left out, with a warning. A difference
+from MuJoCo 3.4: it sorts box ends in single precision, so a pair that is within such rounding of its margin may or
+may not be found there; here it is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, every_pair
+from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
+
+PLANE = int(GeomType.PLANE)
+
+
+class Bounds(NamedTuple):
+    """Boxes around bounding spheres, one row per geom."""
+
+    low: Array
+    high: Array
+
+    def overlap(self, first: Array, second: Array) -> Array:
+        """Which pairs of boxes have a point in common."""
+        meet = self.low[first] <= self.high[second]
+        meet &= self.low[second] <= self.high[first]
+        return np.all(meet, axis=1)
+
+
+Search = Callable[[Array, Array, Bounds], Pairs]
+"""How pairs of overlapping boxes are found: geoms, which of them move, the boxes of all."""
+
+
+def write_candidates(model: Any, data: Any, search: Search) -> None:
+    """Write ncandidate, candidate_geom and candidate_pair."""
+    data.ncandidate = 0
+    if model.opt.disableflags & (DisableBit.CONSTRAINT | DisableBit.CONTACT):
+        return
+    geoms, pair = explicit_candidates(model, data)
+    found = [geoms]
+    total = len(geoms)
+    for block in found_pairs(model, data, search):
+        total += len(block)
+        data.reserve(ncandidate_max=total)
+        found.append(block)
+    geoms = np.concatenate(found)
+    pair = np.concatenate([pair, np.full(total - len(pair), -1)])
+    order = report_order(model, geoms, pair)
+    data.reserve(ncandidate_max=total)
+    data.candidate_geom[:total] = by_type(model, geoms[order])
+    data.candidate_pair[:total] = pair[order]
+    data.ncandidate = total
+
+
+def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:
+    """Geoms and ids of the explicit pairs that are close enough."""
+    if not model.npair:
+        return np.zeros((0, 2), int), np.zeros(0, int)
+    geoms = np.stack([model.pair_geom1, model.pair_geom2], axis=1).astype(int).reshape(-1, 2)
+    finite = finite_geoms(data)
+    pair = np.flatnonzero(finite[geoms].all(axis=1))
+    first, second = by_type(model, geoms[pair]).T
+    near = in_reach(model, data, first, second, pair_margins(model)[pair])
+    return geoms[pair[near]], pair[near]
+
+
+def found_pairs(model: Any, data: Any, search: Search) -> Iterator[Array]:
+    """Blocks (n, 2) of candidates that no explicit pair asks for."""
+    finite = finite_geoms(data)
+    warn_of_lost_geoms(model, finite)
+    usable = colliding_geoms(model) & finite
+    plane = model.geom_type == PLANE
+    moves = model.body_weldid[model.geom_bodyid] != 0
+    shapes, planes = np.flatnonzero(usable & ~plane), np.flatnonzero(usable & plane)
+    reach = geom_margins(model)
+    for source in (
+        search(shapes, moves[shapes], bounding_boxes(model, data, reach)),
+        every_pair(planes, shapes),
+    ):
+        for first, second in source:
+            keep = may_collide(model, first, second)
+            first, second = first[keep], second[keep]
+            keep = close_enough(model, data, first, second, reach[first] + reach[second])
+            yield by_body(model, np.stack([first[keep], second[keep]], axis=1).astype(np.int32))
+
+
+# ---- who may collide --------------------------------------------------------------------------------------
+
+
+def colliding_geoms(model: Any) -> Array:
+    """Geoms with any contact bit, on bodies with any."""
+    geom = (model.geom_contype | model.geom_conaffinity) != 0
+    body = (model.body_contype | model.body_conaffinity) != 0
+    return geom & body[model.geom_bodyid]
+
+
+def may_collide(model: Any, first: Array, second: Array) -> Array:
+    """Which pairs pass the masks, the tree, the exclusions and the explicit pairs."""
+    body1, body2 = model.geom_bodyid[first], model.geom_bodyid[second]
+    allowed = masks_meet(model.geom_contype, model.geom_conaffinity, first, second)
+    allowed &= masks_meet(model.body_contype, model.body_conaffinity, body1, body2)
+    allowed &= ~related(model, body1, body2)
+    if model.nexclude:
+        allowed &= ~np.isin(signature(body1, body2), model.exclude_signature.astype(np.uint32))
+    if model.npair:
+        explicit = unordered_key(model.pair_geom1, model.pair_geom2, model.ngeom)
+        allowed &= ~np.isin(unordered_key(first, second, model.ngeom), explicit)
+    return allowed
+
+
+def masks_meet(contype: Array, conaffinity: Array, first: Array, second: Array) -> Array:
+    """Whether one's type shares a bit with the other's affinity."""
+    return ((contype[first] & conaffinity[second]) | (contype[second] & conaffinity[first])) != 0
+
+
+def related(model: Any, body1: Array, body2: Array) -> Array:
+    """Bodies that are one rigid piece, or parent and child (unless filterparent is off, or one cannot move)."""
+    weld1, weld2 = model.body_weldid[body1], model.body_weldid[body2]
+    same = weld1 == weld2
+    if model.opt.disableflags & DisableBit.FILTERPARENT:
+        return same
+    parent = model.body_weldid[model.body_parentid]
+    adjacent = (weld1 == parent[weld2]) | (weld2 == parent[weld1])
+    return same | (adjacent & (weld1 != 0) & (weld2 != 0))
+
+
+def signature(body1: Array, body2: Array) -> Array:
+    """Two bodies in one number as exclude_signature has it: the smaller id times 65536 plus the larger."""
+    low, high = np.minimum(body1, body2), np.maximum(body1, body2)
+    return (low.astype(np.uint32) << np.uint32(16)) + high.astype(np.uint32)
+
+
+def unordered_key(first: Array, second: Array, count: int) -> Array:
+    """One number per pair of ids below `count`, whichever comes first."""
+    return np.minimum(first, second).astype(np.int64) * count + np.maximum(first, second)
+
+
+# ---- who is near ------------------------------------------------------------------------------------------
+
+
+def geom_margins(model: Any) -> Array:
+    """What each geom adds to the distance at which its contacts are looked for."""
+    if model.opt.enableflags & EnableBit.OVERRIDE:
+        return np.full(model.ngeom, 0.5 * max(float(model.opt.o_margin), 0.0))
+    return np.maximum(model.geom_margin, 0.0)
+
+
+def pair_margins(model: Any) -> Array:
+    """Distance at which contacts of each explicit pair are looked for."""
+    if model.opt.enableflags & EnableBit.OVERRIDE:
+        return np.full(model.npair, float(model.opt.o_margin))
+    return np.array(model.pair_margin)
+
+
+def bounding_boxes(model: Any, data: Any, reach: Array) -> Bounds:
+    """Boxes around the bounding spheres, widened by `reach`."""
+    half = (model.geom_rbound + reach)[:, None]
+    return Bounds(data.geom_xpos - half, data.geom_xpos + half)
+
+
+def close_enough(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+    """In reach by their bounding spheres and, where MuJoCo searches trees of boxes, by their oriented boxes."""
+    near = in_reach(model, data, first, second, margin)
+    boxes = np.flatnonzero(near & searched_by_tree(model, first, second) & (model.geom_type[first] != PLANE))
+    if len(boxes):
+        near[boxes] = ~boxes_apart(model, data, first[boxes], second[boxes], margin[boxes])
+    return near
+
+
+def in_reach(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+    """Whether bounding spheres, or a plane (then the first) and a sphere, are no farther apart than `margin`."""
+    offset = data.geom_xpos[second] - data.geom_xpos[first]
+    radius1, radius2 = model.geom_rbound[first], model.geom_rbound[second]
+    bound = radius1 + radius2 + margin
+    unbounded = (radius1 <= 0) | (radius2 <= 0)
+    near = unbounded | (dot_rows(offset, offset) <= bound * bound)
+    planes = np.flatnonzero(model.geom_type[first] == PLANE)
+    height = dot_rows(offset[planes], data.geom_xmat[first[planes]][:, 2::3])
+    near[planes] = (radius2[planes] <= 0) | (height <= bound[planes])
+    return near
+
+
+def boxes_apart(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+    """Whether a face of one geom's box separates it from the other's by more than `margin` (mj_collideOBB)."""
+    frames = [data.geom_xmat[geoms].reshape(-1, 3, 3) for geoms in (first, second)]
+    boxes = [model.geom_aabb[geoms] for geoms in (first, second)]
+    offset = data.geom_xpos[second] - data.geom_xpos[first]
+    offset = offset + apply_rows(frames[1], boxes[1][:, :3]) - apply_rows(frames[0], boxes[0][:, :3])
+    apart = np.zeros(len(first), bool)
+    for axes in frames:
+        across = axes.transpose(0, 2, 1)
+        extent = sum(
+            apply_rows(np.abs(across @ frame), box[:, 3:]) for frame, box in zip(frames, boxes, strict=True)
+        )
+        apart |= (np.abs(apply_rows(across, offset)) > extent + margin[:, None]).any(axis=1)
+    return apart
+
+
+def finite_geoms(data: Any) -> Array:
+    """Which geoms are at a place one can compute with."""
+    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
+
+
+def warn_of_lost_geoms(model: Any, finite: Array) -> None:
+    """Say which geoms would collide but are nowhere."""
+    wanted = colliding_geoms(model)
+    wanted[model.pair_geom1] = wanted[model.pair_geom2] = True
+    lost = np.flatnonzero(wanted & ~finite)
+    if len(lost):
+        warnings.warn(
+            f"geoms that are at no finite place cannot collide: {', '.join(map(str, lost[:5].tolist()))}"
+            + (f" and {len(lost) - 5} more" if len(lost) > 5 else ""),
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+# ---- in which order ---------------------------------------------------------------------------------------
+
+
+def by_type(model: Any, geoms: Array) -> Array:
+    """Pairs with the geom of lower type first."""
+    kind = model.geom_type[geoms]
+    return np.where((kind[:, 0] > kind[:, 1])[:, None], geoms[:, ::-1], geoms)
+
+
+def by_body(model: Any, geoms: Array) -> Array:
+    """Pairs with the geom of the lower body first, and of one body the lower geom."""
+    body = model.geom_bodyid[geoms]
+    swap = (body[:, 0] > body[:, 1]) | ((body[:, 0] == body[:, 1]) & (geoms[:, 0] > geoms[:, 1]))
+    return np.where(swap[:, None], geoms[:, ::-1], geoms)
+
+
+def searched_by_tree(model: Any, first: Array, second: Array) -> Array:
+    """Pairs whose bodies MuJoCo searches by bounding volume trees: the midphase is on and one has several geoms."""
+    if model.opt.disableflags & DisableBit.MIDPHASE:
+        return np.zeros(len(first), bool)
+    count = model.body_geomnum[model.geom_bodyid]
+    return (count[first] > 1) | (count[second] > 1)
+
+
+def report_order(model: Any, geoms: Array, pair: Array) -> Array:
+    """Where each candidate stands in MuJoCo's list of contacts.
+
+    By bodies, lower body first; of the same bodies explicit pairs come first, then found ones by geom: in order
+    of the lower body's geoms, or where trees are searched by the geoms as reported, lower type first.
+    """
+    ordered = by_body(model, geoms)
+    body1, body2 = model.geom_bodyid[ordered].astype(np.int64).T
+    tree = searched_by_tree(model, geoms[:, 0], geoms[:, 1])
+    first, second = np.where(tree[:, None], by_type(model, ordered), ordered).astype(np.int64).T
+    found = pair < 0
+    place = np.where(found, first * model.ngeom + second, pair)
+    return np.lexsort((place, found, body1 * model.nbody + body2))

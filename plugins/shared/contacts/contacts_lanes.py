@@ -1,0 +1,289 @@
+"""Contacts between the stages of one lane kernel: which pairs there are, and where their contacts are kept.
+
+The pairs of geoms that may touch are worked out while the plan is made, by the filters of the broadphase; which of
+them are near is found at run time. Contacts are a compact list for the whole tile: a contact is in it if it exists
+in any of the tile's worlds, and in the worlds without it its distance is ABSENT. Pairs and contacts come in
+MuJoCo's order. World frame. Compare mj_collision.
+
+The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to
+and from Data by `contact_export` and `contact_import`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import numpy as np
+
+from dovetail.backends.lanes.groups import FieldGroup
+from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
+from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
+from dovetail.plugins.shared.contacts.candidates_numpy import (
+    by_body,
+    by_type,
+    colliding_geoms,
+    may_collide,
+    report_order,
+)
+from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
+from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
+
+if TYPE_CHECKING:
+    from dovetail.backends.lanes.kernel import Int, Kernel
+
+ABSENT = 1e10
+"""Distance of a contact in a world that does not have it."""
+
+LEAST_ROOM = 2048
+"""Contacts that every model has room for, as far as its pairs can have them: some twenty megabytes of addresses, of
+which only what is used becomes memory."""
+
+ROOM_PER_GEOM = 6
+"""Contacts per geom that a large model has room for: equal spheres packed as densely as possible have six each. A
+tile that needs more is run again by a kernel with more room."""
+
+MANY_SLOTS = 8
+"""Most contacts of a pair of other types."""
+
+
+@attrs.frozen(eq=False)
+class Pairs:
+    """The pairs of geoms that may touch, in the order of their contacts; one row each."""
+
+    geom1: Array
+    geom2: Array
+    """The geom of lower type is the first."""
+    pair: Array
+    """Id of the explicit pair, or -1."""
+    kind: Array
+    """Index in `keys`."""
+    slots: Array
+    """Most contacts the pair can have."""
+    first: Array
+    """The first of its slots among those of all pairs."""
+    dim: Array
+    """condim of its contacts."""
+    body1: Array
+    body2: Array
+    moves: Array
+    """0 if both bodies are fixed to the world: such contacts make no constraint rows."""
+    keys: tuple[str, ...]
+    """Keys of collide_pair that occur, as `sphere-box`."""
+
+    @property
+    def count(self) -> int:
+        """Number of pairs."""
+        return len(self.geom1)
+
+    @property
+    def capacity(self) -> int:
+        """Most contacts that all pairs together can have."""
+        return int(self.slots.sum())
+
+
+def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pairs:
+    """The pairs of a model, with the number of contacts that each pair of types can have; needs ids, types, masks and
+    flags only."""
+    geoms, pair = static_pairs(model)
+    keys, kind = _type_pairs(model, geoms)
+    touching = np.array([key not in NEVER_TOUCH for key in keys], bool)[kind]
+    geoms, pair = geoms[touching], pair[touching]
+    order = report_order(model, geoms, pair)
+    geoms, pair = by_type(model, geoms[order]), pair[order]
+    keys, kind = _type_pairs(model, geoms)
+    slots = np.array([most_contacts.get(key, MANY_SLOTS) for key in keys], int)[kind]
+    return pair_table(model, geoms, pair, slots)
+
+
+def pair_table(model: Any, geoms: Array, pair: Array, slots: Array, dim: Array | None = None) -> Pairs:
+    """Pairs of geoms (n, 2) in the order given; their dimensions, if not said, by the usual rule of priorities."""
+    keys, kind = _type_pairs(model, geoms)
+    body1, body2 = model.geom_bodyid[geoms].reshape(-1, 2).T
+    usual = contact_dims(model, geoms, pair, priority_rule(model, geoms)) if dim is None else dim
+    return Pairs(
+        geom1=geoms[:, 0],
+        geom2=geoms[:, 1],
+        pair=pair,
+        kind=kind,
+        slots=slots,
+        first=np.cumsum(slots) - slots,
+        dim=usual,
+        body1=body1,
+        body2=body2,
+        moves=((model.body_weldid[body1] != 0) | (model.body_weldid[body2] != 0)).astype(int),
+        keys=keys,
+    )
+
+
+def static_pairs(model: Any) -> tuple[Array, Array]:
+    """Geoms (n, 2) and ids of explicit pairs (n) of all that may touch wherever they are, in no special order."""
+    explicit = np.stack([model.pair_geom1, model.pair_geom2], axis=1).astype(int).reshape(-1, 2)
+    found = [by_type(model, explicit)]
+    for first, second in unordered_pairs(np.flatnonzero(colliding_geoms(model))):
+        keep = may_collide(model, first, second)
+        found.append(by_body(model, np.stack([first[keep], second[keep]], axis=1)))
+    geoms = np.concatenate(found).astype(int)
+    pair = np.full(len(geoms), -1)
+    pair[: len(explicit)] = np.arange(len(explicit))
+    return geoms, pair
+
+
+def _type_pairs(model: Any, geoms: Array) -> tuple[tuple[str, ...], Array]:
+    """Keys of collide_pair that occur, in alphabetical order, and for each pair the index of its own."""
+    names = {kind.value: kind.name.lower() for kind in GeomType}
+    types = np.sort(model.geom_type[geoms], axis=1).reshape(-1, 2).astype(int)
+    codes, kind = np.unique(types[:, 0] * len(names) + types[:, 1], return_inverse=True)
+    keys = ["-".join(names[t] for t in divmod(code, len(names))) for code in codes.tolist()]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    place = np.zeros(len(keys), int)
+    place[order] = np.arange(len(keys))
+    return tuple(keys[n] for n in order), place[kind.reshape(-1)]
+
+
+def priority_rule(model: Any, geoms: Array) -> Array:
+    """Which geom decides: -1 the first, 1 the second, 0 both."""
+    first, second = model.geom_priority[geoms].reshape(-1, 2).T
+    return np.sign(second.astype(int) - first)
+
+
+def contact_dims(model: Any, geoms: Array, pair: Array, decides: Array) -> Array:
+    """Dimension of the contacts of pairs: the explicit pair's, the deciding geom's, or the larger one."""
+    own = model.geom_condim[geoms].reshape(-1, 2)
+    dim = np.where(decides < 0, own[:, 0], np.where(decides > 0, own[:, 1], own.max(axis=1)))
+    explicit = pair >= 0
+    dim[explicit] = model.pair_dim[pair[explicit]]
+    return dim
+
+
+class LaneContact(NamedTuple):
+    """What a `collide_pair` row in lanes returns for each of its slots, in MuJoCo's order."""
+
+    exists: Any
+    """Mask: the worlds that have this contact."""
+    dist: Any
+    pos: Any
+    normal: Any
+    """(3) from the first geom to the second; need not have length one."""
+    tangent: Any = None
+    """(3) wished direction of the first tangent."""
+
+
+@attrs.frozen
+class StoredContacts:
+    """What a row with many slots may return instead of a list: contacts in memory, to loop over."""
+
+    count: Any
+    """Int: slots that any world of the tile may have filled."""
+    contact: Callable[[Any], LaneContact]
+    """The contact of a slot."""
+
+
+def pairs_in(k: Kernel) -> Pairs:
+    """The pairs of the kernel's model, worked out once for a program."""
+    memo = k.layout.memo
+    if "contacts/pairs" not in memo:
+        memo["contacts/pairs"] = pairs_of(k.structure, {**MOST_CONTACTS, **stated_contacts(k)})
+    pairs: Pairs = memo["contacts/pairs"]
+    return pairs
+
+
+def stated_contacts(k: Kernel) -> dict[str, int]:
+    """How many contacts the chosen rows of `collide_pair` say they find at most, by pair of types."""
+    rows = {slot.partition(":") for slot in k.layout.facts}
+    stated = {key: k.layout.facts[f"{stage}:{key}"] for stage, _, key in rows if stage == "collide_pair"}
+    return {key: int(facts["most_contacts"]) for key, facts in stated.items() if "most_contacts" in facts}
+
+
+def pair_count(k: Kernel) -> int:
+    """Pairs of geoms that may touch wherever they are."""
+    return pairs_in(k).count
+
+
+def contact_room(k: Kernel) -> int:
+    """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
+    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.structure.ngeom))
+    return max(k.room(pairs_in(k).capacity, usual), 1)
+
+
+@attrs.define(eq=False, slots=False)
+class Contacts(FieldGroup):
+    """The list of contacts of the tile: the kernel fields `contact_list`, and what follows from them."""
+
+    group: str = attrs.field(default="contact_list", init=False)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs that may touch."""
+        return pairs_in(self.k)
+
+    @property
+    def capacity(self) -> int:
+        """Length of the arrays."""
+        return self.k.kernel_size("ncontact_list")
+
+    @property
+    def may_lack_room(self) -> bool:
+        """Whether the pairs can have more contacts than there is room for."""
+        return self.capacity < self.pairs.capacity
+
+    def place(self, count: Any) -> Any:
+        """Where to write the next contact after `count` of them: past the end, over the last."""
+        return self.k.min(count, self.capacity - 1) if self.may_lack_room else count
+
+    def close(self, count: Any) -> None:
+        """Set the length of the list. If there was no room for all it has none, and the tile will be run again."""
+        self.count = count
+        if self.may_lack_room:
+            with self.k.when(count > self.capacity):
+                self.k.lacks(count, self.capacity)
+                self.count = 0
+
+    @property
+    def count(self) -> Int:
+        """Contacts in the list."""
+        count: Int = self.k.kernel_field("contact_list.count")[0]
+        return count
+
+    @count.setter
+    def count(self, value: Any) -> None:
+        self.k.kernel_field("contact_list.count")[0] = value
+
+    def of_pair(self, column: str, p: Any) -> Int:
+        """A column of `pairs` (`geom1`, `body2`, …) at row p."""
+        values = self.dims if column == "dim" else getattr(self.pairs, column)
+        padded = np.append(values, 0)  # a model without pairs has a table too
+        entry: Int = self.k.table(f"contacts/{column}", padded)[p]
+        return entry
+
+    @property
+    def dims(self) -> Array:
+        """condim by row of `pairs`, by the rule of priorities that contact_params uses."""
+        return self.k.table_field("contact_list.dim")[: self.pairs.count]
+
+    def exists(self, c: Any) -> Any:
+        """Mask of the worlds that have contact c."""
+        return self.dist[c] < 0.5 * ABSENT
+
+    def acts(self, c: Any) -> Any:
+        """Mask of the worlds in which contact c makes constraint rows (if its pair can move at all)."""
+        return self.dist[c] < self.includemargin[c]
+
+
+@attrs.define(eq=False, slots=False)
+class Candidates(FieldGroup):
+    """The near pairs, those in reach in any world of the tile: the kernel fields `candidate_list`."""
+
+    group: str = attrs.field(default="candidate_list", init=False)
+
+    @property
+    def count(self) -> Int:
+        """Pairs in the list."""
+        count: Int = self.k.kernel_field("candidate_list.count")[0]
+        return count
+
+    @count.setter
+    def count(self, value: Any) -> None:
+        self.k.kernel_field("candidate_list.count")[0] = value

@@ -1,0 +1,63 @@
+"""energy_lanes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.lanes.kernel import Kernel
+from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.shared.springs_lanes import on_springs, stretch
+from dovetail.plugins.shared.vectors_lanes import dot
+
+
+def potential_energy(k: Kernel) -> Any:
+    """Energy of gravity and of all springs."""
+    return gravitational_energy(k) + spring_energy(k) + tendon_energy(k)
+
+
+def gravitational_energy(k: Kernel) -> Any:
+    """−Σ m·g·x over the bodies' centres of mass."""
+    m, d = k.model, k.data
+    total = k.local(0.0)
+    with k.when(~k.disabled(DisableBit.GRAVITY)), k.loop(1, m.nbody) as body:
+        total -= m.body_mass[body] * dot(m.opt.gravity[:], d.xipos[body])
+    return total.value
+
+
+def spring_energy(k: Kernel) -> Any:
+    """½·k·d² over the joints with springs."""
+    total = k.local(0.0)
+
+    def add(stiffness: Any, dof: Any, displacement: Any) -> None:
+        nonlocal total
+        total += 0.5 * stiffness * displacement * displacement
+
+    with k.when(~k.disabled(DisableBit.SPRING)):
+        on_springs(k, add)
+    return total.value
+
+
+def tendon_energy(k: Kernel) -> Any:
+    """½·k·d² over the tendons with springs."""
+    m = k.model
+    if not m.ntendon:
+        return 0.0
+    total = k.local(0.0)
+    with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
+        stretched = stretch(k, tendon)
+        total += 0.5 * m.tendon_stiffness[tendon] * (stretched * stretched)
+    return total.value
+
+
+def kinetic_energy(k: Kernel) -> Any:
+    """½·vᵀ·M·v from the lower triangle of M, so entries off the diagonal count twice."""
+    m, d = k.model, k.data
+    total = k.local(0.0)
+    with k.loop(0, m.nv) as row:
+        first = m.M_rowadr[row]
+        diagonal = first + m.M_rownnz[row] - 1
+        momentum = k.local(0.5 * d.M[diagonal] * d.qvel[row])
+        with k.loop(first, diagonal) as at:
+            momentum += d.M[at] * d.qvel[m.M_colind[at]]
+        total += momentum.value * d.qvel[row]
+    return total.value

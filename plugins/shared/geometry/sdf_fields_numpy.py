@@ -1,0 +1,73 @@
+"""The signed distance field of a geom, of whichever kind: primitive, mesh, or shape of a plugin.
+
+Fields take points as rows (n, 3) in the frame of the geom. Which function serves a shape of one of MuJoCo's engine
+plugins is the table `sdf_shape`. Compare geomDistance and geomGradient of engine_collision_sdf.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from dovetail.contracts.engine_plugins import plugin_config, plugin_name
+from dovetail.contracts.enums import GeomType
+from dovetail.contracts.fields import Array
+from dovetail.errors import MissingStageError, listing
+from dovetail.plugins.shared.geometry.distance_fields_numpy import FIELDS
+from dovetail.plugins.shared.geometry.octree_numpy import octree_distance, octree_gradient
+from dovetail.plugins.shared.geometry.sdf_frames_numpy import Frame, carried, turned_rows
+from dovetail.plugins.shared.geometry.triangle_distance_numpy import Surface
+
+
+class Field(NamedTuple):
+    """Distance (n,) and gradient (n, 3) at points (n, 3)."""
+
+    distance: Callable[[Array], Array]
+    gradient: Callable[[Array], Array]
+
+
+def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Field:
+    """The field of a geom."""
+    kind = GeomType(model.geom_type[geom])
+    if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
+        return shape_field(model, int(model.geom_plugin[geom]), parts["sdf_shape"])
+    if kind in (GeomType.SDF, GeomType.MESH):
+        return mesh_field(model, int(model.geom_dataid[geom]))
+    size = model.geom_size[geom]
+    field = FIELDS[kind]
+    return Field(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
+
+
+def mesh_field(model: Any, mesh: int) -> Field:
+    """The field of a mesh: its octree's, or else the distance to its faces.
+
+    MuJoCo 3.4 takes, for geoms of type mesh, the octree of the mesh whose number is the geom's, by mistake, and
+    without one the distance along a ray to the origin of the world.
+    """
+    if model.mesh_octadr[mesh] >= 0:
+        return Field(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
+    corners = slice(int(model.mesh_vertadr[mesh]), int(model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh]))
+    sides = slice(int(model.mesh_faceadr[mesh]), int(model.mesh_faceadr[mesh] + model.mesh_facenum[mesh]))
+    surface = Surface(model.mesh_vert[corners].astype(float), model.mesh_face[sides])
+    return Field(surface.distance, surface.gradient)
+
+
+def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:
+    """The field of a plugin's shape."""
+    name = plugin_name(model, instance)
+    if name not in shapes:
+        raise MissingStageError(
+            f"a geom has the shape of plugin {name!r}, but sdf_shape has no such row; there are: {listing(shapes)}. "
+            "A plugin can add the row"
+        )
+    shape = shapes[name](plugin_config(model, instance))
+    return Field(shape.distance, shape.gradient)
+
+
+def moved(field: Field, frame: Frame) -> Field:
+    """A field at points of another frame, given by where that is in the field's own."""
+    return Field(
+        lambda x: field.distance(carried(x, frame)),
+        lambda x: turned_rows(field.gradient(carried(x, frame)), frame.rotation.T),
+    )

@@ -1,0 +1,360 @@
+"""Constraint rows between the stages of one lane kernel: where they are kept, and what kinds there are.
+
+No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds) are *links*: each row is a wrench
+w on the near body and one on the far body (0: the far side does not move), angular part first, about the centre of
+mass of the body's tree, as `cdof` is. Then (J·x)_row = w_near·a(near) + w_far·a(far), where a(b) = Σ cdof·x over the
+chain of body b. The tangents of a contact are multiplied by their friction coefficients, so that its cone is round.
+Rows of few dofs (friction loss, limits, coupled joints, tendons) are *dof rows* with coefficients.
+
+Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is link
+`nequality + c`. A row that a world does not have weighs D = 0 there. All of it is kernel fields (`body_rows` and
+`dof_rows` in `contracts.kernel_fields`). Compare mj_makeConstraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import numpy as np
+
+from dovetail.backends.lanes.groups import FieldGroup
+from dovetail.backends.lanes.scopes import walk
+from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
+from dovetail.contracts.fields import Array
+from dovetail.contracts.kernel_fields import LARGEST_DIM
+from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
+from dovetail.plugins.shared.tendons.layout import row_dofs
+
+if TYPE_CHECKING:
+    from dovetail.backends.lanes.kernel import Int, Kernel
+
+__all__ = ["LARGEST_DIM", "DofRows", "Kind", "Links"]
+
+EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
+
+
+class Kind(NamedTuple):
+    """A kind of link: what its cost is like, and how many base rows links of it have in this model."""
+
+    name: str
+    dims: tuple[int, ...]
+
+
+UNROLLED = 3
+"""Base rows that are written out if all links of a kind have so many; more become a loop, for code's size."""
+
+
+def contact_kind(dim: int, cone: int) -> str:
+    """The kind of contacts of a dimension."""
+    if dim == 1:
+        return FRICTIONLESS
+    return ELLIPTIC if cone == int(Cone.ELLIPTIC) else PYRAMID
+
+
+class LinkTable(NamedTuple):
+    """Equality constraints between bodies, in the order of their links."""
+
+    ids: Array
+    body1: Array
+    body2: Array
+    on_sites: Array
+    weld: Array
+    """Whether it is a weld; else a connect."""
+
+
+class Ends(NamedTuple):
+    """How links are fixed to bodies that have dofs."""
+
+    near: Array
+    far: Array
+    """0 where the other side does not move."""
+    sign: Array
+    """Of the near side's motion in the link's; that of the far side is −1."""
+
+
+def ends_of(model: Any, plus: Array, minus: Array) -> Ends:
+    """Ends of links that measure the motion of bodies `plus` relative to bodies `minus`."""
+    weld = np.asarray(model.body_weldid)
+    ahead, behind = weld[plus], weld[minus]
+    swap = ahead == 0
+    return Ends(np.where(swap, behind, ahead), np.where(swap, 0, behind), np.where(swap, -1, 1))
+
+
+class RowTable(NamedTuple):
+    """Dof rows of one source, one entry per row."""
+
+    ids: Array
+    """Equality, dof, joint or tendon."""
+    nnz: Array
+    dofs: Array
+    """(n, width) descending; rows of fewer dofs repeat the last."""
+    fills: Array
+    """1 if the dofs are not all of one chain, so that the row adds entries to the Hessian that the tree lacks."""
+
+
+def switched_off(model: Any, switch: DisableBit) -> bool:
+    return bool(int(model.opt.disableflags) & (int(switch) | int(DisableBit.CONSTRAINT)))
+
+
+def equalities(model: Any, *kinds: EqType) -> Array:
+    """Ids of equality constraints of some types."""
+    if switched_off(model, DisableBit.EQUALITY):
+        return np.zeros(0, int)
+    return np.flatnonzero(np.isin(model.eq_type, [int(kind) for kind in kinds]))
+
+
+def link_table(model: Any) -> LinkTable:
+    """Connects and welds."""
+    ids = equalities(model, EqType.CONNECT, EqType.WELD)
+    on_sites = np.asarray(model.eq_objtype)[ids] == int(ObjType.SITE)
+    sides = []
+    for objects in (model.eq_obj1id, model.eq_obj2id):
+        bodies = np.asarray(objects)[ids].copy()
+        bodies[on_sites] = np.asarray(model.site_bodyid)[bodies[on_sites]]
+        sides.append(bodies)
+    first, second = sides
+    return LinkTable(ids, first, second, on_sites, np.asarray(model.eq_type)[ids] == int(EqType.WELD))
+
+
+def chain_of(model: Any, dof: int) -> set[int]:
+    """A dof and its ancestors."""
+    found = set()
+    while dof >= 0:
+        found.add(dof)
+        dof = int(model.dof_parentid[dof])
+    return found
+
+
+def row_table(model: Any, ids: Array, dofs: list[list[int]]) -> RowTable:
+    """Rows over the given dofs."""
+    width = max(1, *map(len, dofs), 1)
+    table = np.zeros((len(dofs), width), int)
+    fills = np.zeros(len(dofs), int)
+    for row, own in enumerate(dofs):
+        own = sorted(own, reverse=True)
+        table[row, : len(own)] = own
+        table[row, len(own) :] = own[-1] if own else 0
+        fills[row] = bool(own) and not set(own) <= chain_of(model, own[0])
+    return RowTable(np.asarray(ids, int), np.array([len(d) for d in dofs], int), table, fills)
+
+
+def coupled_joints(model: Any) -> RowTable:
+    """Equality constraints of joints."""
+    ids = equalities(model, EqType.JOINT)
+    first = np.asarray(model.jnt_dofadr)
+    return row_table(model, ids, [sorted({int(first[j]) for j in _objects(model, n)}) for n in ids])
+
+
+def coupled_tendons(model: Any) -> RowTable:
+    """Equality constraints of tendons."""
+    ids, dofs = equalities(model, EqType.TENDON), row_dofs(model)
+    return row_table(model, ids, [sorted({d for t in _objects(model, n) for d in dofs[t]}) for n in ids])
+
+
+def _objects(model: Any, equality: int) -> list[int]:
+    """The one or two objects of an equality constraint."""
+    both = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+    return [n for n in both if n >= 0]
+
+
+def rubbing_dofs(model: Any) -> RowTable:
+    """Dofs with friction loss."""
+    dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
+    if switched_off(model, DisableBit.FRICTIONLOSS):
+        dofs = dofs[:0]
+    return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
+
+
+def rubbing_tendons(model: Any) -> RowTable:
+    """Tendons with friction loss."""
+    tendons = np.flatnonzero(np.asarray(model.tendon_frictionloss) > 0)
+    if switched_off(model, DisableBit.FRICTIONLOSS):
+        tendons = tendons[:0]
+    return tendon_rows(model, tendons)
+
+
+def tendon_rows(model: Any, tendons: Array) -> RowTable:
+    """A row for each of some tendons."""
+    dofs = row_dofs(model)
+    return row_table(model, tendons, [dofs[tendon] for tendon in tendons.tolist()])
+
+
+def limited_joints(model: Any, *kinds: JointType) -> Array:
+    """Joints of some types that have limits."""
+    if switched_off(model, DisableBit.LIMIT):
+        return np.zeros(0, int)
+    chosen = np.isin(model.jnt_type, [int(kind) for kind in kinds])
+    return np.flatnonzero(chosen & np.asarray(model.jnt_limited, bool))
+
+
+def scalar_limits(model: Any) -> RowTable:
+    """Both sides of limited hinges and slides."""
+    joints = np.repeat(limited_joints(model, JointType.HINGE, JointType.SLIDE), 2)
+    return row_table(model, joints, [[int(model.jnt_dofadr[j])] for j in joints])
+
+
+def ball_limits(model: Any) -> RowTable:
+    """Limited ball joints."""
+    joints = limited_joints(model, JointType.BALL)
+    return row_table(model, joints, [[int(model.jnt_dofadr[j]) + n for n in range(3)] for j in joints])
+
+
+def tendon_limits(model: Any) -> RowTable:
+    """Both sides of limited tendons."""
+    tendons = np.flatnonzero(np.asarray(model.tendon_limited))
+    if switched_off(model, DisableBit.LIMIT):
+        tendons = tendons[:0]
+    return tendon_rows(model, np.repeat(tendons, 2))
+
+
+SOURCES: dict[str, Callable[[Any], RowTable]] = {
+    "coupled_joints": coupled_joints,
+    "coupled_tendons": coupled_tendons,
+    "rubbing_dofs": rubbing_dofs,
+    "rubbing_tendons": rubbing_tendons,
+    "scalar_limits": scalar_limits,
+    "ball_limits": ball_limits,
+    "tendon_limits": tendon_limits,
+}
+"""Where dof rows come from, in the order in which they stand."""
+
+
+def body_row_room(k: Kernel) -> int:
+    """Room for connects and welds, then for contacts."""
+    links = Links(k)
+    return max(1, links.nequality + (links.contacts.capacity if links.has_contacts else 0))
+
+
+def dof_row_count(k: Kernel) -> int:
+    """Rows of few dofs."""
+    return DofRows(k).count
+
+
+def dof_row_width(k: Kernel) -> int:
+    """Most dofs of such a row."""
+    return DofRows(k).width
+
+
+@attrs.define(eq=False, slots=False)
+class Links(FieldGroup):
+    """Rows between bodies, the kernel fields `body_rows`; the index l is a link, r one of its base rows."""
+
+    group: str = attrs.field(default="body_rows", init=False)
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        return Contacts(self.k)
+
+    @cached_property
+    def equalities(self) -> LinkTable:
+        return link_table(self.k.structure)
+
+    @property
+    def nequality(self) -> int:
+        return len(self.equalities.ids)
+
+    @cached_property
+    def has_contacts(self) -> bool:
+        model = self.k.structure
+        return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
+
+    @property
+    def capacity(self) -> int:
+        return self.k.kernel_size("nbody_row")
+
+    @property
+    def count(self) -> Any:
+        """Links of the tile."""
+        return self.nequality + (self.contacts.count if self.has_contacts else 0)
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds that occur in the model."""
+        found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
+        if self.has_contacts:
+            cone = int(self.k.structure.opt.cone)
+            found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
+        names = sorted({name for name, _ in found})
+        return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
+
+    def index_of(self, name: str) -> int:
+        """Place of a kind in `kinds`."""
+        return [kind.name for kind in self.kinds].index(name)
+
+    @walk
+    def each_kind(self, link: Any) -> Iterator[Kind]:
+        """`for kind in links.each_kind(l):` runs its body, at run time, for the kind of link l only."""
+        if len(self.kinds) == 1:
+            yield self.kinds[0]
+            return
+        here = self.kind[link]
+        for index, kind in enumerate(self.kinds):
+            with self.k.when(here == index):
+                yield kind
+
+    @walk
+    def each_base_row(self, link: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+        """`for row in links.each_base_row(l, kind):` runs its body for the base rows of link l, from `first` on."""
+        dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
+        if len(dims) == 1 and max(dims) <= UNROLLED:
+            yield from range(first, *dims)
+            return
+        with self.k.loop(first, self.dim[link]) as row:
+            yield row
+
+
+@attrs.define(eq=False, slots=False)
+class DofRows(FieldGroup):
+    """Rows of few dofs, the kernel fields `dof_rows`; the index r is a row."""
+
+    group: str = attrs.field(default="dof_rows", init=False)
+
+    @cached_property
+    def tables(self) -> dict[str, RowTable]:
+        """By source."""
+        return {name: make(self.k.structure) for name, make in SOURCES.items()}
+
+    @property
+    def count(self) -> int:
+        return self.first("end")
+
+    def first(self, source: str) -> int:
+        """The first row of a source; that of "end" is the number of rows."""
+        names = [*SOURCES, "end"]
+        return sum(len(self.tables[name].ids) for name in names[: names.index(source)])
+
+    @walk
+    def each_row(self, source: str) -> Iterator[Any]:
+        """`for r in rows.each_row("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
+        first, count = self.first(source), len(self.tables[source].ids)
+        if count:
+            with self.k.loop(first, first + count) as r:
+                yield r
+
+    @property
+    def width(self) -> int:
+        """Most dofs of a row."""
+        return max(t.dofs.shape[1] for t in self.tables.values())
+
+    def column(self, name: str, r: Any) -> Int:
+        """`ids`, `nnz` or `fills` of row r."""
+        joined = np.concatenate([getattr(t, name) for t in self.tables.values()])
+        entry: Int = self.k.table(f"rows/{name}", np.append(joined, 0))[r]
+        return entry
+
+    def dof(self, r: Any, n: Any) -> Int:
+        """The n-th dof of row r, descending."""
+        padded = [
+            np.pad(t.dofs, ((0, 0), (0, self.width - t.dofs.shape[1])), "edge") for t in self.tables.values()
+        ]
+        table = np.concatenate([*padded, np.zeros((1, self.width), int)])
+        entry: Int = self.k.table("rows/dofs", table)[r, n]
+        return entry
+
+    @property
+    def fills(self) -> bool:
+        """Whether any row adds entries to the Hessian."""
+        return any(t.fills.any() for t in self.tables.values())

@@ -1,0 +1,342 @@
+"""The cost of constraint rows in lanes, the forces that are minus its slope, and its second derivatives.
+
+As functions of z = J·qacc − aref, one number per base row of a link (the normal, then the tangents multiplied by
+their friction coefficients) or per dof row. With the tangents so scaled, a pyramid's edges are z₀ ± z_k, and an
+elliptic cone is round: with T = ‖(z₁, …)‖ and m the square of the regularised slope, z₀ ≥ T costs nothing,
+m·z₀ + T ≤ 0 costs ½·D·(z₀² + T²/m), and between them the cost is ½·D/(1 + m)·(z₀ − T)². The rules are those of
+`cost_numpy`. Compare mj_constraintUpdate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import attrs
+
+from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.scopes import walk
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
+
+Values = Callable[[Any], Any]
+"""A number for each base row of a link."""
+
+
+@attrs.frozen(eq=False)
+class Link:
+    """One link of a known kind."""
+
+    k: Kernel
+    links: Links
+    index: Any
+    kind: Kind
+
+    def each_row(self, first: int = 0) -> Iterator[Any]:
+        """`for row in …:` runs its body for the base rows, from `first` on."""
+        return self.links.each_base_row(self.index, self.kind, first)
+
+    @property
+    def D(self) -> Any:
+        return self.links.D[self.index, 0]
+
+    @property
+    def m(self) -> Any:
+        """Square of the regularised cone's slope."""
+        return self.links.D[self.index, 1]
+
+    def weight_of(self, row: Any) -> Any:
+        """Weight of an equality's row: linear ones first."""
+        if isinstance(row, int):
+            return self.links.D[self.index, row // 3]
+        return self.k.select(row < 3, self.D, self.links.D[self.index, 1])
+
+
+# ---- cost
+
+
+def link_cost(link: Link, z: Values) -> Any:
+    """Cost of a link."""
+    return _COST[link.kind.name](link, z)
+
+
+def _equality_cost(link: Link, z: Values) -> Any:
+    total = link.k.local(0.0)
+    for row in link.each_row():
+        total += 0.5 * link.weight_of(row) * z(row) * z(row)
+    return total.value
+
+
+def _frictionless_cost(link: Link, z: Values) -> Any:
+    push = link.k.min(z(0), 0.0)
+    return 0.5 * link.D * push * push
+
+
+def _pyramid_cost(link: Link, z: Values) -> Any:
+    k, total = link.k, link.k.local(0.0)
+    for row in link.each_row(1):
+        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
+        total += up * up + down * down
+    return 0.5 * link.D * total.value
+
+
+def _elliptic_cost(link: Link, z: Values) -> Any:
+    k, cone = link.k, cone_of(link, z)
+    middle = 0.5 * cone.stiffness * cone.gap * cone.gap
+    bottom = 0.5 * link.D * (z(0) * z(0) + cone.T * cone.T / link.m)
+    return k.select(cone.top, 0.0, k.select(cone.bottom, bottom, middle))
+
+
+# ---- force
+
+
+class Vector(Protocol):
+    """Where forces are written (6)."""
+
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+
+def write_force(link: Link, z: Values, force: Vector) -> None:
+    """Write the forces of a link's base rows."""
+    _FORCE[link.kind.name](link, z, force)
+
+
+def _equality_force(link: Link, z: Values, force: Vector) -> None:
+    for row in link.each_row():
+        force[row] = -link.weight_of(row) * z(row)
+
+
+def _frictionless_force(link: Link, z: Values, force: Vector) -> None:
+    force[0] = -link.D * link.k.min(z(0), 0.0)
+
+
+def _pyramid_force(link: Link, z: Values, force: Vector) -> None:
+    k, normal = link.k, link.k.local(0.0)
+    for row in link.each_row(1):
+        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
+        force[row] = link.D * (down - up)
+        normal -= up + down
+    force[0] = link.D * normal.value
+
+
+def _elliptic_force(link: Link, z: Values, force: Vector) -> None:
+    k, cone = link.k, cone_of(link, z)
+    push = cone.stiffness * cone.gap
+    normal = k.select(cone.bottom, -link.D * z(0), -push)
+    tangent = k.select(cone.bottom, -link.D / link.m, push / cone.T)
+    force[0] = k.select(cone.top, 0.0, normal)
+    for row in link.each_row(1):
+        force[row] = k.select(cone.top, 0.0, tangent * z(row))
+
+
+# ---- second derivatives
+
+
+class Matrix(Protocol):
+    """Where second derivatives are written (6, 6)."""
+
+    def __setitem__(self, index: tuple[Any, Any], value: Any) -> None: ...
+
+    def clear(self, row: Any, column: Any) -> None:
+        """Write an entry that is always zero."""
+
+
+def write_weight(link: Link, z: Values, W: Matrix) -> None:
+    """Write the second derivatives of a link's cost."""
+    _WEIGHT[link.kind.name](link, z, W)
+
+
+def always_zero(link: Link, row: Any, column: Any) -> bool:
+    """Whether an entry of a link's second derivatives is known to vanish while the kernel is built."""
+    if not (isinstance(row, int) and isinstance(column, int)) or row == column:
+        return False
+    return link.kind.name == EQUALITY or (link.kind.name == PYRAMID and min(row, column) > 0)
+
+
+@walk
+def _each_beside(link: Link, row: Any, first: int) -> Iterator[Any]:
+    """The rows from `first` on but one."""
+    for column in link.each_row(first):
+        if not isinstance(row, int):
+            with link.k.when(column != row):
+                yield column
+        elif column != row:
+            yield column
+
+
+def _equality_weight(link: Link, z: Values, W: Matrix) -> None:
+    for row in link.each_row():
+        for column in _each_beside(link, row, 0):
+            W.clear(row, column)
+        W[row, row] = link.weight_of(row)
+
+
+def _frictionless_weight(link: Link, z: Values, W: Matrix) -> None:
+    W[0, 0] = link.k.select(z(0) < 0.0, link.D, 0.0)
+
+
+def _pyramid_weight(link: Link, z: Values, W: Matrix) -> None:
+    k, normal = link.k, link.k.local(0.0)
+    for row in link.each_row(1):
+        up, down = (k.select(edge < 0.0, link.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
+        for column in _each_beside(link, row, 1):
+            W.clear(row, column)
+        W[row, row] = up + down
+        W[0, row] = up - down
+        W[row, 0] = up - down
+        normal += up + down
+    W[0, 0] = normal.value
+
+
+def _elliptic_weight(link: Link, z: Values, W: Matrix) -> None:
+    k, cone = link.k, cone_of(link, z)
+    stiffness = k.select(cone.top | cone.bottom, 0.0, cone.stiffness)
+    flat = k.select(cone.bottom & ~cone.top, link.D, 0.0)
+    bend = cone.gap / cone.T
+    W[0, 0] = stiffness + flat
+    for row in link.each_row(1):
+        u = z(row) / cone.T
+        W[0, row] = -stiffness * u
+        W[row, 0] = -stiffness * u
+        for column in _each_beside(link, row, 1):
+            W[row, column] = stiffness * (1.0 + bend) * u * (z(column) / cone.T)
+        W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / link.m
+
+
+class Cone(NamedTuple):
+    """Where an elliptic contact is."""
+
+    T: Any
+    """Length of the tangential part, not zero."""
+    gap: Any
+    stiffness: Any
+    """Of the middle zone."""
+    top: Any
+    bottom: Any
+
+
+def cone_of(link: Link, z: Values) -> Cone:
+    square = link.k.local(0.0)
+    for row in link.each_row(1):
+        square += z(row) * z(row)
+    return _cone(link, z(0), square.value)
+
+
+def _cone(link: Link, z0: Any, square: Any) -> Cone:
+    k = link.k
+    T = k.sqrt(square)
+    return Cone(k.max(T, MINVAL), z0 - T, link.D / (1.0 + link.m), z0 >= T, link.m * z0 + T <= 0.0)
+
+
+# ---- along a line
+
+
+def slope_and_curvature(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    """Derivatives of a link's cost where it is z and changes at `rate`."""
+    return _LINE[link.kind.name](link, z, rate)
+
+
+def _equality_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = link.k.local(0.0), link.k.local(0.0)
+    for row in link.each_row():
+        pull = link.weight_of(row) * rate(row)
+        slope += pull * z(row)
+        curvature += pull * rate(row)
+    return slope.value, curvature.value
+
+
+def _frictionless_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    return _edge_line(link, z(0), rate(0))
+
+
+def _pyramid_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = link.k.local(0.0), link.k.local(0.0)
+    for row in link.each_row(1):
+        for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
+            first, second = _edge_line(link, edge, change)
+            slope += first
+            curvature += second
+    return slope.value, curvature.value
+
+
+def _edge_line(link: Link, z: Any, rate: Any) -> tuple[Any, Any]:
+    pull = link.k.select(z < 0.0, link.D * rate, 0.0)
+    return pull * z, pull * rate
+
+
+def _elliptic_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
+    k = link.k
+    zz, zr, rr = (k.local(0.0) for _ in range(3))
+    for row in link.each_row(1):
+        zz += z(row) * z(row)
+        zr += z(row) * rate(row)
+        rr += rate(row) * rate(row)
+    cone = _cone(link, z(0), zz.value)
+    stretch = zr.value / cone.T
+    change = rate(0) - stretch
+    bend = cone.gap * (rr.value - stretch * stretch) / cone.T
+    middle = cone.stiffness * cone.gap * change, cone.stiffness * (change * change - bend)
+    bottom = (
+        link.D * (z(0) * rate(0) + zr.value / link.m),
+        link.D * (rate(0) * rate(0) + rr.value / link.m),
+    )
+    slope, curvature = (
+        k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True)
+    )
+    return slope, curvature
+
+
+_COST = {
+    EQUALITY: _equality_cost,
+    FRICTIONLESS: _frictionless_cost,
+    PYRAMID: _pyramid_cost,
+    ELLIPTIC: _elliptic_cost,
+}
+_FORCE = {
+    EQUALITY: _equality_force,
+    FRICTIONLESS: _frictionless_force,
+    PYRAMID: _pyramid_force,
+    ELLIPTIC: _elliptic_force,
+}
+_WEIGHT = {
+    EQUALITY: _equality_weight,
+    FRICTIONLESS: _frictionless_weight,
+    PYRAMID: _pyramid_weight,
+    ELLIPTIC: _elliptic_weight,
+}
+_LINE = {
+    EQUALITY: _equality_line,
+    FRICTIONLESS: _frictionless_line,
+    PYRAMID: _pyramid_line,
+    ELLIPTIC: _elliptic_line,
+}
+
+
+# ---- dof rows
+
+
+class DofCost(NamedTuple):
+    """Of one dof row."""
+
+    force: Any
+    weight: Any
+    cost: Any
+
+
+def equality_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
+    return DofCost(-D * z, D, 0.5 * D * z * z)
+
+
+def friction_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
+    """Quadratic while the force stays below the friction loss, then linear."""
+    push = D * z
+    slips = k.abs(push) >= loss
+    linear = loss * (k.abs(z) - 0.5 * loss / D)
+    return DofCost(
+        -k.clip(push, -loss, loss), k.select(slips, 0.0, D), k.select(slips, linear, 0.5 * push * z)
+    )
+
+
+def limit_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
+    push = D * k.min(z, 0.0)
+    return DofCost(-push, k.select(z < 0.0, D, 0.0), 0.5 * push * z)

@@ -1,0 +1,232 @@
+"""What solvers share that look for forces instead of accelerations: PGS, sequential projection, no-slip.
+
+Forces f minimise ½·fᵀ·(A + R)·f + fᵀ·b over the forces that constraints can exert, with A = J·M⁻¹·Jᵀ the inverse
+inertia that rows feel and b = J·qacc_smooth − aref. `efc_AR` holds A + R by row: an entry for each pair of rows that
+move a common kinematic tree. Compare mj_projectConstraint, and dualFinish and dualState in engine_solver.c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import attrs
+import numpy as np
+
+from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.ldl_numpy import solve
+from dovetail.plugins.shared.solver.cost_numpy import (
+    CONE,
+    LINEARNEG,
+    LINEARPOS,
+    QUADRATIC,
+    SATISFIED,
+    Rows,
+    evaluate,
+    rows_of,
+)
+from dovetail.plugins.shared.solver.sparse_numpy import (
+    entries,
+    inverse_mass,
+    jacobian,
+    joint_forces,
+    uses_sparse_jacobian,
+)
+from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
+
+# ---- the matrix
+
+
+def write_dual_matrix(model: Any, data: Any, J: Any) -> None:
+    """Write efc_AR, its structure and nA. `J` is the Jacobian of all rows."""
+    nefc = data.nefc
+    count, column = rows_with_common_trees(model, data)
+    row = np.repeat(np.arange(nefc), count)
+    A = J @ inverse_mass(model, data) @ J.T
+    values = A[row, column] if isinstance(A, np.ndarray) else _stored(A, row, column)
+    values[row == column] += data.efc_R[:nefc]
+    data.reserve(nA_max=len(values))
+    data.nA = len(values)
+    data.efc_AR_rownnz[:nefc] = count
+    data.efc_AR_rowadr[:nefc] = np.cumsum(count) - count
+    data.efc_AR_colind[: len(values)] = column
+    data.efc_AR[: len(values)] = values
+
+
+def rows_with_common_trees(model: Any, data: Any) -> tuple[Array, Array]:
+    """For each row, how many rows move a tree that it moves too, and which, in ascending order."""
+    from scipy.sparse import csr_array
+
+    nefc = data.nefc
+    row, at = entries(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc])
+    tree = model.dof_treeid[data.efc_J_colind[at]]
+    moves = csr_array((np.ones(len(row)), (row, tree)), shape=(nefc, model.ntree))
+    common = (moves @ moves.T).tocsr()
+    common.sort_indices()
+    return np.diff(common.indptr), common.indices
+
+
+def _stored(A: Any, row: Array, column: Array) -> Array:
+    """Entries of a sparse matrix at places in ascending order; zero where it stores none."""
+    A = A.tocsr()
+    A.sort_indices()
+    width = A.shape[1]
+    have = np.repeat(np.arange(A.shape[0], dtype=np.int64), np.diff(A.indptr)) * width + A.indices
+    want = row.astype(np.int64) * width + column
+    place = np.minimum(np.searchsorted(have, want), len(have) - 1)
+    return np.where(have[place] == want, A.data[place], 0.0)
+
+
+# ---- the problem
+
+
+@attrs.frozen(eq=False)
+class Dual:
+    """The problem in terms of forces."""
+
+    rows: Rows
+    b: Array
+    columns: list[Array]
+    """Rows that each row feels."""
+    values: list[Array]
+    """Entries of A + R in those columns."""
+    diagonal: Array
+    """Of A + R."""
+    lower: Array
+    upper: Array
+    """Bounds of each row's force; for the rows of elliptic contacts none."""
+
+    def residual(self, force: Array, row: int) -> float:
+        """Slope of the cost with respect to one row's force."""
+        return float(self.b[row] + (self.values[row] * force[self.columns[row]]).sum())
+
+    def block(self, row: int, size: int) -> Array:
+        """A + R among `size` rows of one contact, which all feel the same rows."""
+        first = int(np.searchsorted(self.columns[row], row))
+        return np.stack([self.values[row + k][first : first + size] for k in range(size)])
+
+
+def dual_problem(data: Any) -> Dual:
+    """The problem of a Data whose efc_AR and efc_b are written."""
+    nefc = data.nefc
+    rows = rows_of(data)
+    starts = data.efc_AR_rowadr[1:nefc]
+    columns = np.split(data.efc_AR_colind[: data.nA], starts)
+    values = np.split(data.efc_AR[: data.nA], starts)
+    diagonal = np.array(
+        [v[np.searchsorted(c, i)] for i, (c, v) in enumerate(zip(columns, values, strict=True))]
+    )
+    lower, upper = np.full(nefc, -np.inf), np.full(nefc, np.inf)
+    lower[rows.one_sided] = 0.0
+    lower[rows.dry], upper[rows.dry] = -rows.frictionloss[rows.dry], rows.frictionloss[rows.dry]
+    return Dual(rows, data.efc_b[:nefc].copy(), columns, values, diagonal, lower, upper)
+
+
+def begin(model: Any, data: Any, J: Any) -> Dual:
+    """Write efc_b and efc_AR; the problem to solve."""
+    nefc = data.nefc
+    data.efc_b[:nefc] = J @ data.qacc_smooth - data.efc_aref[:nefc]
+    write_dual_matrix(model, data, J)
+    return dual_problem(data)
+
+
+def starting_forces(model: Any, data: Any, dual: Dual, J: Any) -> Array:
+    """The forces that last step's acceleration would give, or none if those cost more."""
+    nothing = np.zeros(data.nefc)
+    if model.opt.disableflags & DisableBit.WARMSTART:
+        return nothing
+    force = evaluate(dual.rows, J @ data.qacc_warmstart - data.efc_aref[: data.nefc])[0]
+    slope = np.array([dual.values[i] @ force[dual.columns[i]] for i in range(len(force))])
+    return force if force @ dual.b + 0.5 * force @ slope <= 0.0 else nothing
+
+
+def whole_scale(model: Any) -> float:
+    """What improvement is multiplied by before it is compared with the tolerance: 1 / total inertia of the model at
+    its reference pose."""
+    total = float(model.stat.meaninertia) * max(1, model.nv)
+    return 1.0 / total if total else math.inf  # a model may say that its inertia is zero
+
+
+def finish(model: Any, data: Any, J: Any) -> None:
+    """Write qfrc_constraint and qacc from the forces of the rows."""
+    data.qfrc_constraint[:] = joint_forces(J, data.efc_force[: data.nefc])
+    data.qacc[:] = data.qacc_smooth + solve(model, data.qLD, data.qLDiagInv, data.qfrc_constraint)
+
+
+def states(rows: Rows, force: Array) -> Array:
+    """States of rows told from their forces. Elliptic contacts that hold (force inside the cone) or do not touch
+    count as satisfied, those that slip as cones; so it is in dualState."""
+    state = np.where(rows.one_sided & ~(force > 0.0), SATISFIED, QUADRATIC)
+    dry = rows.dry
+    loss = rows.frictionloss[dry]
+    slipping = np.where(force[dry] >= loss, LINEARNEG, QUADRATIC)
+    state[dry] = np.where(force[dry] <= -loss, LINEARPOS, slipping)
+    cones = rows.cones
+    if len(cones):
+        scaled = np.divide(force[cones.rows], cones.scale, where=cones.real, out=np.zeros(cones.scale.shape))
+        N, T = scaled[:, 0], np.linalg.norm(scaled[:, 1:], axis=1)
+        zone = np.where(cones.mu * N >= T, SATISFIED, np.where(N + cones.mu * T <= 0.0, QUADRATIC, CONE))
+        state[cones.rows[cones.real]] = np.broadcast_to(zone[:, None], cones.real.shape)[cones.real]
+    return state
+
+
+def dual_entries(model: Any, data: Any) -> int:
+    """Entries of efc_AR as MuJoCo stores it, for solver_nnz: all of them where its Jacobian is dense."""
+    return int(data.nA) if uses_sparse_jacobian(model) else int(data.nefc) ** 2
+
+
+# ---- sweeping over rows and contacts
+
+
+class Visit(NamedTuple):
+    """A row, or the rows of an elliptic contact, whose forces are improved together."""
+
+    row: int
+    size: int
+    cone: int
+    """Which cone; -1: a single row."""
+
+
+def visits(rows: Rows) -> list[Visit]:
+    """Every row and elliptic contact, in the order of rows."""
+    cones = rows.cones
+    coned = np.zeros(len(rows), bool)
+    coned[cones.rows[cones.real]] = True
+    single = [Visit(row, 1, -1) for row in np.flatnonzero(~coned).tolist()]
+    several = [
+        Visit(row, size, cone)
+        for cone, (row, size) in enumerate(zip(cones.rows[:, 0].tolist(), cones.dim.tolist(), strict=True))
+    ]
+    return sorted([*single, *several])
+
+
+Sweep: TypeAlias = Callable[[Dual, Array, list[Visit]], float]
+
+
+def gauss_seidel(model: Any, data: Any, sweep: Sweep) -> None:
+    """Sweep until one gains less than the tolerance; write qacc, forces, states, efc_AR, efc_b, statistics."""
+    data.qfrc_constraint[:] = 0.0
+    data.solver_niter[:] = 0
+    nefc = data.nefc
+    if not nefc:
+        data.qacc[:] = data.qacc_smooth
+        return
+    J = jacobian(model, data)
+    dual = begin(model, data, J)
+    force = starting_forces(model, data, dual, J)
+    order, scale = visits(dual.rows), whole_scale(model)
+    state = states(dual.rows, force)
+    iterations: list[Iteration] = []
+    while len(iterations) < model.opt.iterations:
+        improvement = scale * sweep(dual, force, order)
+        state, old = states(dual.rows, force), state
+        nactive = int((state != SATISFIED).sum())
+        iterations.append(Iteration(improvement=improvement, nactive=nactive, nchange=changes(old, state)))
+        if not improvement >= model.opt.tolerance:
+            break
+    data.efc_force[:nefc] = force
+    data.efc_state[:nefc] = state
+    finish(model, data, J)
+    record(data, -1, iterations, dual_entries(model, data))
