@@ -208,6 +208,14 @@ class Registry:
                 return record
         return None
 
+    def written_in(self, language: str, slot: str, name: str) -> Implementation | None:
+        """The record of a slot on whichever backend speaks a language: what a library asks for that calls a stage."""
+        for record in self.of(slot):
+            backend = self.backends.get(record.backend)
+            if record.name == name and backend is not None and _language(backend) == language:
+                return record
+        return None
+
     def get(self, slot: str, label: str) -> Implementation:
         """The record `name@backend` of a slot, or an error that lists what exists."""
         for record in self.of(slot):

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.rne_numpy import bias_accelerations, body_forces
 from dovetail.plugins.shared.tendons.drift_numpy import body_drifts, tendon_drift
 from dovetail.plugins.shared.tree_numpy import add_to_parents
 from dovetail.plugins.shared.vectors_numpy import dot_rows
-from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def bias_force(model: Any, data: Any) -> None:

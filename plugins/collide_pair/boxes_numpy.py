@@ -16,8 +16,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.shapes import Primitive, of_geoms
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.shapes_numpy import Primitive, of_geoms
 
 EDGE_ADVANTAGE = 1.0 - 1e-12
 """An edge product must overlap less than the best so far by this factor (mjc_BoxBox)."""

@@ -13,7 +13,9 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.shapes import (
+from dovetail.plugins.collide_pair.spheres_numpy import Ball, ball_ball, ball_box
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.shapes_numpy import (
     BOX_CORNERS,
     Contact,
     Primitive,
@@ -22,8 +24,6 @@ from dovetail.plugins.collide_pair.shapes import (
     of_geoms,
     z_axis,
 )
-from dovetail.plugins.collide_pair.spheres_numpy import Ball, ball_ball, ball_box
-from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,

@@ -18,14 +18,13 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel, SplitField, Variable
 from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
-from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
-from dovetail.plugins.collide_pair.epa_lanes import Polytope
-from dovetail.plugins.collide_pair.gjk_lanes import Distance
-from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.collide_pair.prisms_lanes import HeightField
-from dovetail.plugins.collide_pair.support_lanes import ENDLESS, Shapes
-from dovetail.plugins.collide_pair.witness_lanes import Phase, Search
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts, pairs_of
+from dovetail.plugins.shared.geometry.ccd_search_lanes import Phase, Search
+from dovetail.plugins.shared.geometry.epa_lanes import Polytope
+from dovetail.plugins.shared.geometry.gjk_lanes import Distance
+from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS, HFIELD_PAIRS, MOST_CONTACTS
+from dovetail.plugins.shared.geometry.support_lanes import ENDLESS, Shapes
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
 from dovetail.plugins.shared.vectors_lanes import dot, vector
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.convex_numpy import Query, convex_witness
-from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
 from dovetail.plugins.collide_pair.portal_pairs_numpy import Touch, portal_shape, portal_touch
+from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
+from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
 from dovetail.plugins.shared.geometry.support_numpy import Prism, Shape, geom_shape
 from dovetail.plugins.shared.vectors_numpy import Vector, add, middle, sub, to_frame, to_world, unit
 

@@ -13,9 +13,9 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.meshes_lanes import plane_mesh
 from dovetail.plugins.collide_pair.planes_numpy import MAX_BOX_CONTACTS
-from dovetail.plugins.collide_pair.shapes_lanes import Primitive, of_geoms
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, LaneContact
+from dovetail.plugins.shared.geometry.shapes_lanes import Primitive, of_geoms
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, to_frame, to_world, unit, vector
 
 __all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_mesh", "plane_sphere"]

@@ -16,7 +16,9 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.contracts.types import Data, Model
-from dovetail.plugins.collide_pair.shapes import (
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.hulls_numpy import hull_of
+from dovetail.plugins.shared.geometry.shapes_numpy import (
     BOX_CORNERS,
     Contact,
     Primitive,
@@ -25,8 +27,6 @@ from dovetail.plugins.collide_pair.shapes import (
     primitive_of,
     z_axis,
 )
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.hulls_numpy import hull_of
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.multicontact_numpy import MAX_CONTACTS
-from dovetail.plugins.collide_pair.simplex_lanes import LARGE
-from dovetail.plugins.collide_pair.support_lanes import Shapes, farthest
+from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
+from dovetail.plugins.shared.geometry.simplex_lanes import LARGE
+from dovetail.plugins.shared.geometry.support_lanes import Shapes, farthest
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 

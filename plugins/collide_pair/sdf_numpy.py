@@ -18,11 +18,11 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.shapes import BOX_CORNERS
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FAR
 from dovetail.plugins.shared.geometry.sdf_fields_numpy import Field, field_of, moved
 from dovetail.plugins.shared.geometry.sdf_frames_numpy import Frame, carried, pose_in, turned_rows
+from dovetail.plugins.shared.geometry.shapes_numpy import BOX_CORNERS
 from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
 BASES = (2, 3, 5)

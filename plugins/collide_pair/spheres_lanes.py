@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.shapes_lanes import Primitive, clip, of_geoms, sign
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact
+from dovetail.plugins.shared.geometry.shapes_lanes import Primitive, clip, of_geoms, sign
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_frame, to_world, unit, vector
 
 

@@ -11,8 +11,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from dovetail.contracts.pairs import PairContacts
-from dovetail.plugins.collide_pair.shapes import Contact, Primitive, clip, gather, of_geoms, z_axis
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.shapes_numpy import Contact, Primitive, clip, gather, of_geoms, z_axis
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     along,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, ranges
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 
 def tendon_rows(model: Any, data: Any, tendons: Array) -> SparseRows:

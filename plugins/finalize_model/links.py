@@ -14,8 +14,8 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply
-from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 UNSET = -1.0
 """Both spring lengths of a tendon that rests at its length in qpos_spring."""

@@ -19,7 +19,7 @@ from dovetail.plugins.length_range.batch_limits import Limits, constrained
 from dovetail.plugins.length_range.batch_paths import Paths
 from dovetail.plugins.length_range.batch_tree import Motion, Tree
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.tendon.paths_numpy import is_sparse
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
 LEAST_TIMECONST = 0.01
 """Velocities decay no faster than this, in s (mj_setLengthRange)."""

@@ -19,6 +19,7 @@ from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
 from dovetail.plugins.shared.solver.dual_numpy import (
     Dual,
     Visit,
+    cost_change,
     dual_problem,
     finish,
     states,
@@ -28,7 +29,6 @@ from dovetail.plugins.shared.solver.dual_numpy import (
 from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
 from dovetail.plugins.shared.solver.sparse_numpy import jacobian
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
-from dovetail.plugins.solve_constraints.pgs_numpy import cost_change
 
 PYRAMIDAL = int(ConstraintType.CONTACT_PYRAMIDAL)
 

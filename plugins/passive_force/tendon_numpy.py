@@ -12,8 +12,8 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.springs_numpy import stretch
-from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def spring(model: Any, data: Any) -> None:

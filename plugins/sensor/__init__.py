@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.collide_pair.lane_records import LANE_PAIRS
+from dovetail.plugins.shared.geometry.pairs import PRIMITIVE_PAIRS
 
 _SITES = "site_xpos site_xmat"
 _POSES = f"xpos xmat xipos ximat geom_xpos geom_xmat {_SITES} cam_xpos cam_xmat"
@@ -132,7 +132,7 @@ _IN_LANES = {
 }
 """Rows that Taichi has too."""
 
-_MEASURED = [pair for pairs in LANE_PAIRS.values() for pair in pairs if pair != "box-box"]
+_MEASURED = [pair for pair in PRIMITIVE_PAIRS if pair != "box-box"]
 _DISTANCES = " ".join(f"distance.{pair}" for pair in (*_MEASURED, "plane-plane", "plane-hfield"))
 """Pairs whose distance has a formula, and those that have none; of the others it is found by iteration."""
 

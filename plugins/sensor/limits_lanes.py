@@ -18,11 +18,11 @@ from dovetail.contracts.enums import DisableBit, JointType, SensorType
 from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, write
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.quaternions_lanes import quat_normalize, quat_to_rotation_vector
 from dovetail.plugins.shared.rows.rows_lanes import DofRows
 from dovetail.plugins.shared.tendons.rows_lanes import entry, row_entries
 from dovetail.plugins.shared.vectors_lanes import dot, norm
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 _OFF = DisableBit.CONSTRAINT | DisableBit.LIMIT
 

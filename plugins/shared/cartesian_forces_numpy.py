@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.tree_numpy import add_to_parents
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 
 def cartesian_forces(model: Any, data: Any) -> Array:

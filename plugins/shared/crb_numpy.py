@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.tree_numpy import add_to_parents
-from dovetail.plugins.tendon.paths_numpy import jacobian_row
 
 
 def composite_inertias(model: Any, cinert: Array) -> Array:

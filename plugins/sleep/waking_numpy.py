@@ -15,9 +15,9 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import Row, is_sparse, jacobian_row, write_sparse
 from dovetail.plugins.shared.rows.append_numpy import COUNTS, ENTRY_FIELDS, ROW_FIELDS, finish_structure
 from dovetail.plugins.sleep.rings_numpy import FULLY_AWAKE, at_rest, write_lists
-from dovetail.plugins.tendon.paths_numpy import Row, is_sparse, jacobian_row, write_sparse
 
 CONTACT_FIELDS = (
     *("dist", "pos", "frame", "includemargin", "friction", "solref", "solreffriction", "solimp", "mu", "dim"),

@@ -7,10 +7,10 @@ coordinates; qacc_smooth = M⁻¹·qfrc_smooth. Compare mj_fwdAcceleration and m
 from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_lanes import copy, solve
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import cross, dot, vector
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 
 def smooth_acceleration(k: Kernel) -> None:

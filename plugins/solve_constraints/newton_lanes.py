@@ -2,7 +2,7 @@
 
 With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being
 the cost of the constraint rows (`cost_lanes`). All rows of a world are one problem. Products with J are passes over
-the bodies: accelerations down the tree, wrenches up (`constraint_lanes`). The worlds of a tile iterate together; one
+the bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one
 that has converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
 

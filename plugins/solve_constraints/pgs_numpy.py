@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
+from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, cost_change, gauss_seidel
 from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
 
 
@@ -76,13 +76,3 @@ def friction_move(block: Array, residual: Array, old: Array, normal: float, fric
     A = block[1:, 1:]
     b = residual[1:] - A @ old[1:] + block[1:, 0] * (normal - old[0])
     return minimise_in_ellipsoid(A, b, friction, normal)
-
-
-WORSE = 1e-10
-"""A move that raises the cost by more than this is taken back (costChange in engine_solver.c)."""
-
-
-def cost_change(block: Array, residual: Array, move: Array) -> float | None:
-    """By how much a move changes the cost; None if it would rise."""
-    change = float(move @ (residual + 0.5 * block @ move))
-    return None if change > WORSE else change

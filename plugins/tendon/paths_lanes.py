@@ -13,10 +13,10 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, Table
 from dovetail.contracts.enums import GeomType
+from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
 from dovetail.plugins.shared.tendons.layout import NONE, Piece, coefficients, pieces, row_arms
 from dovetail.plugins.shared.tendons.wrapping_lanes import unit, wrap
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
-from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse
 
 
 def tendon(k: Kernel) -> None:

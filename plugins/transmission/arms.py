@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse, jacobian_row, point_jacobian
 from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_multiply
 from dovetail.plugins.shared.vectors_numpy import cross_rows
-from dovetail.plugins.tendon.paths_numpy import dofs_above, is_sparse, jacobian_row, point_jacobian
 
 Arm: TypeAlias = tuple[float, Array, Array]
 """Length, dofs, moments."""

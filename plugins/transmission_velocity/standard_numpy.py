@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.tendon.paths_numpy import jacobian_row
+from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 
 
 def transmission_velocity(model: Any, data: Any) -> None:

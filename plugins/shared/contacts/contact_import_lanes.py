@@ -7,7 +7,7 @@ stand one by one, so that every world's own order remains.
 
 What a stage of one's own finds need not be what dovetail's would: pairs that are no pairs of the table, more contacts
 per pair than it has room for, other dimensions. Such rows are added to the table, and the kernel is built again with
-it. Compare `contact_export`, the way back.
+it. Compare `contact_delivery_lanes`, the way back.
 """
 
 from __future__ import annotations

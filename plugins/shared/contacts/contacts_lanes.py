@@ -6,7 +6,7 @@ in any of the tile's worlds, and in the worlds without it its distance is ABSENT
 MuJoCo's order. World frame. Compare mj_collision.
 
 The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to
-and from Data by `contact_export` and `contact_import`.
+and from Data by `contact_delivery_lanes` and `contact_import_lanes`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import numpy as np
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.collide_pair.lane_records import MOST_CONTACTS
 from dovetail.plugins.shared.contacts.candidates_numpy import (
     by_body,
     by_type,
@@ -30,6 +29,7 @@ from dovetail.plugins.shared.contacts.candidates_numpy import (
 )
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
+from dovetail.plugins.shared.geometry.pairs import MOST_CONTACTS
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel

@@ -1,7 +1,7 @@
 """Derivatives of the forces of a medium on an ellipsoid, in its own frame, with respect to its velocity, in lanes.
 
 The forces are those of passive_force/ellipsoid_fluid_lanes.py. MINVAL guards each division where MuJoCo's derivative
-has it; the formulas are those of `ellipsoid_fluid`. Compare mjd_ellipsoidFluid.
+has it; the formulas are those of ellipsoid_numpy.py. Compare mjd_ellipsoidFluid.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Derivatives of the forces of a medium on ellipsoids, in their own frames, with respect to their velocity.
 
-The forces are those of passive_force/ellipsoid_fluid.py. MINVAL guards each division where MuJoCo's derivative has
+The forces are those of shared/fluid/ellipsoid_numpy.py. MINVAL guards each division where MuJoCo's derivative has
 it: for geoms of a few centimetres some denominators are below it at ordinary speeds, and the result is then that
 of 3.4.0 rather than the exact derivative. Compare mjd_ellipsoidFluid.
 """

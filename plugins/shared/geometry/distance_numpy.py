@@ -19,10 +19,10 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.errors import UnknownIndexError
-from dovetail.plugins.collide_pair.analytic_records import analytic_records
-from dovetail.plugins.collide_pair.convex_numpy import Query, convex_witness
-from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, convex_records
+from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
+from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.support_numpy import geom_shape
+from dovetail.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,9 @@ _NAMES = {int(kind): kind.name.lower() for kind in GeomType}
 @cache
 def _contacts_of(pair: str) -> Callable[..., PairContacts] | None:
     """The reference's contact function of a pair; None: geoms of these types do not collide."""
-    for record in (*analytic_records(), *convex_records()):
-        if record.key == pair:
+    for name in ("analytic", "convex"):
+        record = default_registry().written_in("numpy", f"collide_pair:{pair}", name)
+        if record is not None:
             return record.load()
     return None
 

@@ -14,8 +14,8 @@ import numpy as np
 from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
+from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above
 from dovetail.plugins.shared.tendons.layout import jacobian_structure, row_arms
-from dovetail.plugins.tendon.paths_numpy import dofs_above
 
 OWN, OTHER, BOTH = 0, 1, 2
 """Which end of a transmission between two sites a dof moves: the first (the crank), the second (the reference or

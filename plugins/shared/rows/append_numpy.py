@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.impedance_numpy import (
     DEFAULT_SOLIMP,
     DEFAULT_SOLREF,
@@ -24,7 +25,6 @@ from dovetail.plugins.shared.rows.impedance_numpy import (
     stiffness_damping,
 )
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, supernodes
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_JOINT, LIMIT_TENDON = map(int, tuple(ConstraintType)[:5])
 """ConstraintType as plain integers: comparing an array with a member of an enum takes five times as long."""

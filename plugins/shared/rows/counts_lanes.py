@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, FRICTIONLESS, PYRAMID, DofRows, Links
-from dovetail.plugins.tendon.paths_numpy import is_sparse
 
 NAME = "row_counts.by_kind"
 """The kernel field that holds them."""

@@ -6,7 +6,7 @@ entries at the ancestors of the dofs that its row moves, and nowhere else. What 
 y = Σ Y·f: a row's acceleration is b + Y·y, and changing its force costs one pass over its few entries.
 
 Rows are visited by *items*, those of a link or a dof row together, in MuJoCo's order of rows. An item is listed if
-any world of the tile has it. Base rows of links are those of `constraint_lanes`: friction forces are in units of
+any world of the tile has it. Base rows of links are those of `rows_lanes`: friction forces are in units of
 their coefficients. Compare mj_projectConstraint.
 """
 

@@ -230,3 +230,13 @@ def gauss_seidel(model: Any, data: Any, sweep: Sweep) -> None:
     data.efc_state[:nefc] = state
     finish(model, data, J)
     record(data, -1, iterations, dual_entries(model, data))
+
+
+WORSE = 1e-10
+"""A move that raises the cost by more than this is taken back (costChange in engine_solver.c)."""
+
+
+def cost_change(block: Array, residual: Array, move: Array) -> float | None:
+    """By how much a move changes the cost; None if it would rise."""
+    change = float(move @ (residual + 0.5 * block @ move))
+    return None if change > WORSE else change

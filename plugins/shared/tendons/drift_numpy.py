@@ -13,8 +13,9 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tendons.layout import JOINT, PULLEY
+from dovetail.plugins.shared.tendons.wrapping_numpy import direction_of
 from dovetail.plugins.shared.tree_numpy import add_from_parents
-from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, unit
 
 
 def tendon_drift(model: Any, data: Any, tendon: int, body_drift: Array) -> float:
@@ -40,7 +41,7 @@ def piece_drift(model: Any, data: Any, sites: list[int], body_drift: Array) -> f
         return 0.0
     start, end = (np.array(data.site_xpos[site]) for site in sites)
     (v1, a1), (v2, a2) = (site_motion(model, data, site, body_drift) for site in sites)
-    direction, length = unit(end - start), float(np.linalg.norm(end - start))
+    direction, length = direction_of(end - start), float(np.linalg.norm(end - start))
     apart = v2 - v1
     sideways = apart - direction * float(direction @ apart)
     turning = float(sideways @ apart) / length if length > MINVAL else 0.0

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, SITE, dofs_above, is_sparse
+from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
 from dovetail.watched import by_value
 
 NONE = -1
@@ -136,3 +137,6 @@ def jacobian_structure(model: Any) -> Mapping[str, Array]:
         "ten_J_rowadr": address,
         "ten_J_colind": columns.reshape(model.ntendon, model.nv),
     }
+
+
+JOINT, PULLEY, SITE, CYLINDER = map(int, (WrapType.JOINT, WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))

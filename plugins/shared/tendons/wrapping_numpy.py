@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from math import acos, asin, cos, pi, sin, sqrt
 from typing import TypeAlias
 
+import numpy as np
+
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
 
@@ -274,3 +276,9 @@ def _incidence(ratios: Flat, apart: float) -> float | None:
         if f > _TOLERANCE:
             return None
     return None
+
+
+def direction_of(v: Array) -> Array:
+    """The direction of a vector; x if it has none."""
+    length = np.linalg.norm(v)
+    return v / length if length >= MINVAL else np.array([1.0, 0.0, 0.0])

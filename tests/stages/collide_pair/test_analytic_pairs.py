@@ -12,9 +12,10 @@ mujoco = pytest.importorskip("mujoco")
 from pair_oracle import FAMILIES, MESHES, Pair, Pose, poses  # noqa: E402
 
 import dovetail  # noqa: E402
-from dovetail.plugins.collide_pair.analytic_records import analytic_records  # noqa: E402
+from dovetail.plugins.shared.geometry.pairs import FORMULAS  # noqa: E402
+from dovetail.registry import default_registry  # noqa: E402
 
-KEYS = [record.key for record in analytic_records() if record.key != "plane-sdf"]
+KEYS = [key for pairs in FORMULAS.values() for key in pairs if key != "plane-sdf"]
 TOLERANCE = 1e-12
 """Metres and, for frames, plain numbers; the coordinates are below one metre."""
 TOUCHING = 15
@@ -148,7 +149,7 @@ def test_rows_take_dovetails_model_and_data(kind: str) -> None:
     data = dovetail.make_data(model)
     data.geom_xpos[1] = [0.3, 0.2, 0.05]
     data.geom_xmat[:] = np.eye(3).reshape(9)
-    record = next(record for record in analytic_records() if record.key == f"plane-{kind}")
+    record = default_registry().get(f"collide_pair:plane-{kind}", "analytic@numpy")
     contacts = record.load()(model, data, 0, 1, 0.0)
     assert len(contacts.dist)
     np.testing.assert_allclose(contacts.pos[:, 2], 0.5 * contacts.dist)

@@ -9,10 +9,11 @@ import pytest
 
 import dovetail
 from dovetail.plugins.collide_pair.convex_numpy import convex
-from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, convex_records
 from dovetail.plugins.shared.geometry.distance_numpy import geom_distance
 from dovetail.plugins.shared.geometry.gjk_numpy import segment_weights, tetrahedron_weights, triangle_weights
+from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.support_numpy import geom_shape
+from dovetail.registry import default_registry
 
 CUBE = " ".join(f"{x} {y} {z}" for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1))
 SHAPES = {
@@ -141,7 +142,11 @@ def test_the_plane_between_the_nearest_points_separates_the_shapes(key: str) -> 
 
 
 def test_every_pair_has_one_row_and_the_row_loads() -> None:
-    records = convex_records()
+    records = [
+        r
+        for r in default_registry().implementations
+        if r.stage == "collide_pair" and r.label == "convex@numpy"
+    ]
     assert len({record.key for record in records}) == len(records) == 20
     for record in records:
         assert callable(record.load())

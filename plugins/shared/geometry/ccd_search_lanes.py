@@ -14,8 +14,8 @@ from enum import IntEnum
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.support_lanes import Shapes, farthest
 from dovetail.plugins.shared.geometry.epa_numpy import MIN_ROOM
+from dovetail.plugins.shared.geometry.support_lanes import Shapes, farthest
 from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
 
 SPARE_VERTICES = 24

@@ -1,0 +1,78 @@
+"""jacobian_rows_numpy."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dovetail.contracts.enums import Jacobian
+from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.vectors_numpy import cross_rows
+
+SPARSE_FROM = 60
+"""Degrees of freedom from which an automatic Jacobian is sparse (mj_isSparse)."""
+
+
+Row: TypeAlias = dict[int, float]
+"""One row of the Jacobian: dof → derivative."""
+
+
+def is_sparse(model: Any) -> bool:
+    """Whether Jacobians are stored sparse: as the option says, or by the number of dofs."""
+    choice = int(model.opt.jacobian)
+    return choice == Jacobian.SPARSE or (choice == Jacobian.AUTO and model.nv >= SPARSE_FROM)
+
+
+def write_dense(model: Any, data: Any, rows: list[Row]) -> None:
+    """Full rows."""
+    data.ten_J[:] = 0.0
+    for field in (data.ten_J_rownnz, data.ten_J_rowadr, data.ten_J_colind):
+        field[:] = 0
+    for index, row in enumerate(rows):
+        data.ten_J[index, list(row)] = list(row.values())
+
+
+def write_sparse(model: Any, data: Any, rows: list[Row]) -> None:
+    """Compressed rows, dofs ascending."""
+    columns = [sorted(row) for row in rows]
+    counts = np.array([len(row) for row in columns])
+    flat_J = np.zeros(model.ntendon * model.nv)
+    flat_colind = np.zeros(model.ntendon * model.nv, np.int32)
+    used = int(counts.sum())
+    flat_J[:used] = [row[dof] for row, dofs in zip(rows, columns, strict=True) for dof in dofs]
+    flat_colind[:used] = [dof for dofs in columns for dof in dofs]
+    data.ten_J_rownnz[:] = counts
+    data.ten_J_rowadr[:] = np.cumsum(counts) - counts
+    data.ten_J[:] = flat_J.reshape(model.ntendon, model.nv)
+    data.ten_J_colind[:] = flat_colind.reshape(model.ntendon, model.nv)
+
+
+def jacobian_row(model: Any, data: Any, index: int) -> tuple[Array, Array]:
+    """Dofs and entries of one tendon's Jacobian, whichever way it is stored."""
+    if not is_sparse(model):
+        return np.arange(model.nv), data.ten_J[index]
+    start = int(data.ten_J_rowadr[index])
+    place = np.unravel_index(np.arange(start, start + int(data.ten_J_rownnz[index])), data.ten_J.shape)
+    return data.ten_J_colind[place], data.ten_J[place]
+
+
+def dofs_above(model: Any, body: int) -> Array:
+    """The dofs that move a body, ascending."""
+    while body and not model.body_dofnum[body]:
+        body = int(model.body_parentid[body])
+    if not body:
+        return np.zeros(0, np.intp)
+    dof, chain = int(model.body_dofadr[body] + model.body_dofnum[body] - 1), []
+    while dof >= 0:
+        chain.append(dof)
+        dof = int(model.dof_parentid[dof])
+    return np.array(chain[::-1], np.intp)
+
+
+def point_jacobian(model: Any, data: Any, body: int, point: Array) -> tuple[Array, Array]:
+    """Dofs that move a point fixed in a body, and the point's velocity (n, 3) per unit velocity of each."""
+    dofs = dofs_above(model, body)
+    axes = np.array(data.cdof[dofs])
+    lever = point - data.subtree_com[model.body_rootid[body]]
+    return dofs, axes[:, 3:] + cross_rows(axes[:, :3], np.broadcast_to(lever, (len(dofs), 3)))
