@@ -225,7 +225,7 @@ def _builtin_readers() -> Mapping[str, MeshReader]:
 
 
 def _builtin_mesh_inertia() -> Mapping[str, MeshInertiaRow]:
-    from dovetail.plugins.mesh_inertia.integrals_numpy import ROWS
+    from dovetail.plugins.shared.geometry.mesh_integrals_numpy import ROWS
 
     return ROWS
 

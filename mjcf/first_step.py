@@ -79,12 +79,12 @@ def _body_of(model: Any, kind: int, number: int) -> int:
 
 def _check_graph(model: Any, context: Context, tendon: int) -> None:
     from dovetail.plugins.islands.components_numpy import touched_trees
-    from dovetail.plugins.shared.solver.sparse_numpy import uses_sparse_jacobian
+    from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
     with _flags(model, enable=~int(EnableBit.SLEEP), disable=int(DisableBit.CONTACT)):
         data = _evaluated(model)
         row, tree = touched_trees(model, data) if data.nefc else (np.zeros(0, int), np.zeros(0, int))
-        sparse = uses_sparse_jacobian(model)
+        sparse = is_sparse(model)
     room = int(data.efc_J_rownnz[: data.nefc].sum()) if sparse else data.nefc * model.nv
     edges = [edge for trees in _constraints(data, row, tree) for edge in _edges(sorted(trees))]
     needed = sum(len(set(edge)) for edge, _ in groupby(edges))

@@ -14,7 +14,8 @@ import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
 from dovetail.mjcf.asset_tree import Mesh
-from dovetail.plugins.mesh_inertia.integrals_numpy import SMALL, surface_centroid
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.mesh_integrals_numpy import surface_centroid
 
 if TYPE_CHECKING:
     from dovetail.mjcf.context import MeshInertiaRow
@@ -38,11 +39,11 @@ def boxed(mesh: Mesh, row: MeshInertiaRow) -> MeshInertiaRow:
 
     def integrate(vertices: np.ndarray, faces: np.ndarray) -> Inertia:
         area, _ = surface_centroid(vertices, faces)
-        if area < SMALL:
+        if area < MINVAL:
             _warn(mesh, "without area", "move its vertices apart")
             return _box(mesh, vertices)
         result = row(vertices, faces)
-        if result[0] >= SMALL or mesh.inertia == MeshInertia.SHELL:
+        if result[0] >= MINVAL or mesh.inertia == MeshInertia.SHELL:
             return result
         _warn(mesh, "without volume", 'write inertia="shell"')
         return _box(mesh, vertices)

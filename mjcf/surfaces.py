@@ -20,7 +20,8 @@ from dovetail.mjcf.kinds import Vec
 from dovetail.mjcf.octree import octree_fields
 from dovetail.mjcf.polygons import polygons, unit_normals
 from dovetail.mjcf.rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
-from dovetail.plugins.mesh_inertia.integrals_numpy import SMALL, dots, surface_centroid, triangles
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.mesh_integrals_numpy import dots, surface_centroid, triangles
 
 if TYPE_CHECKING:
     from dovetail.mjcf.context import MeshInertiaRow
@@ -46,7 +47,7 @@ def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_a
     mesh.polygons = polygons(surface.vertex, sides)
     _transform(mesh)
     area, _ = surface_centroid(surface.vertex, surface.face)
-    if area < SMALL and needs_area:
+    if area < MINVAL and needs_area:
         raise node.error("the surface has no area; move the vertices apart, or scale the mesh")
     _set_frame(mesh, row, surface.face if own_faces else sides)
     _set_polygon_normals(mesh)
@@ -60,7 +61,7 @@ def _check_orientation(mesh: Mesh) -> None:
     """With exact inertia no two faces may run along an edge in the same direction."""
     vertex, face = mesh.surface.vertex, mesh.surface.face
     area, _, _ = triangles(vertex, face)
-    proper = face[area > np.sqrt(SMALL)].astype(np.int64)
+    proper = face[area > np.sqrt(MINVAL)].astype(np.int64)
     start = proper.reshape(-1)
     end = proper[:, [1, 2, 0]].reshape(-1)
     keys = np.sort(start * len(vertex) + end)
@@ -128,7 +129,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def _single_units(vectors: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Vectors of single precision by their length; those without one look along z."""
     result = np.tile(np.array([0, 0, 1], np.float32), (len(vectors), 1))
-    proper = length > SMALL
+    proper = length > MINVAL
     result[proper] = vectors[proper] / length[proper, None]
     return result
 
@@ -171,7 +172,7 @@ def _transform(mesh: Mesh) -> None:
     square = normal[:, 0] ** 2 + normal[:, 1] ** 2 + normal[:, 2] ** 2
     surface.vertex, surface.normal = (
         vertex,
-        _single_units(normal, np.where(square > SMALL, np.sqrt(square), 0)),
+        _single_units(normal, np.where(square > MINVAL, np.sqrt(square), 0)),
     )
 
 
@@ -204,7 +205,7 @@ def _turned(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _check_measure(mesh: Mesh) -> None:
-    if mesh.measure >= SMALL:
+    if mesh.measure >= MINVAL:
         return
     if mesh.inertia == MeshInertia.SHELL:
         raise mesh.place.error("the surface has no area; move the vertices apart, or scale the mesh")

@@ -15,9 +15,9 @@ _READS = (
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    numpy, taichi = siblings(
+    numpy, lanes = siblings(
         "actuation",
-        "standard",
+        "gain_bias",
         default=True,
         reads=_READS,
         summary="Gain times input plus bias, clamped, through the moment arms",
@@ -25,7 +25,7 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         numpy,
         attrs.evolve(
-            taichi,
+            lanes,
             supports="actuator.native actuator.gravcomp trn.joint trn.jointinparent trn.tendon trn.site "
             "trn.slidercrank trn.body",
         ),

@@ -12,7 +12,7 @@ from dovetail.plugins.shared.records import siblings
 def dovetail_implementations() -> list[Implementation]:
     reads = "qvel cvel cdof cdof_dot cinert"
     tendons = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind site_xpos subtree_com"
-    numpy, taichi = siblings(
+    numpy, lanes = siblings(
         "bias_force",
         "rne",
         default=True,
@@ -22,7 +22,7 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         attrs.evolve(numpy, reads=f"{reads} {tendons}"),
         attrs.evolve(
-            taichi,
+            lanes,
             reads=f"{reads} {tendons}",
         ),
     ]

@@ -1,7 +1,7 @@
 """Candidate pairs in lanes: every pair that may collide, by its bounding spheres.
 
 Which pairs may collide is known when the plan is made, so nothing is left to sort: one loop over these pairs lists
-those that are in reach in any world of the tile; long lists are looked through by stretches. World frame. Compare
+those that are in reach in any world of the tile; long lists are looked through by ranges. World frame. Compare
 mj_collision, which sweeps along an axis; the contacts are the same. Margins are widened to their sum, as in the
 reference.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.broadphase.stretches_lanes import near_stretch, stretches_of, write_boxes
+from dovetail.plugins.broadphase.pair_ranges_lanes import near_range, pair_ranges_of, write_boxes
 from dovetail.plugins.shared.contacts.contacts_lanes import Candidates, Contacts
 from dovetail.plugins.shared.contacts.margins_lanes import overridden, pair_or_geoms
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
@@ -29,15 +29,15 @@ def broadphase(k: Kernel) -> None:
 
 
 def list_near_pairs(contacts: Contacts, candidates: Candidates, count: Variable) -> None:
-    """Look at all pairs, or at those of the stretches that may have near ones."""
+    """Look at all pairs, or at those of the ranges that may have near ones."""
     k, pairs = contacts.k, contacts.pairs
-    stretches = stretches_of(k.structure, pairs)
-    if stretches is None:
+    ranges = pair_ranges_of(k.structure, pairs)
+    if ranges is None:
         list_range(contacts, candidates, count, 0, pairs.count)
         return
-    write_boxes(contacts, stretches)
-    first = k.table("stretches/first", stretches.first)
-    with k.loop(0, stretches.count) as s, k.when(near_stretch(contacts, stretches, s)):
+    write_boxes(contacts, ranges)
+    first = k.table("ranges/first", ranges.first)
+    with k.loop(0, ranges.count) as s, k.when(near_range(contacts, ranges, s)):
         list_range(contacts, candidates, count, first[s], first[s + 1])
 
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
+from dovetail.plugins.collide_pair.perturbed_contacts_numpy import DISTINCT, ROUND, distinct, turned
 from dovetail.plugins.collide_pair.portal_pairs_numpy import portal_convex
-from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
 from dovetail.plugins.shared.geometry.convex_numpy import Patch, Query, convex_witness
 from dovetail.plugins.shared.geometry.support_numpy import BOX, MESH, Shape, geom_shape
 from dovetail.plugins.shared.vectors_numpy import Vector, middle, sub, unit

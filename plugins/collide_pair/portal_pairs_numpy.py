@@ -17,8 +17,8 @@ import numpy as np
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.curved_normal_numpy import curved_normal
+from dovetail.plugins.collide_pair.perturbed_contacts_numpy import DISTINCT, ROUND, distinct, turned
 from dovetail.plugins.collide_pair.portal_numpy import overlap
-from dovetail.plugins.collide_pair.turning_numpy import DISTINCT, ROUND, distinct, turned
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.hulls_numpy import hull_graph
 from dovetail.plugins.shared.geometry.support_numpy import (

@@ -65,7 +65,7 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="constraint_rows",
             key=key,
-            name="standard",
+            name="soft",
             backend="numpy",
             target=f"dovetail.plugins.constraint_rows.{key}_numpy:{key}",
             default=True,
@@ -79,7 +79,7 @@ def dovetail_implementations() -> list[Implementation]:
         Implementation(
             stage="constraint_rows",
             key=key,
-            name="standard",
+            name="soft",
             backend="lanes",
             target=f"dovetail.plugins.constraint_rows.{key}_lanes:{key}",
             default=True,

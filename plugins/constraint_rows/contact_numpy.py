@@ -20,8 +20,8 @@ import numpy as np
 
 from dovetail.contracts.enums import Cone, ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.motion import along, relative_motion
+from dovetail.plugins.constraint_rows.describe_numpy import named
+from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.rows.append_numpy import Rows, begin, store
 from dovetail.plugins.shared.rows.impedance_numpy import (

@@ -18,9 +18,9 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EqType, ObjType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.lengths import flex_edge_rows, tendon_rows
-from dovetail.plugins.constraint_rows.motion import along, relative_motion
+from dovetail.plugins.constraint_rows.describe_numpy import named
+from dovetail.plugins.constraint_rows.lengths_numpy import flex_edge_rows, tendon_rows
+from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_matrix_rows, quat_multiply_rows
 from dovetail.plugins.shared.rows.append_numpy import EQUALITY, acting, begin, soft_rows, store
 from dovetail.plugins.shared.rows.coupling_numpy import polynomial

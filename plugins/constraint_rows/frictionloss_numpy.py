@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.lengths import tendon_rows
+from dovetail.plugins.constraint_rows.describe_numpy import named
+from dovetail.plugins.constraint_rows.lengths_numpy import tendon_rows
 from dovetail.plugins.shared.rows.append_numpy import (
     FRICTION_DOF,
     FRICTION_TENDON,

@@ -12,8 +12,8 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.constraint_rows.describe import named
-from dovetail.plugins.constraint_rows.lengths import tendon_rows
+from dovetail.plugins.constraint_rows.describe_numpy import named
+from dovetail.plugins.constraint_rows.lengths_numpy import tendon_rows
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.quaternions_numpy import quat_normalize, quat_to_rotation_vector
 from dovetail.plugins.shared.rows.append_numpy import (

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from dovetail.backends.lanes.functions import power
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.impedance_numpy import DEFAULT_SOLREF, MAX_IMPEDANCE, MIN_IMPEDANCE
+from dovetail.plugins.shared.constants import MAXIMP, MINIMP, MINVAL
+from dovetail.plugins.shared.rows.impedance_numpy import DEFAULT_SOLREF
 
 
 class Softness(NamedTuple):
@@ -30,7 +30,7 @@ class Softness(NamedTuple):
 
 def softness(k: Kernel, solref: Any, solimp: Any, violation: Any = None) -> Softness:
     """Of a row at a violation (pos − margin, or a norm); None for one that has none."""
-    dmax = k.clip(solimp[1], MIN_IMPEDANCE, MAX_IMPEDANCE)
+    dmax = k.clip(solimp[1], MINIMP, MAXIMP)
     stiffness, damping = stiffness_damping(k, safe_solref(k, solref), dmax)
     value = impedance(k, solimp, violation)
     return Softness(stiffness, damping, value, dmax)
@@ -57,7 +57,7 @@ def stiffness_damping(k: Kernel, solref: tuple[Any, Any], dmax: Any) -> tuple[An
 
 def impedance(k: Kernel, solimp: Any, violation: Any) -> Any:
     """Grows from d0 without violation to dmax where it is `width`."""
-    d0, dmax = (k.clip(solimp[n], MIN_IMPEDANCE, MAX_IMPEDANCE) for n in (0, 1))
+    d0, dmax = (k.clip(solimp[n], MINIMP, MAXIMP) for n in (0, 1))
     width = k.max(solimp[2], 0.0)
     flat = (d0 == dmax) | (width <= MINVAL)
     if violation is None:
@@ -69,7 +69,7 @@ def impedance(k: Kernel, solimp: Any, violation: Any) -> Any:
 
 def sigmoid(k: Kernel, x: Any, midpoint: Any, exponent: Any) -> Any:
     """A curve from (0, 0) to (1, 1): powers of x up to the midpoint, of 1 − x beyond it."""
-    midpoint, exponent = k.clip(midpoint, MIN_IMPEDANCE, MAX_IMPEDANCE), k.max(exponent, 1.0)
+    midpoint, exponent = k.clip(midpoint, MINIMP, MAXIMP), k.max(exponent, 1.0)
     lower = x <= midpoint
     reach = k.select(lower, x, 1.0 - x)
     part = reach / k.select(lower, midpoint, 1.0 - midpoint)

@@ -45,6 +45,6 @@ def dovetail_implementations() -> list[Implementation]:
 
 @hookimpl
 def dovetail_function_versions(record: Implementation) -> Iterable[Implementation]:
-    from dovetail.plugins.contact_params.traced_rules import lane_versions
+    from dovetail.plugins.contact_params.traced_rules_lanes import lane_versions
 
     return lane_versions(record)

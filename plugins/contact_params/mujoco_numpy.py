@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINMU
 from dovetail.plugins.shared.contacts.exclusion import IN_GAP, INCLUDED, NO_DOFS, PASSIVE
 from dovetail.plugins.shared.contacts.margins_numpy import contact_margin, overridden, pair_or
-
-MINMU = 1e-5
-"""Smallest friction coefficient of a contact (mjMINMU, MuJoCo 3.4)."""
 
 UNPACK = [0, 0, 1, 2, 2]
 """Which of slide, spin and roll each of the contact's five coefficients is."""

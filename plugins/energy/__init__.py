@@ -10,14 +10,14 @@ from dovetail.plugins.shared.records import siblings
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    numpy, taichi = siblings(
+    numpy, lanes = siblings(
         "energy",
-        "standard",
+        "mechanical",
         default=True,
         reads="qpos qvel M xipos",
         summary="Gravity and springs; kinetic energy",
     )
     return [
         attrs.evolve(numpy, reads="qpos qvel M xipos ten_length flexedge_length"),
-        attrs.evolve(taichi, reads="qpos qvel M xipos ten_length", supports="flex.none"),
+        attrs.evolve(lanes, reads="qpos qvel M xipos ten_length", supports="flex.none"),
     ]

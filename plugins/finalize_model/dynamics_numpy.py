@@ -15,27 +15,24 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.com_position.tree_numpy import com_position
-from dovetail.plugins.finalize_model.flexes import (
+from dovetail.plugins.finalize_model.flex_constants_numpy import (
     edge_inverse_weights,
     edge_lengths,
     reach_along_edges,
     reach_between_nodes,
 )
-from dovetail.plugins.finalize_model.links import (
+from dovetail.plugins.finalize_model.tendon_equality_constants_numpy import (
     add_tendon_fields,
     equality_data,
     spring_lengths,
     tendon_inverse_weights,
 )
-from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries, tendon_inertia
 from dovetail.plugins.shared.ldl_numpy import factor, solve
+from dovetail.plugins.shared.reference import reference
 from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import cross_rows
-from dovetail.plugins.tendon.paths_numpy import tendon
-from dovetail.plugins.transmission.standard_numpy import transmission
 
 
 def finalize_model(model: Any) -> dict[str, Any]:
@@ -43,9 +40,7 @@ def finalize_model(model: Any) -> dict[str, Any]:
     constants: dict[str, Any] = {"body_subtreemass": subtree_masses(model)}
     known = Overlay(model, constants)
     data = reference_data(model)
-    kinematics(known, data)
-    com_position(known, data)
-    tendon(known, data)
+    follow_positions(known, data)
     M = reference_mass_matrix(model, data)
     constants["dof_M0"] = M[diagonal(model)]
     M += tendon_inertia(model, data)
@@ -58,7 +53,7 @@ def finalize_model(model: Any) -> dict[str, Any]:
     constants["flexedge_length0"] = edge_lengths(model, data)
     constants["flexedge_invweight0"] = edge_inverse_weights(model, data, inverse.weights)
     constants["eq_data"] = equality_data(model, data)
-    transmission(known, data)
+    reference("transmission", "moment_arms")(known, data)
     constants["actuator_length0"] = data.actuator_length
     constants["actuator_acc0"] = actuator_accelerations(model, data, inverse)
     constants["actuator_biasprm"] = bias_with_damping(model, data, constants["dof_M0"])
@@ -66,14 +61,18 @@ def finalize_model(model: Any) -> dict[str, Any]:
     return constants
 
 
+def follow_positions(model: Any, data: Any) -> None:
+    """Write poses, centres of mass and tendons, as the reference stages do."""
+    for stage, name in (("kinematics", "tree"), ("com_position", "tree"), ("tendon", "paths")):
+        reference(stage, name)(model, data)
+
+
 def lengths_at_rest(model: Any) -> Array:
     """Tendon lengths at qpos_spring, where springs rest."""
     data = reference_data(model)
     if model.ntendon:
         data.qpos[:] = model.qpos_spring
-        kinematics(model, data)
-        com_position(model, data)
-        tendon(model, data)
+        follow_positions(model, data)
     length: Array = data.ten_length
     return length
 

@@ -11,9 +11,8 @@ import math
 import numpy as np
 
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape, Reals
+from dovetail.plugins.shared.constants import EPS
 
-EPS = 1e-14
-"""mjEPS: coordinates below this count as zero, m."""
 _SQUARE_CORNERS = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
 """Steps in x and y from a cell's first point to its corners, anticlockwise."""
 _TRIANGLES = np.array([[0, 1, 2], [0, 2, 3]])

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
+from dovetail.plugins.shared.constants import MINVAL
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_LEAST_VOLUME = 1e-15
-"""mjMINVAL: six times the smallest volume of a tetrahedron, m³."""
 
 
 def mesh(recipe: FlexRecipe) -> FlexShape:
@@ -37,7 +35,7 @@ def mesh(recipe: FlexRecipe) -> FlexShape:
     assert recipe.origin is not None
     corner = point[face] - recipe.origin
     volume = np.einsum("ij,ij->i", np.cross(corner[:, 0], corner[:, 1]), corner[:, 2])
-    seen = face[volume >= _LEAST_VOLUME] + 1
+    seen = face[volume >= MINVAL] + 1
     element = np.hstack([np.zeros((len(seen), 1), np.int64), seen])
     return FlexShape(dim=3, point=np.vstack([recipe.origin, point]), element=element.reshape(-1), **texture)
 

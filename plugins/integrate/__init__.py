@@ -40,7 +40,7 @@ def dovetail_implementations() -> list[Implementation]:
 
 
 def _euler() -> list[Implementation]:
-    numpy, taichi = siblings(
+    numpy, lanes = siblings(
         "integrate",
         "euler",
         function="integrate",
@@ -49,7 +49,7 @@ def _euler() -> list[Implementation]:
         writes=_STATE,
         summary="Semi-implicit Euler, joint damping implicit",
     )
-    return [attrs.evolve(numpy, writes=f"{_STATE} qH qHDiagInv"), taichi]
+    return [attrs.evolve(numpy, writes=f"{_STATE} qH qHDiagInv"), lanes]
 
 
 def _rk4() -> list[Implementation]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.activation_numpy import activation_owners, disabled_actuators, next_activation
-from dovetail.plugins.shared.quaternions_numpy import quat_integrate
-from dovetail.plugins.shared.tree_numpy import FREE, single_dof
+from dovetail.plugins.shared.positions_numpy import move
 
 
 def advance(model: Any, data: Any, qacc: Array, act_dot: Array, qvel: Array | None = None) -> None:
@@ -24,16 +21,3 @@ def advance(model: Any, data: Any, qacc: Array, act_dot: Array, qvel: Array | No
     move(model, data.qpos, data.qvel if qvel is None else qvel, timestep)
     data.time = data.time + timestep
     data.qacc_warmstart[:] = data.qacc
-
-
-def move(model: Any, qpos: Array, qvel: Array, duration: float) -> None:
-    """Let qpos, in place, move at constant qvel for a while; rotations stay unit quaternions."""
-    single = single_dof(model.jnt_type)
-    qpos[model.jnt_qposadr[single]] += duration * qvel[model.jnt_dofadr[single]]
-    for joint in np.flatnonzero(~single).tolist():
-        at, dof = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
-        if model.jnt_type[joint] == FREE:
-            qpos[at : at + 3] += duration * qvel[dof : dof + 3]
-            at, dof = at + 3, dof + 3
-        turned = quat_integrate(qpos[at : at + 4].tolist(), qvel[dof : dof + 3].tolist(), duration)
-        qpos[at : at + 4] = turned

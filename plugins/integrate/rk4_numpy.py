@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.plugins.integrate.advance_numpy import advance, move
+from dovetail.plugins.integrate.advance_numpy import advance
+from dovetail.plugins.shared.positions_numpy import move
 
 WEIGHT = (1 / 6, 1 / 3, 1 / 3, 1 / 6)
 """Share of each evaluation in the step."""

@@ -10,9 +10,9 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         Implementation(
             stage="inverse",
-            name="standard",
+            name="newton_euler",
             backend="numpy",
-            target="dovetail.plugins.inverse.standard_numpy:inverse",
+            target="dovetail.plugins.inverse.newton_euler_numpy:inverse",
             default=True,
             summary="Newton-Euler, constraint forces row by row, compared with forward dynamics",
         )

@@ -14,8 +14,9 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.sparse_rows_numpy import supernodes
-from dovetail.plugins.shared.solver.sparse_numpy import entries, uses_sparse_jacobian
+from dovetail.plugins.shared.solver.sparse_numpy import entries
 
 CONNECT, WELD = int(EqType.CONNECT), int(EqType.WELD)
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(
@@ -62,7 +63,7 @@ def touched_trees(model: Any, data: Any) -> tuple[Array, Array]:
     nefc = data.nefc
     row, at = entries(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc])
     tree = model.dof_treeid[data.efc_J_colind[at]]
-    if not uses_sparse_jacobian(model):
+    if not is_sparse(model):
         nonzero = data.efc_J[at] != 0.0
         has_nonzero = np.bincount(row[nonzero], minlength=nefc) > 0
         counts = nonzero | ~(scanned(model, data) & has_nonzero)[row]

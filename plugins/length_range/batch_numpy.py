@@ -15,9 +15,9 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType, Integrator, JointType, Solver, TrnType, WrapType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.length_range.batch_limits import Limits, constrained
-from dovetail.plugins.length_range.batch_paths import Paths
-from dovetail.plugins.length_range.batch_tree import Motion, Tree
+from dovetail.plugins.length_range.batch_limits_numpy import Limits, constrained
+from dovetail.plugins.length_range.batch_paths_numpy import Paths
+from dovetail.plugins.length_range.batch_tree_numpy import Motion, Tree
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 

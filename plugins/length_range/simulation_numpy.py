@@ -25,6 +25,7 @@ from dovetail.contracts.enums import DisableBit, Integrator, TrnType
 from dovetail.planner import compile_plan
 from dovetail.plugins.length_range import batch_numpy
 from dovetail.plugins.length_range.batch_numpy import LEAST_TIMECONST
+from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_numpy import solve
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ _LAWS = ("actuator_dyntype", "actuator_gaintype", "actuator_biastype")
 _NOT_NEEDED = ("sensor", "energy", "camera_light", "subtree_velocity", "body_forces")
 """Stages that only observe; a plan may lack them here."""
 _MOST_STEPS = 1_000_000
-_MINVAL = 1e-15
 
 
 class LengthRangeError(ValueError):
@@ -142,7 +142,7 @@ class Pull:
         moment = np.zeros(self.model.nv)
         moment[data.moment_colind[row]] = data.actuator_moment[row]
         response = float(np.linalg.norm(solve(self.model, data.qLD, data.qLDiagInv, moment)))
-        force = moment * (self.accel / max(_MINVAL, response))
+        force = moment * (self.accel / max(MINVAL, response))
         size = float(np.linalg.norm(force))
         return force * (self.maxforce / size) if 0 < self.maxforce < size else force
 

@@ -16,9 +16,9 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.load_mesh.ears import triangulated
-from dovetail.plugins.load_mesh.obj_tables import corner_table, number_table
-from dovetail.plugins.load_mesh.obj_words import corner, real
+from dovetail.plugins.load_mesh.ear_clipping_numpy import triangulated
+from dovetail.plugins.load_mesh.obj_tables_numpy import corner_table, number_table
+from dovetail.plugins.load_mesh.obj_words_numpy import corner, real
 
 _WIDTHS = {"v": 3, "vt": 2, "vn": 3}
 """Statements that list numbers, and how many of them count."""

@@ -14,9 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.fields import Array
-
-SMALL = 1e-15
-"""mjMINVAL: a smaller volume counts as none."""
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def signed_volume(vertices: Array, faces: Array) -> tuple[float, Array, Array]:
@@ -25,7 +23,7 @@ def signed_volume(vertices: Array, faces: Array) -> tuple[float, Array, Array]:
     corners = (vertices - apex)[faces]
     determinant = np.linalg.det(corners)
     volume = determinant.sum() / 6
-    if abs(volume) < SMALL:
+    if abs(volume) < MINVAL:
         return 0.0, apex, np.zeros((3, 3))
     added = corners.sum(axis=1)
     centre = determinant @ added / (24 * volume)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.integrate.advance_numpy import move
+from dovetail.plugins.shared.positions_numpy import move
 from dovetail.plugins.shared.quaternions_numpy import quat_difference
 from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
-from dovetail.plugins.sdf_shape.solids import from_axis, numbers
+from dovetail.plugins.sdf_shape.solids_numpy import from_axis, numbers
 
 DEFAULTS = {"height": 0.4, "radius": 1.0, "thickness": 0.02}
 

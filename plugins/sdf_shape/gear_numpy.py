@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
-from dovetail.plugins.sdf_shape.solids import (
+from dovetail.plugins.sdf_shape.solids_numpy import (
     arccos,
     azimuths,
     common_smoothly,

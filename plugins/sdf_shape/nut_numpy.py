@@ -11,8 +11,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
-from dovetail.plugins.sdf_shape.solids import numbers, without
-from dovetail.plugins.sdf_shape.threads import DIAGONAL, beyond_radius, cone, hexagon, thread
+from dovetail.plugins.sdf_shape.solids_numpy import numbers, without
+from dovetail.plugins.sdf_shape.threads_numpy import DIAGONAL, beyond_radius, cone, hexagon, thread
 
 DEFAULTS = {"radius": 0.26}
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sdf_shapes import SdfShape
-from dovetail.plugins.sdf_shape.solids import from_axis, numbers
+from dovetail.plugins.sdf_shape.solids_numpy import from_axis, numbers
 from dovetail.plugins.shared.constants import MINVAL
 
 DEFAULTS = {"radius1": 0.35, "radius2": 0.15}

@@ -15,8 +15,8 @@ from dovetail.backends.lanes.functions import sincos
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.camprojection_numpy import focal_lengths
-from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_lanes import Vector
 from dovetail.watched import by_value

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 

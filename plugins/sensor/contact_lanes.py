@@ -21,8 +21,8 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.sensor.contact_numpy import MAXFORCE, MINDIST, NETFORCE, subtree
-from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import clamped, each_sensor
+from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import FAR, inside_site
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact

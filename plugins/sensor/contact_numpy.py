@@ -17,9 +17,9 @@ import numpy as np
 
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
-from dovetail.plugins.sensor.zones import inside_site
+from dovetail.plugins.sensor.zones_numpy import inside_site
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
 from dovetail.plugins.shared.vectors_numpy import cross_rows

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import SensorType, TrnType
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.quaternions_numpy import quat_normalize
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.motion_numpy import (
     Frames,
     accelerations,

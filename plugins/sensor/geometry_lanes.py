@@ -19,8 +19,8 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType, SensorType
 from dovetail.plugins.sensor.geometry_numpy import geoms_of
-from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, object_kinds, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import inside_site
 from dovetail.plugins.shared.geometry.distance_lanes import nearer, pair_rows
 from dovetail.plugins.shared.geometry.ray_numpy import visible

@@ -15,8 +15,8 @@ import numpy as np
 
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.sensor.zones import inside_site
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
+from dovetail.plugins.sensor.zones_numpy import inside_site
 from dovetail.plugins.shared.motion_numpy import object_frames
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DisableBit, JointType, SensorType
-from dovetail.plugins.sensor.readings import sensors_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.quaternions_lanes import quat_normalize, quat_to_rotation_vector

@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 
 
 def jointlimitpos(model: Any, data: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Int, Kernel
 from dovetail.contracts.enums import DataType, SensorType
-from dovetail.plugins.sensor.readings import sensors_of
+from dovetail.plugins.sensor.readings_numpy import sensors_of
 
 
 @contextmanager

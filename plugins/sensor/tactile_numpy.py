@@ -18,7 +18,7 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.distance_fields_numpy import has_field, signed_distance
 from dovetail.plugins.shared.motion_numpy import velocities

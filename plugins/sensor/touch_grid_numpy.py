@@ -16,7 +16,7 @@ import numpy as np
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
 

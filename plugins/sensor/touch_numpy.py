@@ -13,8 +13,8 @@ import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sensor.readings import sensors_of, write
-from dovetail.plugins.sensor.zones import meets_sites
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
+from dovetail.plugins.sensor.zones_numpy import meets_sites
 from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
-from dovetail.plugins.sensor.readings import sensors_of, write
+from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
 
 

@@ -8,11 +8,8 @@ import numpy as np
 
 from dovetail.contracts.enums import Jacobian
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import SPARSE_FROM
 from dovetail.plugins.shared.vectors_numpy import cross_rows
-
-SPARSE_FROM = 60
-"""Degrees of freedom from which an automatic Jacobian is sparse (mj_isSparse)."""
-
 
 Row: TypeAlias = dict[int, float]
 """One row of the Jacobian: dof → derivative."""

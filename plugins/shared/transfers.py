@@ -1,7 +1,8 @@
 """How contacts and numbers of constraint rows pass between lane kernels and Data.
 
 `contact_delivery_lanes` makes Data fields of kernel fields when a kernel ends, `contact_import_lanes` the other way
-round when one begins. This module only says which need which; it is read when plugins are registered, so it imports little.
+round when one begins. This module only says which need which; it is read when plugins are registered, so it imports
+little.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dovetail.plugins.shared.records import siblings
 def dovetail_implementations() -> list[Implementation]:
     return siblings(
         "smooth_acceleration",
-        "standard",
+        "mass_solve",
         default=True,
         summary="Sum the forces, solve with the factored inertia",
     )

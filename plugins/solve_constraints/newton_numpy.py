@@ -15,8 +15,8 @@ import numpy as np
 from dovetail.contracts.enums import Cone
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.solver.cost_numpy import CONE, QUADRATIC, cone_hessians
-from dovetail.plugins.shared.solver.sparse_numpy import uses_sparse_jacobian
 from dovetail.plugins.solve_constraints.fill_numpy import newton_entries
 from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
@@ -35,7 +35,7 @@ class Newton:
         self.problem = problem
         self.data = data
         elliptic = model.opt.cone == Cone.ELLIPTIC
-        sparse = uses_sparse_jacobian(model)
+        sparse = is_sparse(model)
         self.nnz = newton_entries(problem, factors=1 + elliptic) if sparse else len(problem.dofs) ** 2
 
     def direction(self, point: Point) -> Array:

@@ -11,7 +11,7 @@ from dovetail.plugins.shared.transfers import MOMENTS
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    numpy, taichi = siblings("transmission", "standard", default=True)
+    numpy, lanes = siblings("transmission", "moment_arms", default=True)
     return [
         attrs.evolve(
             numpy,
@@ -20,7 +20,7 @@ def dovetail_implementations() -> list[Implementation]:
             summary="All transmissions: joints, tendons, sites, slider-cranks and adhesion",
         ),
         attrs.evolve(
-            taichi,
+            lanes,
             reads="qpos xquat site_xpos site_xmat ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind "
             "subtree_com cdof",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",

@@ -13,7 +13,7 @@ _JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
-    numpy, taichi = siblings("transmission_velocity", "standard", default=True)
+    numpy, lanes = siblings("transmission_velocity", "moment_product", default=True)
     return [
         attrs.evolve(
             numpy,
@@ -22,7 +22,7 @@ def dovetail_implementations() -> list[Implementation]:
             summary="Jacobians and moment arms times velocities",
         ),
         attrs.evolve(
-            taichi,
+            lanes,
             reads=f"{_MOMENT} {_JACOBIAN}",
             writes="actuator_velocity ten_velocity",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",

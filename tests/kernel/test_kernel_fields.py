@@ -153,7 +153,7 @@ def test_nothing_is_repeated_for_what_slots_compute(pendulum: Model, shared: Reg
 
 
 def test_a_stage_that_is_left_out_reads_nothing(pendulum: Model, shared: Registry, record: Any) -> None:
-    record("energy", name="standard", backend="toy", reads="cdof_dot", writes="energy")
+    record("energy", name="mechanical", backend="toy", reads="cdof_dot", writes="energy")
     pendulum.opt.enableflags |= 2
     found = plan(pendulum, shared, keep="state")
     assert chosen(found, "bias_force") == "rne@toy"
@@ -196,7 +196,7 @@ def test_one_row_of_a_table_elsewhere_is_missed(registry: Registry, toy_backend:
         )
     record(
         "smooth_acceleration",
-        name="standard",
+        name="mass_solve",
         backend="toy",
         reads="toy:rows",
         writes="qacc_smooth qfrc_smooth",
@@ -205,7 +205,7 @@ def test_one_row_of_a_table_elsewhere_is_missed(registry: Registry, toy_backend:
     assert {chosen(whole, f"passive_force:{key}") for key in ("spring", "damper")} == {"joint@toy"}
     mixed = plan(model, registry, {"passive_force:damper": "@numpy"})
     assert {chosen(mixed, f"passive_force:{key}") for key in ("spring", "damper")} == {"joint@numpy"}
-    assert chosen(mixed, "smooth_acceleration") == "standard@numpy"
+    assert chosen(mixed, "smooth_acceleration") == "mass_solve@numpy"
 
 
 # ---- declarations of plugins

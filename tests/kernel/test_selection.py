@@ -249,10 +249,10 @@ def test_a_dispatcher_falls_back_when_the_wished_backend_lacks_one_of_its_parts(
     plan: Compile, registry: Registry, record: Callable[..., object], toy_backend: object
 ) -> None:
     record(
-        "actuation", lambda model, data, parts: None, name="standard", backend="toy", provider="dovetail-toy"
+        "actuation", lambda model, data, parts: None, name="gain_bias", backend="toy", provider="dovetail-toy"
     )
     compiled = plan(backend="toy")
-    assert chosen(compiled, "actuation")[0] == "standard@numpy"
+    assert chosen(compiled, "actuation")[0] == "gain_bias@numpy"
     assert compiled.choices["actuation"].fallback == (
         "toy wished by call argument: actuator_dynamics:none none has no toy implementation"
     )
@@ -261,7 +261,7 @@ def test_a_dispatcher_falls_back_when_the_wished_backend_lacks_one_of_its_parts(
 def test_a_dispatcher_named_on_a_backend_that_lacks_a_part_is_an_error(
     plan: Compile, record: Callable[..., object], toy_backend: object
 ) -> None:
-    record("actuation", lambda model, data, parts: None, name="standard", backend="toy")
+    record("actuation", lambda model, data, parts: None, name="gain_bias", backend="toy")
     with pytest.raises(
         SelectionError,
         match=r"none \(only one installed\) has no toy implementation, but it runs inside actuation, which is on "

@@ -16,7 +16,7 @@ import dovetail
 from dovetail.errors import MJCFError
 from dovetail.mjcf import bvh
 from dovetail.mjcf.bvh import build_tree
-from dovetail.plugins.load_mesh import ears, obj_numpy, obj_tables
+from dovetail.plugins.load_mesh import ear_clipping_numpy, obj_numpy, obj_tables_numpy
 
 VERTICES = ["v 0 0 0", "v 1 0 0.1", "v 0 1.2 0", "v 0.3 0.2 1.5", "v 1 1 1", "v 2 -.5 .7"]
 FACES = ["f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"]
@@ -346,7 +346,7 @@ def test_both_ways_to_read_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("text", ["0.1 1.00000005960464477 16777217 -0", "123456789.123456 .000001 5. +7"])
 def test_numbers_read_together_are_rounded_once(text: str) -> None:
     words = text.split()
-    table = obj_tables.number_table(f"v {text}\n".encode(), b"v", 1, len(words))
+    table = obj_tables_numpy.number_table(f"v {text}\n".encode(), b"v", 1, len(words))
     assert table is not None
     assert [x.hex() for x in table[0]] == [float(word).hex() for word in words]
 
@@ -371,8 +371,8 @@ def test_face_with_too_many_corners_is_refused_at_once(corners: int) -> None:
 
 
 def test_cutting_polygons_has_a_limit_however_they_are_shaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ears, "MOST_COMPARISONS", 100)
-    monkeypatch.setattr(ears, "PER_CORNER", 1)
+    monkeypatch.setattr(ear_clipping_numpy, "MOST_COMPARISONS", 100)
+    monkeypatch.setattr(ear_clipping_numpy, "PER_CORNER", 1)
     with pytest.raises(ValueError, match="comparisons"):
         obj_numpy.load_mesh(polygon_file(60), "")
 

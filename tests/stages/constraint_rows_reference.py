@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import dovetail
 from dovetail.compare.oracle import model_from_mujoco, read
-from dovetail.plugins.constraint_reference.standard_numpy import constraint_reference
+from dovetail.plugins.constraint_reference.spring_damper_numpy import constraint_reference
 from dovetail.plugins.constraint_rows.contact_numpy import NO_DOFS, contact
 from dovetail.plugins.constraint_rows.equality_numpy import equality
 from dovetail.plugins.constraint_rows.frictionloss_numpy import frictionloss

@@ -9,21 +9,21 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.plugins.actuation.standard_numpy import actuation
+from dovetail.plugins.actuation.gain_bias_numpy import actuation
 from dovetail.plugins.bias_force.rne_numpy import bias_force
 from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.com_velocity.tree_numpy import com_velocity
-from dovetail.plugins.energy.standard_numpy import energy
+from dovetail.plugins.energy.mechanical_numpy import energy
 from dovetail.plugins.factor_mass.ldl_numpy import factor_mass
 from dovetail.plugins.integrate import euler_numpy, rk4_numpy
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.mass_matrix.crb_numpy import mass_matrix
 from dovetail.plugins.passive_force.damper_joint_numpy import damper
 from dovetail.plugins.passive_force.spring_joint_numpy import spring
-from dovetail.plugins.smooth_acceleration.standard_numpy import smooth_acceleration
+from dovetail.plugins.smooth_acceleration.mass_solve_numpy import smooth_acceleration
 from dovetail.plugins.solve_constraints.unconstrained_numpy import solve_constraints
-from dovetail.plugins.transmission.standard_numpy import transmission
-from dovetail.plugins.transmission_velocity.standard_numpy import transmission_velocity
+from dovetail.plugins.transmission.moment_arms_numpy import transmission
+from dovetail.plugins.transmission_velocity.moment_product_numpy import transmission_velocity
 from dovetail.registry import build_registry
 
 _TABLES = ("actuator_gain", "actuator_bias", "actuator_dynamics", "actuator_plugin")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from smooth_reference import PARTS, load
 
-from dovetail.plugins.actuation.standard_numpy import actuation
-from dovetail.plugins.transmission.standard_numpy import transmission
+from dovetail.plugins.actuation.gain_bias_numpy import actuation
+from dovetail.plugins.transmission.moment_arms_numpy import transmission
 
 XML = """<mujoco><option {option}><flag constraint="disable" {flags}/></option><worldbody>
   <body><joint name="j" {joint}/><geom size=".1" pos=".3 0 0"/></body>

@@ -15,7 +15,7 @@ import dovetail
 from dovetail.config import Config
 from dovetail.errors import RowResultError
 from dovetail.plugin import Implementation
-from dovetail.plugins.actuation import rows
+from dovetail.plugins.actuation import rows_numpy
 from dovetail.plugins.actuator_dynamics.muscle_numpy import rising_share, smooth_step
 from dovetail.plugins.shared.muscle_numpy import force_by_length, force_by_velocity
 from dovetail.registry import build_registry
@@ -139,8 +139,8 @@ def test_limits_and_groups(case: dict[str, str]) -> None:
 def servo(target: str = 'joint="a"', dyntype: str = "none", more: str = "", **config: str) -> str:
     dynamic = dyntype in ("integrator", "filter", "filterexact")
     count = ("ki" in config) + ("slewmax" in config) + dynamic
-    rows = "".join(f'<config key="{key}" value="{value}"/>' for key, value in config.items())
-    return f'<plugin plugin="mujoco.pid" {target} actdim="{count}" dyntype="{dyntype}" dynprm=".1" {more}>{rows}</plugin>'
+    rows_numpy = "".join(f'<config key="{key}" value="{value}"/>' for key, value in config.items())
+    return f'<plugin plugin="mujoco.pid" {target} actdim="{count}" dyntype="{dyntype}" dynprm=".1" {more}>{rows_numpy}</plugin>'
 
 
 CONFIGS = [
@@ -261,7 +261,7 @@ def test_a_row_that_returns_nonsense_is_named(result: Any, message: str) -> None
 
     stiff.__module__, stiff.__qualname__ = "acme.laws", "stiff"
     with pytest.raises(RowResultError, match=message):
-        rows.checked(stiff(None, None, None), (2,), "actuator_gain:user", stiff)
+        rows_numpy.checked(stiff(None, None, None), (2,), "actuator_gain:user", stiff)
 
 
 def own_gain(model: Any, data: Any, ids: Any) -> Any:
@@ -309,7 +309,7 @@ def test_a_plugin_row_returns_rates_and_force() -> None:
     ):
         parts = {"actuator_plugin": {"mujoco.pid": lambda *_, result=result: result}}
         with pytest.raises(RowResultError, match=message):
-            rows.of_plugin(model, data, parts, 0)
+            rows_numpy.of_plugin(model, data, parts, 0)
 
 
 # ---- without MuJoCo: what the curves of muscles are

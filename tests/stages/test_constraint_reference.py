@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.contracts.enums import ConstraintType
-from dovetail.plugins.constraint_reference.standard_numpy import constraint_reference, row_products
+from dovetail.plugins.constraint_reference.spring_damper_numpy import constraint_reference, row_products
 from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
 from dovetail.plugins.shared.contacts.contact_forces_numpy import from_pyramid

@@ -14,9 +14,9 @@ from dovetail.plugins.com_position.tree_numpy import com_position
 from dovetail.plugins.constraint_rows.contact_numpy import contact
 from dovetail.plugins.constraint_rows.equality_numpy import equality
 from dovetail.plugins.constraint_rows.limit_numpy import limit
-from dovetail.plugins.integrate.advance_numpy import move
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.queries.dense import dense_jacobian
+from dovetail.plugins.shared.positions_numpy import move
 from dovetail.plugins.tendon.paths_numpy import tendon
 
 STEP = 1e-6

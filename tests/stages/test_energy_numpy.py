@@ -9,7 +9,7 @@ import pytest
 from beside_mujoco import Pair, difference, mujoco
 
 import dovetail
-from dovetail.plugins.energy.standard_numpy import energy
+from dovetail.plugins.energy.mechanical_numpy import energy
 
 XML = """<mujoco><option gravity="1 2 -9" {option}><flag constraint="disable" {flags} energy="enable"/></option><worldbody>
 <body pos="0 0 1" gravcomp="{gravcomp}"><joint type="free" stiffness="20"/><geom type="box" size=".1 .2 .3" pos=".1 0 0"/><site name="p" pos=".1 .1 .1"/>

@@ -13,8 +13,8 @@ from smooth_reference import worst_error
 
 import dovetail
 from dovetail.implementation import Implementation
-from dovetail.plugins.inverse.standard_numpy import inverse as compare_forward
-from dovetail.plugins.inverse.standard_numpy import inverse_dynamics
+from dovetail.plugins.inverse.newton_euler_numpy import inverse as compare_forward
+from dovetail.plugins.inverse.newton_euler_numpy import inverse_dynamics
 from dovetail.plugins.queries.inverse_dynamics import inverse
 from dovetail.registry import build_registry
 from dovetail.testing import parametrize_with_checks

@@ -16,7 +16,7 @@ from sensor_reference import assert_readings, filled, forward, observe, row_of, 
 import dovetail  # noqa: E402
 from dovetail.compare.oracle import model_from_mujoco  # noqa: E402
 from dovetail.contracts.enums import GeomType, SensorType  # noqa: E402
-from dovetail.plugins.sensor.zones import INSIDE, MEETS  # noqa: E402
+from dovetail.plugins.sensor.zones_numpy import INSIDE, MEETS  # noqa: E402
 
 
 def pile(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.plugins.integrate.advance_numpy import move
+from dovetail.plugins.shared.positions_numpy import move
 from dovetail.plugins.shared.tendons.drift_numpy import body_drifts, tendon_drift
 
 FIELDS = ("M", "qM", "qLD", "qLDiagInv", "qfrc_bias", "energy", "qacc", "ten_velocity", "ten_length")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail.plugins.tendon.paths_numpy import tendon
-from dovetail.plugins.transmission_velocity.standard_numpy import transmission_velocity
+from dovetail.plugins.transmission_velocity.moment_product_numpy import transmission_velocity
 
 TOLERANCE = 1e-12
 """Metres, or metres per unit of joint velocity: rounding of different orders of summation."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.plugins.transmission.standard_numpy import transmission
+from dovetail.plugins.transmission.moment_arms_numpy import transmission
 
 TOLERANCE = 1e-12
 

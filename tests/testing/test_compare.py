@@ -120,7 +120,7 @@ CROSSED = """
 def test_sparse_matrices_of_two_backends_are_compared_as_matrices() -> None:
     pytest.importorskip("taichi")
     report = compare(
-        dovetail.loads(CROSSED), "transmission", "standard@numpy", "standard@taichi", steps=2, nworld=3
+        dovetail.loads(CROSSED), "transmission", "moment_arms@numpy", "moment_arms@taichi", steps=2, nworld=3
     )
     assert report.ok, report.table()
     assert {row.field for row in report.rows} == {"actuator_length", "actuator_moment"}
@@ -172,7 +172,7 @@ def test_unknown_names_are_errors_that_help() -> None:
 
 def test_stage_the_model_does_without_is_an_error_that_says_so() -> None:
     with pytest.raises(SelectionError, match="actuation does not run for model 'undriven'"):
-        compare(sample("undriven"), "actuation", "standard@numpy", "standard@numpy")
+        compare(sample("undriven"), "actuation", "gain_bias@numpy", "gain_bias@numpy")
 
 
 # ---- diff

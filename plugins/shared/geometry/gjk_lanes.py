@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.constants import MAXVAL, MINVAL
 from dovetail.plugins.shared.geometry.ccd_search_lanes import Phase, Search, same
-from dovetail.plugins.shared.geometry.gjk_numpy import _FACES, MAXVAL
+from dovetail.plugins.shared.geometry.gjk_numpy import _FACES
 from dovetail.plugins.shared.geometry.simplex_lanes import LARGE, SimplexWeights
 from dovetail.plugins.shared.geometry.support_lanes import CORES
 from dovetail.plugins.shared.geometry.support_numpy import BOX, CAPSULE, HFIELD, MESH, SPHERE

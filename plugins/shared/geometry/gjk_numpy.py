@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf, sqrt
 from typing import NamedTuple
 
-from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.constants import MAXVAL, MINVAL
 from dovetail.plugins.shared.geometry.support_numpy import Shape
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
@@ -30,9 +30,6 @@ from dovetail.plugins.shared.vectors_numpy import (
     sub,
     triple,
 )
-
-MAXVAL = 1e10
-"""A face normal longer than this has lost its meaning (mjMAXVAL, MuJoCo 3.4)."""
 
 
 class Vertex(NamedTuple):

@@ -93,6 +93,6 @@ MOST_CONTACTS = {
     **dict.fromkeys(CONVEX_PAIRS, 1),
     **dict.fromkeys(HFIELD_PAIRS, 50),
 }
-"""Contacts that a row in lanes finds at most. Two rectangles overlap in eight corners at most; a box may add its lowest
-corner just beside the face, and corners on an outline are found twice. With height fields as `contact_patch_numpy`
-says."""
+"""Contacts that a row in lanes finds at most. Two rectangles overlap in eight corners at most; a box may add its
+lowest corner just beside the face, and corners on an outline are found twice. With height fields as
+`contact_patch_numpy` says."""

@@ -17,14 +17,12 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.constants import MAXIMP, MINIMP, MINVAL
 
 DEFAULT_SOLREF = (0.02, 1.0)
 """Time constant [s] and damping ratio (mj_defaultSolRefImp)."""
 DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 """d0, dmax, width, midpoint, power."""
-MIN_IMPEDANCE, MAX_IMPEDANCE = 0.0001, 0.9999
-"""mjMINIMP and mjMAXIMP, MuJoCo 3.4."""
 
 REFSAFE = int(DisableBit.REFSAFE)
 
@@ -68,7 +66,7 @@ def _warn_of_mixed(
 def safe_solimp(solimp: Array) -> Array:
     """solimp (n, 5) within its bounds: impedances and midpoint inside (0, 1), width ≥ 0, power ≥ 1."""
     safe = np.array(solimp)
-    safe[:, [0, 1, 3]] = np.clip(safe[:, [0, 1, 3]], MIN_IMPEDANCE, MAX_IMPEDANCE)
+    safe[:, [0, 1, 3]] = np.clip(safe[:, [0, 1, 3]], MINIMP, MAXIMP)
     safe[:, 2] = np.maximum(safe[:, 2], 0.0)
     safe[:, 4] = np.maximum(safe[:, 4], 1.0)
     return safe

@@ -16,6 +16,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.solver.cost_numpy import (
     CONE,
@@ -27,13 +28,7 @@ from dovetail.plugins.shared.solver.cost_numpy import (
     evaluate,
     rows_of,
 )
-from dovetail.plugins.shared.solver.sparse_numpy import (
-    entries,
-    inverse_mass,
-    jacobian,
-    joint_forces,
-    uses_sparse_jacobian,
-)
+from dovetail.plugins.shared.solver.sparse_numpy import entries, inverse_mass, jacobian, joint_forces
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
 
 # ---- the matrix
@@ -174,7 +169,7 @@ def states(rows: Rows, force: Array) -> Array:
 
 def dual_entries(model: Any, data: Any) -> int:
     """Entries of efc_AR as MuJoCo stores it, for solver_nnz: all of them where its Jacobian is dense."""
-    return int(data.nA) if uses_sparse_jacobian(model) else int(data.nefc) ** 2
+    return int(data.nA) if is_sparse(model) else int(data.nefc) ** 2
 
 
 # ---- sweeping over rows and contacts

@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.enums import Jacobian
 from dovetail.contracts.fields import Array
 
 DENSE = 200
 """Dofs up to which dense matrices are quicker. Measured on piles of boxes with one thread of BLAS: Newton's method
 with dense Cholesky takes 60 % of the time at 120 dofs, as long as with sparse factors at 250, seven times as long at
 600, where it needs 30 MB instead of 1.5."""
-
-AUTO_SPARSE = 60
-"""Dofs from which MuJoCo 3.4 stores the Jacobian by row if `option jacobian` is auto."""
 
 
 def entries(rownnz: Array, rowadr: Array) -> tuple[Array, Array]:
@@ -106,9 +102,3 @@ def inverse_mass(model: Any, data: Any) -> Any:
 
     starts = np.concatenate([[0], np.cumsum(count)])
     return csr_array((blocks[row, within], first[row] + within, starts), shape=(nv, nv))
-
-
-def uses_sparse_jacobian(model: Any) -> bool:
-    """Whether MuJoCo would store this model's Jacobian by row: `option jacobian`, where auto means 60 dofs."""
-    kind = model.opt.jacobian
-    return kind == Jacobian.SPARSE or (kind == Jacobian.AUTO and model.nv >= AUTO_SPARSE)

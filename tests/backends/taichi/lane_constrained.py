@@ -18,7 +18,7 @@ from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
-from dovetail.plugins.constraint_reference import standard_lanes as reference
+from dovetail.plugins.constraint_reference import spring_damper_lanes as reference
 from dovetail.plugins.constraint_rows import contact_lanes, equality_lanes, frictionloss_lanes, limit_lanes
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Contacts, Pairs, pairs_of
 from dovetail.plugins.solve_constraints import newton_lanes

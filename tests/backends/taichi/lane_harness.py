@@ -15,7 +15,7 @@ from dovetail.backends.lanes.kernel import FieldPlace
 from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType
-from dovetail.plugins.actuation import standard_lanes as actuation
+from dovetail.plugins.actuation import gain_bias_lanes as actuation
 from dovetail.plugins.actuator_bias import affine_lanes as bias_affine
 from dovetail.plugins.actuator_bias import none_lanes as bias_none
 from dovetail.plugins.actuator_dynamics import filter_lanes, filterexact_lanes, integrator_lanes
@@ -25,17 +25,17 @@ from dovetail.plugins.actuator_gain import fixed_lanes as gain_fixed
 from dovetail.plugins.bias_force import rne_lanes
 from dovetail.plugins.com_position import tree_lanes as com_position
 from dovetail.plugins.com_velocity import tree_lanes as com_velocity
-from dovetail.plugins.energy import standard_lanes as energy
+from dovetail.plugins.energy import mechanical_lanes as energy
 from dovetail.plugins.factor_mass import ldl_lanes
 from dovetail.plugins.integrate import euler_lanes, rk4_lanes
 from dovetail.plugins.kinematics import tree_lanes as kinematics
 from dovetail.plugins.mass_matrix import crb_lanes
 from dovetail.plugins.passive_force import damper_joint_lanes, spring_joint_lanes
-from dovetail.plugins.smooth_acceleration import standard_lanes as smooth_acceleration
+from dovetail.plugins.smooth_acceleration import mass_solve_lanes as smooth_acceleration
 from dovetail.plugins.solve_constraints import unconstrained_lanes
 from dovetail.plugins.tendon import paths_lanes as tendon
-from dovetail.plugins.transmission import standard_lanes as transmission
-from dovetail.plugins.transmission_velocity import standard_lanes as transmission_velocity
+from dovetail.plugins.transmission import moment_arms_lanes as transmission
+from dovetail.plugins.transmission_velocity import moment_product_lanes as transmission_velocity
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")

@@ -236,7 +236,9 @@ def test_a_lane_stage_that_cannot_says_so() -> None:
         '<general joint="push" dyntype="filterexact" dynprm="0.1" actearly="true"/>',
     )
     sim = dovetail.Simulation(dovetail.loads(xml), 3, backend="taichi", per_world=("actuator_dynprm",))
-    with pytest.raises(PerWorldError, match=r"actuation \(standard@taichi\) cannot.*actuator_dynprm.*@numpy"):
+    with pytest.raises(
+        PerWorldError, match=r"actuation \(gain_bias@taichi\) cannot.*actuator_dynprm.*@numpy"
+    ):
         sim.step()
 
 

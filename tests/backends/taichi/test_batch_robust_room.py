@@ -14,7 +14,7 @@ import dovetail
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.taichi.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
-from dovetail.plugins.broadphase import stretches_lanes as stretches
+from dovetail.plugins.broadphase import pair_ranges_lanes as ranges
 from dovetail.plugins.shared.contacts import contacts_lanes
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
 
@@ -127,12 +127,12 @@ CROWD = spheres(
 def test_stretches_cover_the_list_in_its_order() -> None:
     model = dovetail.loads(spheres(60))
     pairs = pairs_of(model)
-    found = stretches.stretches_of(model, pairs)
+    found = ranges.pair_ranges_of(model, pairs)
     assert found is not None
     assert found.first[0] == 0
     assert found.first[-1] == pairs.count
     assert (np.diff(found.first) > 0).all()
-    assert found.count < pairs.count / stretches.LEAST_LENGTH
+    assert found.count < pairs.count / ranges.LEAST_LENGTH
     for s in range(found.count):
         part = slice(found.first[s], found.first[s + 1])
         low = np.minimum(pairs.body1[part], pairs.body2[part])
@@ -143,14 +143,14 @@ def test_stretches_cover_the_list_in_its_order() -> None:
 
 def test_short_lists_are_looked_through_pair_by_pair() -> None:
     model = dovetail.loads(spheres(10))
-    assert stretches.stretches_of(model, pairs_of(model)) is None
+    assert ranges.pair_ranges_of(model, pairs_of(model)) is None
 
 
 def test_stretches_pass_over_no_contact(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "LONG_LIST", 10)
-    monkeypatch.setattr(stretches, "LEAST_LENGTH", 1)
+    monkeypatch.setattr(ranges, "LONG_LIST", 10)
+    monkeypatch.setattr(ranges, "LEAST_LENGTH", 1)
     model = dovetail.loads(CROWD)
-    assert stretches.stretches_of(model, pairs_of(model)) is not None
+    assert ranges.pair_ranges_of(model, pairs_of(model)) is not None
     collision = compile_collision(model, runtime="quadrants")
     rng = np.random.default_rng(5)
     xpos = rng.uniform(0.0, 0.9, (24, model.ngeom, 3))

@@ -19,10 +19,8 @@ from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.shared.activation_lanes import disabled_actuator, next_activation
+from dovetail.plugins.shared.constants import MAXVAL
 from dovetail.plugins.shared.moments.rows_lanes import moment_entries
-
-MAXVAL = 1e10
-"""A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
 
 Rows = Mapping[str, Callable[..., Any]]
 

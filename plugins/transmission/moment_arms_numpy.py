@@ -24,7 +24,7 @@ from dovetail.plugins.shared.quaternions_numpy import (
     quat_to_rotation_vector,
 )
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
-from dovetail.plugins.transmission.arms import Arm, body_arm, crank_arm, site_arm, tendon_arm
+from dovetail.plugins.transmission.arms_numpy import Arm, body_arm, crank_arm, site_arm, tendon_arm
 
 
 def transmission(model: Any, data: Any) -> None:

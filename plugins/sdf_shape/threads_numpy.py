@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.sdf_shape.solids import azimuths, from_axis
+from dovetail.plugins.sdf_shape.solids_numpy import azimuths, from_axis
 
 TURNS = 12.0
 """Turns of the thread per metre."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.length_range.batch_tree import WORLD, Tree, pose
-from dovetail.plugins.length_range.batch_wrapping import Circles
+from dovetail.plugins.length_range.batch_tree_numpy import WORLD, Tree, pose
+from dovetail.plugins.length_range.batch_wrapping_numpy import Circles
 from dovetail.plugins.shared.constants import MINVAL
 
 PULLEY, SITE, CYLINDER = map(int, (WrapType.PULLEY, WrapType.SITE, WrapType.CYLINDER))

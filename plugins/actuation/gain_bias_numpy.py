@@ -18,12 +18,10 @@ import numpy as np
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.contracts.fields import Array
 from dovetail.guard import describe_control
-from dovetail.plugins.actuation.rows import Parts, by_type, of_plugin
+from dovetail.plugins.actuation.rows_numpy import Parts, by_type, of_plugin
 from dovetail.plugins.shared.activation_numpy import disabled_actuators, next_activation
+from dovetail.plugins.shared.constants import MAXVAL
 from dovetail.plugins.shared.tree_numpy import single_dof
-
-MAXVAL = 1e10
-"""A control beyond this is taken as broken (mjMAXVAL, MuJoCo 3.4)."""
 
 
 def actuation(model: Any, data: Any, parts: Parts) -> None:

@@ -13,9 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.constants import MINVAL
 
-SMALL = 1e-15
-"""mjMINVAL: areas and volumes below this count as zero."""
 _SHELL, _SOLID = 12, 20
 """Divisors of the second moments of a triangle and of a pyramid."""
 Result = tuple[float, Array, Array]
@@ -27,7 +26,7 @@ def triangles(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normal = _cross(b - a, c - a)
     length = np.sqrt(dots(normal, normal))
-    proper = length >= SMALL
+    proper = length >= MINVAL
     np.divide(normal, length[:, None], out=normal, where=proper[:, None])
     return np.where(proper, 0.5 * length, 0.0), normal, (a + b + c) / 3
 
@@ -57,7 +56,7 @@ def surface_centroid(vertices: Array, faces: Array) -> tuple[float, Array]:
     area, _, centre = triangles(vertices, faces)
     whole = float(total(area))
     moment = total(area[:, None] * centre)
-    return whole, moment / whole if whole >= SMALL else moment
+    return whole, moment / whole if whole >= MINVAL else moment
 
 
 def _solid(vertices: Array, faces: Array, sign: Callable[[Array], Array]) -> Result:
@@ -66,7 +65,7 @@ def _solid(vertices: Array, faces: Array, sign: Callable[[Array], Array]) -> Res
     volume = sign(dots(centre - apex, normal) * area / 3)
     whole = float(total(volume))
     moment = total(volume[:, None] * (centre * 3.0 / 4.0 + apex / 4.0))
-    if whole < SMALL:
+    if whole < MINVAL:
         return whole, moment, np.zeros((3, 3))
     centre_of_mass = moment / whole
     centred = vertices - centre_of_mass
@@ -121,7 +120,7 @@ def shell(vertices: Array, faces: Array) -> Result:
     """
     area, apex = surface_centroid(vertices, faces)
     each, _, centre = triangles(vertices, faces)
-    if area < SMALL:
+    if area < MINVAL:
         return area, apex, np.zeros((3, 3))
     centre_of_mass = total(each[:, None] * (centre * 3.0 / 4.0 + apex / 4.0)) / area
     centred = vertices - centre_of_mass

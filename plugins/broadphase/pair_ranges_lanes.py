@@ -1,7 +1,7 @@
-"""Which stretches of a long list of pairs are worth looking at, in lanes: boxes around bodies and groups of bodies.
+"""Which ranges of a long list of pairs are worth looking at, in lanes: boxes around bodies and groups of bodies.
 
 The pairs stand in the order of their contacts: by the lower body, then by the higher. So the pairs of one body with
-the geoms of a few neighbouring bodies are a stretch of the list, and one comparison of two boxes passes over all of
+the geoms of a few neighbouring bodies are a range of the list, and one comparison of two boxes passes over all of
 it. The order stays as it is, and nothing is sorted. Boxes are parallel to the world's axes, and wider than the
 bounding spheres and margins of their geoms by more than rounding. Planes have no box and explicit pairs have margins
 of their own: their pairs are always looked at. Compare mj_broadphase.
@@ -23,21 +23,21 @@ from dovetail.plugins.shared.contacts.reach_lanes import FAR
 from dovetail.plugins.shared.vectors_lanes import vector
 
 LONG_LIST = 1000
-"""Pairs from which on the list is looked through by stretches."""
+"""Pairs from which on the list is looked through by ranges."""
 
 USUAL_LENGTH = 16
-"""Pairs that a stretch should have: longer ones are seldom passed over, shorter ones save little."""
+"""Pairs that a range should have: longer ones are seldom passed over, shorter ones save little."""
 
 LEAST_LENGTH = 4
-"""Pairs per stretch below which comparing boxes would cost more than it saves."""
+"""Pairs per range below which comparing boxes would cost more than it saves."""
 
 SLACK = 1e-6
 """By how much of its place and size a box is wider than it must be; well above the rounding of single precision."""
 
 
 @attrs.frozen(eq=False)
-class Stretches:
-    """Stretches of the list of pairs."""
+class PairRanges:
+    """PairRanges of the list of pairs."""
 
     first: Array
     """The first pair of each, and behind the last the number of pairs."""
@@ -55,8 +55,8 @@ class Stretches:
         return len(self.body)
 
 
-def stretches_of(model: Any, pairs: Pairs) -> Stretches | None:
-    """The stretches of a list, or None if it is better looked through pair by pair."""
+def pair_ranges_of(model: Any, pairs: Pairs) -> PairRanges | None:
+    """The ranges of a list, or None if it is better looked through pair by pair."""
     if pairs.count < LONG_LIST:
         return None
     low, high = np.minimum(pairs.body1, pairs.body2), np.maximum(pairs.body1, pairs.body2)
@@ -68,45 +68,45 @@ def stretches_of(model: Any, pairs: Pairs) -> Stretches | None:
     if pairs.count < LEAST_LENGTH * len(first):
         return None
     body, group, looked_at = column[:, first]
-    return Stretches(np.append(first, pairs.count), body, group, looked_at, size)
+    return PairRanges(np.append(first, pairs.count), body, group, looked_at, size)
 
 
 def is_plane(model: Any, geoms: Array) -> Array:
     return np.asarray(model.geom_type)[geoms] == int(GeomType.PLANE)
 
 
-def near_stretch(contacts: Contacts, stretches: Stretches, s: Any) -> Any:
-    """Whether stretch s may have a pair in reach in any world of the tile; `write_boxes` comes before."""
+def near_range(contacts: Contacts, ranges: PairRanges, s: Any) -> Any:
+    """Whether range s may have a pair in reach in any world of the tile; `write_boxes` comes before."""
     k = contacts.k
-    bodies, groups = _boxes(k, stretches)
-    one = bodies[k.table("stretches/body", stretches.body)[s]]
-    other = groups[k.table("stretches/group", stretches.group)[s]]
+    bodies, groups = _boxes(k, ranges)
+    one = bodies[k.table("ranges/body", ranges.body)[s]]
+    other = groups[k.table("ranges/group", ranges.group)[s]]
     meet = (one[0] <= other[3]) & (other[0] <= one[3])
     for axis in (1, 2):
         meet = meet & (one[axis] <= other[3 + axis]) & (other[axis] <= one[3 + axis])
-    return (k.table("stretches/always", stretches.always)[s] != 0) | k.any(meet)
+    return (k.table("ranges/always", ranges.always)[s] != 0) | k.any(meet)
 
 
-def write_boxes(contacts: Contacts, stretches: Stretches) -> None:
+def write_boxes(contacts: Contacts, ranges: PairRanges) -> None:
     """Boxes of all bodies, then of all groups."""
     k, model = contacts.k, contacts.k.structure
-    bodies, groups = _boxes(k, stretches)
+    bodies, groups = _boxes(k, ranges)
     geoms = np.unique(np.concatenate([contacts.pairs.geom1, contacts.pairs.geom2]))
     geoms = geoms[~is_plane(model, geoms)]
     geoms = geoms[np.argsort(np.asarray(model.geom_bodyid)[geoms], kind="stable")]
     first = np.searchsorted(np.asarray(model.geom_bodyid)[geoms], np.arange(model.nbody + 1))
-    geom, begin = k.table("stretches/geoms", np.append(geoms, 0)), k.table("stretches/geoms_of", first)
+    geom, begin = k.table("ranges/geoms", np.append(geoms, 0)), k.table("ranges/geoms_of", first)
     with k.loop(0, model.nbody) as b:
         bodies[b] = union(k, begin[b], begin[b + 1], lambda n: geom_box(k, geom[n]))
     with k.loop(0, groups.shape[0]) as g:
-        stop = k.min((g + 1) * stretches.group_size, model.nbody)
-        groups[g] = union(k, g * stretches.group_size, stop, lambda b: bodies[b])
+        stop = k.min((g + 1) * ranges.group_size, model.nbody)
+        groups[g] = union(k, g * ranges.group_size, stop, lambda b: bodies[b])
 
 
-def _boxes(k: Kernel, stretches: Stretches) -> tuple[Field, Field]:
+def _boxes(k: Kernel, ranges: PairRanges) -> tuple[Field, Field]:
     """Boxes of bodies and of groups: (n, 6), low corner and high corner."""
     nbody = int(k.structure.nbody)
-    return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // stretches.group_size), 6)
+    return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // ranges.group_size), 6)
 
 
 def union(k: Kernel, start: Any, stop: Any, box_of: Any) -> Any:
