@@ -19,18 +19,18 @@ from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact
 from dovetail.plugins.shared.motion_lanes import force_moved_to
 from dovetail.plugins.shared.rows.equality_anchors_lanes import Columns, anchor
-from dovetail.plugins.shared.rows.rows_lanes import Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times
 from dovetail.plugins.shared.vectors_lanes import Vector, vector
 
 
 def body_forces(k: Kernel) -> None:
     """Write cacc, cfrc_ext and cfrc_int."""
-    links = Links(k)
+    body_rows = BodyRows(k)
     accelerations(k)
     applied_forces(k)
-    add_contacts(k, links)
-    add_equalities(k, links)
+    add_contacts(k, body_rows)
+    add_equalities(k, body_rows)
     k.data.cfrc_ext[0] = 0.0
     forces_between(k)
 
@@ -57,35 +57,35 @@ def applied_forces(k: Kernel) -> None:
         d.cfrc_ext[body] = force_moved_to(lever, vector(push[3:], push[:3]))
 
 
-def add_contacts(k: Kernel, links: Links) -> None:
+def add_contacts(k: Kernel, body_rows: BodyRows) -> None:
     """Add the forces of contacts: on the second body, and back on the first."""
-    contacts = links.contacts
-    for c in each_contact(k, links):
+    contacts = body_rows.contacts
+    for c in each_contact(k, body_rows):
         acts = contacts.acts(c)
         with k.when(k.any(acts)):
-            wrench, to_world = contact_force(links, c), contact_axes(links, c).T
+            wrench, to_world = contact_force(body_rows, c), contact_axes(body_rows, c).T
             push = vector(to_world @ wrench[3:], to_world @ wrench[:3])
             for body, way in (("body1", -push), ("body2", push)):
                 add_at_point(k, contacts.of_pair(body, contacts.pair[c]), contacts.pos[c], way, acts)
 
 
-def add_equalities(k: Kernel, links: Links) -> None:
+def add_equalities(k: Kernel, body_rows: BodyRows) -> None:
     """Add the forces of connect and weld constraints: on the first body, and back on the second."""
-    if not links.nequality:
+    if not body_rows.nequality:
         return
-    column = Columns(k, links)
-    with k.loop(0, links.nequality) as link:
-        active = links.D[link, 0] > 0.0
+    column = Columns(k, body_rows)
+    with k.loop(0, body_rows.nequality) as bond:
+        active = body_rows.D[bond, 0] > 0.0
         with k.when(k.any(active)):
-            force = links.force[link]
+            force = body_rows.force[bond]
             torque = k.local([0.0] * 3)
             if column.welds:
-                with k.when(column("weld", link) > 0):
+                with k.when(column("weld", bond) > 0):
                     torque.set(force[3:])
             pull = vector(torque.value, force[:3])
             for side, way in ((0, pull), (1, -pull)):
-                point = anchor(k, link, column, side)
-                add_at_point(k, column(f"body{side + 1}", link), point, way, active)
+                point = anchor(k, bond, column, side)
+                add_at_point(k, column(f"body{side + 1}", bond), point, way, active)
 
 
 def add_at_point(k: Kernel, body: Any, point: Vector, push: Vector, where: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.shared.rows.rows_lanes import PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import PYRAMID, BodyRows, DofRows
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
@@ -17,11 +17,11 @@ def constraint_reference(k: Kernel) -> None:
     """Write the offsets of all rows, and count the rows of each world."""
     count = k.kernel_field("row_counts.active")
     count[0] = 0.0
-    rows, links = DofRows(k), Links(k)
+    rows, body_rows = DofRows(k), BodyRows(k)
     if rows.count:
         dof_rows(k, rows, count)
-    if links.kinds:
-        link_rows(k, links, count)
+    if body_rows.kinds:
+        bond_rows(k, body_rows, count)
 
 
 def dof_rows(k: Kernel, rows: DofRows, count: Any) -> None:
@@ -35,21 +35,21 @@ def dof_rows(k: Kernel, rows: DofRows, count: Any) -> None:
             count[0] += k.select(D > 0.0, 1.0, 0.0)
 
 
-def link_rows(k: Kernel, links: Links, count: Any) -> None:
-    velocity, damping = k.data.cvel, links.damping
-    with k.loop(0, links.count) as link:
-        D = links.D[link, 0]
+def bond_rows(k: Kernel, body_rows: BodyRows, count: Any) -> None:
+    velocity, damping = k.data.cvel, body_rows.damping
+    with k.loop(0, body_rows.count) as bond:
+        D = body_rows.D[bond, 0]
         with k.when(k.any(D > 0.0)):
-            near, far = links.near[link], links.far[link]
-            for row in links.each_base_row(link):
-                speed = k.local(dot(links.near_wrench[link, row], velocity[near]))
+            near, far = body_rows.near[bond], body_rows.far[bond]
+            for row in body_rows.each_base_row(bond):
+                speed = k.local(dot(body_rows.near_wrench[bond, row], velocity[near]))
                 with k.when(far > 0):
-                    speed += dot(links.far_wrench[link, row], velocity[far])
-                own = damping[link, 0 if isinstance(row, int) and row == 0 else 1]
+                    speed += dot(body_rows.far_wrench[bond, row], velocity[far])
+                own = damping[bond, 0 if isinstance(row, int) and row == 0 else 1]
                 if not isinstance(row, int):
-                    own = k.select(row == 0, damping[link, 0], own)
-                links.offset[link, row] = own * speed.value + links.spring[link, row]
+                    own = k.select(row == 0, damping[bond, 0], own)
+                body_rows.offset[bond, row] = own * speed.value + body_rows.spring[bond, row]
             exists = k.select(D > 0.0, 1.0, 0.0)
-            for kind in links.each_kind(link):
-                size = links.dim[link] * 1.0
+            for kind in body_rows.each_kind(bond):
+                size = body_rows.dim[bond] * 1.0
                 count[0] += exists * (2.0 * (size - 1.0) if kind.name == PYRAMID else size)

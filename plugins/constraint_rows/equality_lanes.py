@@ -20,15 +20,15 @@ from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import add_coefficients
 from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_matrix, quat_multiply
 from dovetail.plugins.shared.rows.equality_anchors_lanes import Columns, anchor
-from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, BodyRows, DofRows
 from dovetail.plugins.shared.vectors_lanes import cross, dot, vector
 
 
 def equality(k: Kernel) -> None:
-    """Write the links of connects and welds, and the rows of coupled joints."""
-    links, rows = Links(k), DofRows(k)
-    if links.nequality:
-        body_links(k, links)
+    """Write the bonds of connects and welds, and the rows of coupled joints."""
+    body_rows, rows = BodyRows(k), DofRows(k)
+    if body_rows.nequality:
+        body_bonds(k, body_rows)
     for r in rows.each_row("coupled_joints"):
         joint(k, rows, r)
     for r in rows.each_row("coupled_tendons"):
@@ -43,80 +43,80 @@ def active(k: Kernel, equality_id: Any) -> Any:
 # ---- two bodies -------------------------------------------------------------------------------------------
 
 
-def body_links(k: Kernel, links: Links) -> None:
+def body_bonds(k: Kernel, body_rows: BodyRows) -> None:
     """Connects and welds."""
-    column = Columns(k, links)
-    with k.loop(0, links.nequality) as link:
-        links.near[link], links.far[link] = column("near", link), column("far", link)
-        links.kind[link], links.dim[link] = links.index_of(EQUALITY), column("dim", link)
-        links.D[link, 0] = 0.0
-        with k.when(column("near", link) > 0), k.when(k.any(active(k, column("ids", link)))):
-            body_link(k, links, link, column)
+    column = Columns(k, body_rows)
+    with k.loop(0, body_rows.nequality) as bond:
+        body_rows.near[bond], body_rows.far[bond] = column("near", bond), column("far", bond)
+        body_rows.kind[bond], body_rows.dim[bond] = body_rows.index_of(EQUALITY), column("dim", bond)
+        body_rows.D[bond, 0] = 0.0
+        with k.when(column("near", bond) > 0), k.when(k.any(active(k, column("ids", bond)))):
+            body_bond(k, body_rows, bond, column)
 
 
-def body_link(k: Kernel, links: Links, link: Any, column: Columns) -> None:
+def body_bond(k: Kernel, body_rows: BodyRows, bond: Any, column: Columns) -> None:
     """One connect or weld: its linear rows, and the angular ones of a weld."""
     m, residual = k.model, k.scratch("residual", 6)
-    equality_id = column("ids", link)
-    bodies = column("body1", link), column("body2", link)
-    points = [anchor(k, link, column, side) for side in (0, 1)]
+    equality_id = column("ids", bond)
+    bodies = column("body1", bond), column("body2", bond)
+    points = [anchor(k, bond, column, side) for side in (0, 1)]
     residual[:3] = points[0] - points[1]
     square = k.local(dot(residual[:3], residual[:3]))
-    write_linear(k, links, link, points, column("sign", link))
+    write_linear(k, body_rows, bond, points, column("sign", bond))
     if column.welds:
-        with k.when(column("weld", link) > 0):
-            turning, angles = orientation(k, link, column)
+        with k.when(column("weld", bond) > 0):
+            turning, angles = orientation(k, bond, column)
             residual[3:6] = angles
             square += dot(angles, angles)
-            write_angular(k, links, link, turning, column("sign", link))
+            write_angular(k, body_rows, bond, turning, column("sign", bond))
     soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], k.sqrt(square.value))
     for place in range(2):
         inertia = m.body_invweight0[bodies[0], place] + m.body_invweight0[bodies[1], place]
         R = soft.regularisation(k, inertia)
-        links.D[link, place] = k.select(active(k, equality_id), 1.0 / R, 0.0)
-    links.damping[link, :] = soft.damping
-    with k.loop(0, column("dim", link)) as row:
-        links.spring[link, row] = soft.stiffness * soft.impedance * residual[row]
+        body_rows.D[bond, place] = k.select(active(k, equality_id), 1.0 / R, 0.0)
+    body_rows.damping[bond, :] = soft.damping
+    with k.loop(0, column("dim", bond)) as row:
+        body_rows.spring[bond, row] = soft.stiffness * soft.impedance * residual[row]
 
 
-def write_linear(k: Kernel, links: Links, link: Any, points: list[Any], sign: Any) -> None:
+def write_linear(k: Kernel, body_rows: BodyRows, bond: Any, points: list[Any], sign: Any) -> None:
     """Wrenches along the world's axes. The near end is on the first body unless that does not move."""
     m, com = k.model, k.data.subtree_com
-    near, far = links.near[link], links.far[link]
+    near, far = body_rows.near[bond], body_rows.far[bond]
     point = k.local(points[0])
     with k.when(sign < 0):
         point.set(points[1])
     lever = point.value - com[m.body_rootid[near]]
     other = points[1] - com[m.body_rootid[far]]
     for row, axis in enumerate(np.eye(3).astype(object)):
-        links.near_wrench[link, row] = vector(cross(lever, axis), axis) * (1.0 * sign)
+        body_rows.near_wrench[bond, row] = vector(cross(lever, axis), axis) * (1.0 * sign)
         with k.when(far > 0):
-            links.far_wrench[link, row] = -vector(cross(other, axis), axis)
+            body_rows.far_wrench[bond, row] = -vector(cross(other, axis), axis)
 
 
-def write_angular(k: Kernel, links: Links, link: Any, directions: np.ndarray, sign: Any) -> None:
+def write_angular(k: Kernel, body_rows: BodyRows, bond: Any, directions: np.ndarray, sign: Any) -> None:
     """Wrenches about directions (3, 3)."""
     for row in range(3):
         turn = vector(directions[row], 0.0, 0.0, 0.0)
-        links.near_wrench[link, 3 + row] = turn * (1.0 * sign)
-        with k.when(links.far[link] > 0):
-            links.far_wrench[link, 3 + row] = -turn
+        body_rows.near_wrench[bond, 3 + row] = turn * (1.0 * sign)
+        with k.when(body_rows.far[bond] > 0):
+            body_rows.far_wrench[bond, 3 + row] = -turn
 
 
-def orientation(k: Kernel, link: Any, column: Columns) -> tuple[np.ndarray, np.ndarray]:
+def orientation(k: Kernel, bond: Any, column: Columns) -> tuple[np.ndarray, np.ndarray]:
     """Directions (3, 3) of the angular rows of a weld, and their residual (3).
 
     With c = second⁻¹·first and u the relative angular velocity in the second frame, the vector part of c changes at
     ½(c₀u + u × c⃗)."""
     m, d = k.model, k.data
-    equality_id = column("ids", link)
+    equality_id = column("ids", bond)
     own = k.local(vector(m.eq_data[equality_id][6:10], 1.0, 0.0, 0.0, 0.0))
     if column.sites:
-        with k.when(column("on_sites", link) > 0):
+        with k.when(column("on_sites", bond) > 0):
             sites = m.eq_obj1id[equality_id], m.eq_obj2id[equality_id]
             own.set(vector(*(m.site_quat[site] for site in sites)))
     first, second = (
-        quat_multiply(d.xquat[column(f"body{n + 1}", link)], own.value[4 * n : 4 * n + 4]) for n in (0, 1)
+        quat_multiply(d.xquat[column(f"body{n + 1}", bond)], own.value[4 * n : 4 * n + 4]) for n in (0, 1)
     )
     w, x, y, z = quat_multiply(quat_conjugate(second), first)
     rate = np.array([[w, z, -y], [-z, w, x], [y, -x, w]], dtype=object)

@@ -15,7 +15,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.noslip.gauss_seidel_numpy import SMALLEST
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, BodyRows, DofRows
 from dovetail.plugins.shared.solver.dual_lanes import SCALAR, Dual, base_force, edges
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
 from dovetail.plugins.shared.solver.qcqp_lanes import minimise_in_ball
@@ -27,7 +27,7 @@ def noslip(k: Kernel) -> None:
     """Write qfrc_constraint and qacc anew."""
     if not k.model.nv:
         return
-    dual = Dual(k, Links(k), DofRows(k), guess="qacc")
+    dual = Dual(k, BodyRows(k), DofRows(k), guess="qacc")
     has_rows = dual.build()
     regular = start(dual)
     list_frictional(dual)
@@ -133,10 +133,10 @@ def visit_elliptic(visit: Visit) -> None:
     k, dual, size = visit.dual.k, visit.dual, visit.kind.dim
     assert size is not None
     rows = list(range(1, size))
-    contact = dual.place[visit.v] - dual.rows.count - dual.links.nequality
+    contact = dual.place[visit.v] - dual.rows.count - dual.body_rows.nequality
     block = np.array([[visit.A(max(r, s), min(r, s)) for s in rows] for r in rows], dtype=object)
     for n, r in enumerate(rows):
-        mu = dual.links.contacts.friction[contact, r - 1]
+        mu = dual.body_rows.contacts.friction[contact, r - 1]
         block[n, n] = k.max(block[n, n], SMALLEST * mu * mu)
     residual = np.array([visit.z[r] for r in rows], dtype=object)
     old = np.array([visit.force(r) for r in rows], dtype=object)

@@ -26,7 +26,7 @@ from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import FAR, inside_site
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact
-from dovetail.plugins.shared.rows.rows_lanes import Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 
 WIDTH = {
@@ -48,10 +48,10 @@ Fields = dict[ContactData, Any]
 
 def contact(k: Kernel) -> None:
     """The fields that each sensor asks for."""
-    links = Links(k)
+    body_rows = BodyRows(k)
     reductions = set(k.structure.sensor_intprm[sensors_of(k.structure, SensorType.CONTACT), 1].tolist())
     with each_sensor(k, SensorType.CONTACT) as sensor:
-        reader = Reader(k, links, sensor)
+        reader = Reader(k, body_rows, sensor)
         reader.clear()
         found = reader.list_matches()
         net = k.model.sensor_intprm[sensor, 1] == NETFORCE
@@ -69,7 +69,7 @@ class Reader:
     """One sensor's reading."""
 
     k: Kernel
-    links: Links
+    body_rows: BodyRows
     sensor: Any
 
     # ---- sensordata
@@ -125,10 +125,10 @@ class Reader:
 
     def list_matches(self) -> Any:
         """List the contacts between the two sides; returns how many each world has."""
-        k, contacts, found = self.k, self.links.contacts, self.k.local(0.0)
+        k, contacts, found = self.k, self.body_rows.contacts, self.k.local(0.0)
         pairs, listed = contacts.pairs, k.local(0)
         table = k.table("sensor/contact_pairs", match_table(k.structure, pairs.geom1, pairs.geom2))
-        for c in each_contact(k, self.links):
+        for c in each_contact(k, self.body_rows):
             way = table[self.sensor, contacts.pair[c]]
             with k.when(way != 0):
                 here = self.belongs(c)
@@ -147,17 +147,17 @@ class Reader:
     @property
     def matched(self) -> IntegerField:
         """Contacts of the list."""
-        return self.k.integers("matched", self.links.contacts.capacity)
+        return self.k.integers("matched", self.body_rows.contacts.capacity)
 
     @property
     def way(self) -> IntegerField:
         """REGULAR or TURNED."""
-        return self.k.integers("way", self.links.contacts.capacity)
+        return self.k.integers("way", self.body_rows.contacts.capacity)
 
     @property
     def here(self) -> Field:
         """1 in worlds that have the contact, else 0."""
-        return self.k.scratch("here", self.links.contacts.capacity)
+        return self.k.scratch("here", self.body_rows.contacts.capacity)
 
     @walk
     def each_match(self) -> Iterator[tuple[Any, Any, Any]]:
@@ -167,12 +167,12 @@ class Reader:
 
     def belongs(self, c: Any) -> Any:
         """1 in worlds where a contact exists, in the site's volume if there is one."""
-        k, exists = self.k, self.links.contacts.exists(c)
+        k, exists = self.k, self.body_rows.contacts.exists(c)
         within = k.local(1.0)
         if self.sites:
             with k.when(k.model.sensor_objtype[self.sensor] == int(ObjType.SITE)):
                 site = k.model.sensor_objid[self.sensor]
-                within.set(inside_site(k, site, self.links.contacts.pos[c], self.sites))
+                within.set(inside_site(k, site, self.body_rows.contacts.pos[c], self.sites))
         return k.select(exists, within.value, 0.0)
 
     # ---- one contact in each slot
@@ -198,17 +198,17 @@ class Reader:
     def rank(self, c: Any) -> Any:
         """What contacts are sorted by; equal ones keep their order."""
         k, reduction = self.k, self.k.model.sensor_intprm[self.sensor, 1]
-        force = contact_force(self.links, c)[:3]
+        force = contact_force(self.body_rows, c)[:3]
         by_force = k.select(reduction == MAXFORCE, -dot(force, force), 0.0)
-        return k.select(reduction == MINDIST, self.links.contacts.dist[c], by_force)
+        return k.select(reduction == MINDIST, self.body_rows.contacts.dist[c], by_force)
 
     def fields(self, c: Any, turn: Any, found: Any) -> Fields:
         """Of a single contact. Turning one over is half a turn of its frame about the second tangent, and the force
         is then the opposite one: only its component along that axis changes sign."""
         wrench, axes, contacts = (
-            contact_force(self.links, c),
-            contact_axes(self.links, c),
-            self.links.contacts,
+            contact_force(self.body_rows, c),
+            contact_axes(self.body_rows, c),
+            self.body_rows.contacts,
         )
         return {
             ContactData.FOUND: [found],
@@ -224,17 +224,17 @@ class Reader:
 
     def net_force(self, found: Any) -> None:
         """One slot: total force and torque about the centre of pressure, world axes."""
-        k, zero, pos = self.k, [0.0] * 3, self.links.contacts.pos
+        k, zero, pos = self.k, [0.0] * 3, self.body_rows.contacts.pos
         weight, moment, force, torque = k.local(0.0), k.local(zero), k.local(zero), k.local(zero)
         for c, turn, here in self.each_match():
-            push = self.in_world(c, contact_force(self.links, c)[:3], turn, here)
+            push = self.in_world(c, contact_force(self.body_rows, c)[:3], turn, here)
             strength = norm(k, push)
             weight += strength
             force += push
             moment += k.select(here, strength * pos[c], 0.0)
         centre = moment.value / k.max(weight.value, MINVAL)
         for c, turn, here in self.each_match():
-            wrench = contact_force(self.links, c)
+            wrench = contact_force(self.body_rows, c)
             push, twist = (self.in_world(c, part, turn, here) for part in (wrench[:3], wrench[3:]))
             torque += twist + k.select(here, cross(pos[c] - centre, push), 0.0)
         fields = {
@@ -249,7 +249,7 @@ class Reader:
 
     def in_world(self, c: Any, part: Vector, turn: Any, here: Any) -> Vector:
         """Force or torque of a contact on the second side in world axes; zero in other worlds."""
-        found: Vector = self.k.select(here, turn * (contact_axes(self.links, c).T @ part), 0.0)
+        found: Vector = self.k.select(here, turn * (contact_axes(self.body_rows, c).T @ part), 0.0)
         return found
 
 

@@ -14,15 +14,15 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
-from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
-from dovetail.plugins.shared.solver.cost_lanes import link_cost
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
+from dovetail.plugins.shared.solver.cost_lanes import bond_cost
 from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
 
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
     if k.model.nv:
-        ConjugateGradients(k, Links(k), DofRows(k)).run()
+        ConjugateGradients(k, BodyRows(k), DofRows(k)).run()
 
 
 class ConjugateGradients(Newton):
@@ -74,9 +74,9 @@ class ConjugateGradients(Newton):
         with k.loop(0, m.nv) as dof:
             ahead = self.Ma[dof] - d.qfrc_smooth[dof] + 0.5 * distance * self.Mv[dof]
             change += distance * self.direction[dof] * ahead
-        for link in self.each_link_by_kind():
-            change += link_cost(link, self.values_ahead(link.index, distance))
-            change -= link_cost(link, self.values(link.index, NOW))
+        for bond in self.each_bond_by_kind():
+            change += bond_cost(bond, self.values_ahead(bond.index, distance))
+            change -= bond_cost(bond, self.values(bond.index, NOW))
         for row, cost in self.each_row_by_kind():
             z = self.row_z[NOW, row]
             change += cost(z + distance * self.row_z[RATE, row]).cost - cost(z).cost

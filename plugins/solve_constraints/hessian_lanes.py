@@ -1,8 +1,8 @@
 """The Hessian M + Jᵀ·W·J of the constrained problem in lanes: its pattern, its entries, its factor.
 
-Links to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the links of body b and of
+Bonds to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the bonds of body b and of
 all it carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor j of i, as in the composite-rigid-body
-algorithm. Links between two moving bodies act through a short J over the dofs that the bodies do not share. If those
+algorithm. Bonds between two moving bodies act through a short J over the dofs that the bodies do not share. If those
 are of different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by
 symbolic elimination from the leaves to the root. An entry that another world needs is an exact zero in this one.
 
@@ -24,8 +24,15 @@ from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
-from dovetail.plugins.shared.solver.cost_lanes import Link, Values, always_zero
+from dovetail.plugins.shared.rows.rows_lanes import (
+    EQUALITY,
+    LARGEST_DIM,
+    BodyRows,
+    Kind,
+    contact_kind,
+    ends_of,
+)
+from dovetail.plugins.shared.solver.cost_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
@@ -39,16 +46,16 @@ USUAL_ROOM, USUAL_WIDTH = 4096, 64
 front, so that what a tile does not need is never touched."""
 
 
-def has_ends(links: Links, kind: Kind | None = None) -> tuple[bool, bool]:
-    """Whether any link (of a kind) may be tied to the ground, and whether any may have two moving ends."""
-    model, table = links.k.structure, links.equalities
+def has_ends(body_rows: BodyRows, kind: Kind | None = None) -> tuple[bool, bool]:
+    """Whether any bond (of a kind) may be tied to the ground, and whether any may have two moving ends."""
+    model, table = body_rows.k.structure, body_rows.equalities
     far: list[Any] = []
     if kind is None or kind.name == EQUALITY:
         far += ends_of(model, table.body1, table.body2).far.tolist()
-    if links.has_contacts:
-        pairs, cone = links.contacts.pairs, int(model.opt.cone)
+    if body_rows.has_contacts:
+        pairs, cone = body_rows.contacts.pairs, int(model.opt.cone)
         ends = ends_of(model, pairs.body2, pairs.body1).far.tolist()
-        names = [contact_kind(dim, cone) for dim in links.contacts.dims.tolist()]
+        names = [contact_kind(dim, cone) for dim in body_rows.contacts.dims.tolist()]
         far += [end for end, name in zip(ends, names, strict=True) if kind is None or name == kind.name]
     return 0 in far, any(far)
 
@@ -115,7 +122,7 @@ class Hessian:
     """Blocks H[I, J] with J ≤ I, in place of which the factor L of H = Lᵀ·L comes."""
 
     k: Kernel
-    links: Links
+    body_rows: BodyRows
     fills: bool
     """Whether entries beyond those of the tree are possible."""
 
@@ -325,7 +332,7 @@ class Hessian:
 
     @property
     def changed_body(self) -> IntegerField:
-        """1 for bodies whose links to the ground weigh otherwise than before."""
+        """1 for bodies whose bonds to the ground weigh otherwise than before."""
         return self.k.integers("changed_body", self.k.model.nbody)
 
     @property
@@ -350,11 +357,11 @@ class Hessian:
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
-    def change_link(self, link: Link) -> None:
-        """A link weighs otherwise than before."""
-        links = link.links
-        near, far = links.near[link.index], links.far[link.index]
-        grounds, couples = has_ends(links, link.kind)
+    def change_bond(self, bond: Bond) -> None:
+        """A bond weighs otherwise than before."""
+        body_rows = bond.body_rows
+        near, far = body_rows.near[bond.index], body_rows.far[bond.index]
+        grounds, couples = has_ends(body_rows, bond.kind)
         self.changed[self.block_of(last_dof(self.k, near))] = 1
         if couples:
             with self.k.when(far > 0):
@@ -378,7 +385,7 @@ class Hessian:
 
     @property
     def own(self) -> Field:
-        """A of a body's own links to the ground."""
+        """A of a body's own bonds to the ground."""
         return self.k.scratch("own", self.k.model.nbody, len(PACKED))
 
     @property
@@ -387,34 +394,34 @@ class Hessian:
 
     @property
     def loaded(self) -> IntegerField:
-        """1 for bodies that have links to the ground."""
+        """1 for bodies that have bonds to the ground."""
         return self.k.integers("loaded", self.k.model.nbody)
 
     def clear_changed(self) -> None:
-        """Forget the links of bodies that will be added again."""
+        """Forget the bonds of bodies that will be added again."""
         k = self.k
         with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
             self.own[body] = 0.0
 
-    def add_grounded(self, link: Link, W: Field) -> None:
-        """A link between a changed body and the ground: A += wᵀ·W·w."""
-        k, wrench = self.k, link.links.near_wrench
-        body = link.links.near[link.index]
+    def add_grounded(self, bond: Bond, W: Field) -> None:
+        """A bond between a changed body and the ground: A += wᵀ·W·w."""
+        k, wrench = self.k, bond.body_rows.near_wrench
+        body = bond.body_rows.near[bond.index]
         with k.when(self.changed_body[body] > 0):
             self.loaded[body] = 1
             total = k.local(self.own[body])
-            for row in link.each_row():
+            for row in bond.each_row():
                 weighted = k.local(np.full(6, 0.0, object))
-                for column in link.each_row():
-                    if not always_zero(link, row, column):
-                        weighted += W[link.index, row, column] * wrench[link.index, column]
-                w, u = wrench[link.index, row], weighted.value
+                for column in bond.each_row():
+                    if not always_zero(bond, row, column):
+                        weighted += W[bond.index, row, column] * wrench[bond.index, column]
+                w, u = wrench[bond.index, row], weighted.value
                 total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
             self.own[body] = total.value
 
     @property
     def carries(self) -> IntegerField:
-        """1 for bodies that have links to the ground, or carry such."""
+        """1 for bodies that have bonds to the ground, or carry such."""
         return self.k.integers("carries", self.k.model.nbody)
 
     def sum_composites(self) -> None:
@@ -433,7 +440,7 @@ class Hessian:
                 self.composite[parent] += self.composite[body]
 
     def write_tree(self, filled: Any = None) -> None:
-        """M and the links to the ground in the rows of changed blocks; zero in all other places of the pattern, of
+        """M and the bonds to the ground in the rows of changed blocks; zero in all other places of the pattern, of
         which there are some if `filled` (None: never)."""
         k, m = self.k, self.k.model
         with k.when(self.any_body_changed[0] > 0):
@@ -459,7 +466,7 @@ class Hessian:
         return bool(np.array_equal(model.M_rownnz, model.D_diag + 1))
 
     def _write_composites(self, block: Any, rows: list[Any]) -> None:
-        """What the links to the ground make of a block's rows, and M if it is whole."""
+        """What the bonds to the ground make of a block's rows, and M if it is whole."""
         k, m, d, H = self.k, self.k.model, self.k.data, self.blocks_field
         pull = [symmetric_times(self.composite[m.dof_bodyid[row]], d.cdof[row]) for row in rows]
         start, count = m.D_rowadr[rows[0]], m.D_diag[rows[0]]
@@ -497,25 +504,25 @@ class Hessian:
         with k.loop(self.size(block), B) as place:
             H[block, (B + 1) * place] = 1.0
 
-    def add_coupling(self, link: Link, W: Field) -> None:
-        """A link between two moving bodies, through its J over the dofs they do not share."""
+    def add_coupling(self, bond: Bond, W: Field) -> None:
+        """A bond between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
         blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
         J = k.scratch("span_J", self.nv, LARGEST_DIM)
-        count = self._write_span(link, J)
+        count = self._write_span(bond, J)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
-            own = self._weighted(link, W, lambda row: J[a, row])
+            own = self._weighted(bond, W, lambda row: J[a, row])
             block, first = blocks[a], B * places[a]
             with k.loop(a, count) as b:
                 cell = B * B * self.place(block, blocks[b]) + (first + places[b])
                 total = k.local(H[cell])
-                for row in link.each_row():
+                for row in bond.each_row():
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
-    def _write_span(self, link: Link, J: Field) -> Any:
-        """Note J and the blocks of the dofs that move one of a link's bodies but not both; returns how many."""
-        k, d, links = self.k, self.k.data, link.links
+    def _write_span(self, bond: Bond, J: Field) -> Any:
+        """Note J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
+        k, d, body_rows = self.k, self.k.data, bond.body_rows
         blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
@@ -523,27 +530,27 @@ class Hessian:
             nonlocal count
             n = count.value
             blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
-            for row in link.each_row():
-                J[n, row] = dot(wrench[link.index, row], d.cdof[dof])
+            for row in bond.each_row():
+                J[n, row] = dot(wrench[bond.index, row], d.cdof[dof])
             count += 1
 
         apart(
             k,
-            (links.near[link.index], links.far[link.index]),
-            lambda dof: visit(dof, links.near_wrench),
-            lambda dof: visit(dof, links.far_wrench),
+            (body_rows.near[bond.index], body_rows.far[bond.index]),
+            lambda dof: visit(dof, body_rows.near_wrench),
+            lambda dof: visit(dof, body_rows.far_wrench),
         )
         return count.value
 
-    def _weighted(self, link: Link, W: Field, J: Values) -> Values:
+    def _weighted(self, bond: Bond, W: Field, J: Values) -> Values:
         """W times a column of J; kept in registers if the rows are written out."""
         k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
         found: dict[int, Any] = {}
-        for row in link.each_row():
+        for row in bond.each_row():
             total = k.local(0.0)
-            for column in link.each_row():
-                if not always_zero(link, row, column):
-                    total += W[link.index, row, column] * J(column)
+            for column in bond.each_row():
+                if not always_zero(bond, row, column):
+                    total += W[bond.index, row, column] * J(column)
             if isinstance(row, int):
                 found[row] = total.value
             else:

@@ -17,14 +17,14 @@ import attrs
 from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
 from dovetail.plugins.shared.solver.cost_lanes import (
+    Bond,
     DofCost,
-    Link,
+    bond_cost,
     equality_cost,
     friction_cost,
     limit_cost,
-    link_cost,
     slope_and_curvature,
     write_force,
     write_weight,
@@ -49,7 +49,7 @@ SMOOTH, LAST = 0, 1
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
     if k.model.nv:
-        Newton(k, Links(k), DofRows(k)).run()
+        Newton(k, BodyRows(k), DofRows(k)).run()
 
 
 @attrs.define(eq=False)
@@ -57,7 +57,7 @@ class Newton:
     """One tile's problem."""
 
     k: Kernel
-    links: Links
+    body_rows: BodyRows
     rows: DofRows
 
     first_distance = 1.0
@@ -87,17 +87,17 @@ class Newton:
         return self._vector("Mv")
 
     @property
-    def link_z(self) -> Field:
-        return self.k.scratch("link_z", 2, self.links.capacity, LARGEST_DIM)
+    def bond_z(self) -> Field:
+        return self.k.scratch("bond_z", 2, self.body_rows.capacity, LARGEST_DIM)
 
     @property
     def row_z(self) -> Field:
         return self.k.scratch("row_z", 2, max(1, self.rows.count))
 
     @property
-    def link_list(self) -> IntegerField:
-        """Links that a world of the tile which has not converged has."""
-        return self.k.integers("link_list", self.links.capacity)
+    def bond_list(self) -> IntegerField:
+        """Bonds that a world of the tile which has not converged has."""
+        return self.k.integers("bond_list", self.body_rows.capacity)
 
     @property
     def row_list(self) -> IntegerField:
@@ -118,17 +118,17 @@ class Newton:
 
     @cached_property
     def hessian(self) -> Hessian:
-        return Hessian(self.k, self.links, self.couples or self.rows.fills)
+        return Hessian(self.k, self.body_rows, self.couples or self.rows.fills)
 
     @cached_property
     def couples(self) -> bool:
-        """Whether links between moving bodies are possible."""
-        return bool(self.links.kinds) and has_ends(self.links)[1]
+        """Whether bonds between moving bodies are possible."""
+        return bool(self.body_rows.kinds) and has_ends(self.body_rows)[1]
 
     @property
     def weight(self) -> Field:
-        """Second derivatives of the links' costs."""
-        return self.k.scratch("link_weight", self.links.capacity, LARGEST_DIM, LARGEST_DIM)
+        """Second derivatives of the bonds' costs."""
+        return self.k.scratch("bond_weight", self.body_rows.capacity, LARGEST_DIM, LARGEST_DIM)
 
     @property
     def row_weight(self) -> Field:
@@ -147,7 +147,7 @@ class Newton:
             self.start(has_rows)
             self.iterate(has_rows)
         self.k.group("dual").known[0] = 0  # there are no forces by item
-        self.write_link_forces()
+        self.write_bond_forces()
         self.write_row_forces()
 
     def iterate(self, has_rows: Any) -> None:
@@ -188,9 +188,13 @@ class Newton:
         return has_rows.value
 
     def _row_kinds(self) -> list[tuple[IntegerField, Any, Callable[[Any], Any]]]:
-        """Lists of links and of dof rows, how many there are at most, and the weight of one."""
+        """Lists of bonds and of dof rows, how many there are at most, and the weight of one."""
         return [
-            (self.link_list, self.links.count if self.links.kinds else 0, lambda n: self.links.D[n, 0]),
+            (
+                self.bond_list,
+                self.body_rows.count if self.body_rows.kinds else 0,
+                lambda n: self.body_rows.D[n, 0],
+            ),
             (self.row_list, self.rows.count, lambda n: self.rows.D[n]),
         ]
 
@@ -207,18 +211,18 @@ class Newton:
             self.listed[place] = kept.value
 
     @walk
-    def each_link(self) -> Iterator[Any]:
-        """`for link in …:` runs its body for every listed link, at run time."""
-        if self.links.kinds:
+    def each_bond(self) -> Iterator[Any]:
+        """`for bond in …:` runs its body for every listed bond, at run time."""
+        if self.body_rows.kinds:
             with self.k.loop(0, self.listed[0]) as n:
-                yield self.link_list[n]
+                yield self.bond_list[n]
 
     @walk
-    def each_link_by_kind(self) -> Iterator[Link]:
-        """The same, with the body written out for every kind of link."""
-        for link in self.each_link():
-            for kind in self.links.each_kind(link):
-                yield Link(self.k, self.links, link, kind)
+    def each_bond_by_kind(self) -> Iterator[Bond]:
+        """The same, with the body written out for every kind of bond."""
+        for bond in self.each_bond():
+            for kind in self.body_rows.each_kind(bond):
+                yield Bond(self.k, self.body_rows, bond, kind)
 
     @walk
     def each_row(self) -> Iterator[Any]:
@@ -259,8 +263,8 @@ class Newton:
         """Where the tile's Hessian has entries. It stays as it is if the same bodies are tied together as before."""
         if not self.hessian.fills:
             return
-        k, H, links, rows = self.k, self.hessian, self.links, self.rows
-        known = k.integers("known_ties", self.links.capacity + max(1, rows.count))
+        k, H, body_rows, rows = self.k, self.hessian, self.body_rows, self.rows
+        known = k.integers("known_ties", self.body_rows.capacity + max(1, rows.count))
         found, same = k.local(0), k.local(1)
 
         def note(tie: Any) -> None:
@@ -269,8 +273,8 @@ class Newton:
                 known[found.value] = tie
             found.set(found.value + 1)
 
-        for link in self._each_coupled_link():
-            note(links.near[link] * k.model.nbody + links.far[link])
+        for bond in self._each_coupled_bond():
+            note(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
         for row in self._each_filling_row():
             note(-row)
         state = self.pattern_state
@@ -278,8 +282,8 @@ class Newton:
             state[0] = found.value + 1
             state[1] = 0
             H.start_pattern()
-            for link in self._each_coupled_link():
-                self._connect_link(links.near[link], links.far[link])
+            for bond in self._each_coupled_bond():
+                self._connect_bond(body_rows.near[bond], body_rows.far[bond])
             for row in self._each_filling_row():
                 state[1] = 1
                 with k.loop(1, rows.column("nnz", row)) as place:
@@ -295,11 +299,11 @@ class Newton:
         return self.k.integers("pattern_state", 2)
 
     @walk
-    def _each_coupled_link(self) -> Iterator[Any]:
+    def _each_coupled_bond(self) -> Iterator[Any]:
         if self.couples:
-            for link in self.each_link():
-                with self.k.when(self.links.far[link] > 0):
-                    yield link
+            for bond in self.each_bond():
+                with self.k.when(self.body_rows.far[bond] > 0):
+                    yield bond
 
     @walk
     def _each_filling_row(self) -> Iterator[Any]:
@@ -308,8 +312,8 @@ class Newton:
                 with self.k.when(self.rows.column("fills", row) > 0):
                     yield row
 
-    def _connect_link(self, near: Any, far: Any) -> None:
-        """Connect the last dof with all others that the link's bodies do not share."""
+    def _connect_bond(self, near: Any, far: Any) -> None:
+        """Connect the last dof with all others that the bond's bodies do not share."""
         k, H = self.k, self.hessian
         top, sides = k.local(-1), k.local(0)
 
@@ -351,13 +355,13 @@ class Newton:
                 total += k.data.cdof[dof] * x(dof)
             motion[body] = total.value
 
-    def link_product(self, link: Any, row: Any) -> Any:
-        """A link's base row times the accelerations that `move_bodies` was given."""
-        k, links = self.k, self.links
-        total = k.local(dot(links.near_wrench[link, row], self.body_motion[links.near[link]]))
+    def bond_product(self, bond: Any, row: Any) -> Any:
+        """A bond's base row times the accelerations that `move_bodies` was given."""
+        k, body_rows = self.k, self.body_rows
+        total = k.local(dot(body_rows.near_wrench[bond, row], self.body_motion[body_rows.near[bond]]))
         if self.couples:
-            with k.when(links.far[link] > 0):
-                total += dot(links.far_wrench[link, row], self.body_motion[links.far[link]])
+            with k.when(body_rows.far[bond] > 0):
+                total += dot(body_rows.far_wrench[bond, row], self.body_motion[body_rows.far[bond]])
         return total.value
 
     def row_product(self, row: Any, x: Any) -> Any:
@@ -371,13 +375,13 @@ class Newton:
 
     def rows_times(self, x: Any, into: Any, *, offset: bool) -> None:
         """z[into] = J·x, minus aref if `offset`."""
-        links, rows = self.links, self.rows
-        if links.kinds:
+        body_rows, rows = self.body_rows, self.rows
+        if body_rows.kinds:
             self.move_bodies(x)
-        for link in self.each_link():
-            for row in links.each_base_row(link):
-                start = links.offset[link, row] if offset else 0.0
-                self.link_z[into, link, row] = start + self.link_product(link, row)
+        for bond in self.each_bond():
+            for row in body_rows.each_base_row(bond):
+                start = body_rows.offset[bond, row] if offset else 0.0
+                self.bond_z[into, bond, row] = start + self.bond_product(bond, row)
         for row in self.each_row():
             start = rows.offset[row] if offset else 0.0
             self.row_z[into, row] = start + self.row_product(row, x)
@@ -402,10 +406,10 @@ class Newton:
             d.qacc[dof] = k.select(warm, trial[LAST, dof], trial[SMOOTH, dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
             d.qfrc_constraint[dof] = 0.0
-        for link in self.each_link():
-            for row in self.links.each_base_row(link):
-                now, other = self.link_z[NOW, link, row], self.link_z[LAST, link, row]
-                self.link_z[NOW, link, row] = k.select(warm, other, now)
+        for bond in self.each_bond():
+            for row in self.body_rows.each_base_row(bond):
+                now, other = self.bond_z[NOW, bond, row], self.bond_z[LAST, bond, row]
+                self.bond_z[NOW, bond, row] = k.select(warm, other, now)
         for item in self.each_row():
             self.row_z[NOW, item] = k.select(warm, self.row_z[LAST, item], self.row_z[NOW, item])
 
@@ -416,20 +420,20 @@ class Newton:
             total += (self.Ma[dof] - d.qfrc_smooth[dof]) * (d.qacc_warmstart[dof] - d.qacc_smooth[dof])
         return 0.5 * total.value
 
-    def values(self, link: Any, at: Any) -> Callable[[Any], Any]:
-        """z[at] of a link, by base row."""
-        return lambda row: self.link_z[at, link, row]
+    def values(self, bond: Any, at: Any) -> Callable[[Any], Any]:
+        """z[at] of a bond, by base row."""
+        return lambda row: self.bond_z[at, bond, row]
 
-    def values_ahead(self, link: Any, distance: Any) -> Callable[[Any], Any]:
-        """z of a link a distance along the direction."""
-        z = self.link_z
-        return lambda row: z[NOW, link, row] + distance * z[RATE, link, row]
+    def values_ahead(self, bond: Any, distance: Any) -> Callable[[Any], Any]:
+        """z of a bond a distance along the direction."""
+        z = self.bond_z
+        return lambda row: z[NOW, bond, row] + distance * z[RATE, bond, row]
 
     def constraint_cost(self, at: Any) -> Any:
         """Cost of all rows at z[at]."""
         total = self.k.local(0.0)
-        for link in self.each_link_by_kind():
-            total += link_cost(link, self.values(link.index, at))
+        for bond in self.each_bond_by_kind():
+            total += bond_cost(bond, self.values(bond.index, at))
         for row, cost in self.each_row_by_kind():
             total += cost(self.row_z[at, row]).cost
         return total.value
@@ -439,11 +443,11 @@ class Newton:
     def find_gradient(self, moved: Any) -> Any:
         """Write gradient and, in worlds that have moved, qfrc_constraint; returns the square of its length."""
         k, m, d = self.k, self.k.model, self.k.data
-        if self.links.kinds:
+        if self.body_rows.kinds:
             self.pull_bodies()
         force = self._vector("force")
         with k.loop(0, m.nv) as dof:
-            force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.links.kinds else 0.0
+            force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.body_rows.kinds else 0.0
         for row, cost in self.each_row_by_kind():
             push = cost(self.row_z[NOW, row]).force
             with k.loop(0, self.rows.column("nnz", row)) as n:
@@ -457,43 +461,45 @@ class Newton:
         return steepness.value
 
     def pull_bodies(self) -> None:
-        """Wrench of the links on every body, and on all it carries."""
-        k, links, pull = self.k, self.links, self.body_force
+        """Wrench of the bonds on every body, and on all it carries."""
+        k, body_rows, pull = self.k, self.body_rows, self.body_force
         with k.loop(0, k.model.nbody) as body:
             pull[body] = 0.0
-        force = k.scratch("link_force", LARGEST_DIM)
-        for link in self.each_link_by_kind():
-            write_force(link, self.values(link.index, NOW), force)
-            self._pull(link, links.near, links.near_wrench, force)
+        force = k.scratch("bond_force", LARGEST_DIM)
+        for bond in self.each_bond_by_kind():
+            write_force(bond, self.values(bond.index, NOW), force)
+            self._pull(bond, body_rows.near, body_rows.near_wrench, force)
             if self.couples:
-                with k.when(links.far[link.index] > 0):
-                    self._pull(link, links.far, links.far_wrench, force)
+                with k.when(body_rows.far[bond.index] > 0):
+                    self._pull(bond, body_rows.far, body_rows.far_wrench, force)
         add_to_parents(k, pull)
 
-    def _pull(self, link: Link, end: IntegerField, wrench: Field, force: Field) -> None:
-        """Add a link's wrench on one of its bodies."""
-        body = end[link.index]
+    def _pull(self, bond: Bond, end: IntegerField, wrench: Field, force: Field) -> None:
+        """Add a bond's wrench on one of its bodies."""
+        body = end[bond.index]
         total = self.k.local(self.body_force[body])
-        for row in link.each_row():
-            total += force[row] * wrench[link.index, row]
+        for row in bond.each_row():
+            total += force[row] * wrench[bond.index, row]
         self.body_force[body] = total.value
 
     # ---- forces, for stages after the solver (left out of the kernel if none reads them)
 
-    def write_link_forces(self) -> None:
-        """Forces of all links of the tile, tangents in units of force instead of the cone's."""
-        k, links = self.k, self.links
-        if not links.kinds:
+    def write_bond_forces(self) -> None:
+        """Forces of all bonds of the tile, tangents in units of force instead of the cone's."""
+        k, body_rows = self.k, self.body_rows
+        if not body_rows.kinds:
             return
-        with k.loop(0, links.count) as link:
-            links.force[link] = 0.0
-            with k.when(k.any(links.D[link, 0] > 0.0)):
-                for kind in links.each_kind(link):
-                    own = Link(k, links, link, kind)
-                    write_force(own, self.values(link, NOW), _Row(links.force, link))
+        with k.loop(0, body_rows.count) as bond:
+            body_rows.force[bond] = 0.0
+            with k.when(k.any(body_rows.D[bond, 0] > 0.0)):
+                for kind in body_rows.each_kind(bond):
+                    own = Bond(k, body_rows, bond, kind)
+                    write_force(own, self.values(bond, NOW), _Row(body_rows.force, bond))
                     if kind.name in (PYRAMID, ELLIPTIC):
                         for row in own.each_row(1):
-                            links.force[link, row] *= links.contacts.friction[link - links.nequality, row - 1]
+                            body_rows.force[bond, row] *= body_rows.contacts.friction[
+                                bond - body_rows.nequality, row - 1
+                            ]
 
     def write_row_forces(self) -> None:
         """Forces of all dof rows."""
@@ -523,11 +529,11 @@ class Newton:
         `new` there is no before."""
         k, H, rows = self.k, self.hessian, self.rows
         H.nothing_changed(new)
-        for link in self.each_link_by_kind():
+        for bond in self.each_bond_by_kind():
             change = k.local(0.0)
-            write_weight(link, self.values(link.index, NOW), Watched(self.weight, link.index, change))
+            write_weight(bond, self.values(bond.index, NOW), Watched(self.weight, bond.index, change))
             with k.when(k.any(change.value * live > 0.0)):
-                H.change_link(link)
+                H.change_bond(bond)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
             with k.when(k.any(k.abs(weight - self.row_weight[row]) * live > 0.0)):
@@ -539,9 +545,9 @@ class Newton:
         """The changed rows of the Hessian at the current point."""
         k, H, rows = self.k, self.hessian, self.rows
         H.clear_changed()
-        self._add_links(H.add_grounded, coupled=False)
+        self._add_bonds(H.add_grounded, coupled=False)
         H.write_tree(self.pattern_state[1] > 0 if H.fills else None)
-        self._add_links(H.add_coupling, coupled=True)
+        self._add_bonds(H.add_coupling, coupled=True)
         for row in self.each_row():
             weight = self.row_weight[row]
             with k.loop(0, rows.column("nnz", row)) as a:
@@ -549,17 +555,23 @@ class Newton:
                 with k.loop(a, rows.column("nnz", row)) as b:
                     H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
-    def _add_links(self, add: Callable[[Link, Field], None], *, coupled: bool) -> None:
-        """Add the links that have two moving ends, or those that have one."""
-        k, links = self.k, self.links
-        for link in self.each_link_by_kind():
-            grounds, couples = has_ends(links, link.kind)
+    def _add_bonds(self, add: Callable[[Bond, Field], None], *, coupled: bool) -> None:
+        """Add the bonds that have two moving ends, or those that have one."""
+        k, body_rows = self.k, self.body_rows
+        for bond in self.each_bond_by_kind():
+            grounds, couples = has_ends(body_rows, bond.kind)
             if coupled and couples:
-                with k.when(links.far[link.index] > 0), k.when(k.any(self.weight[link.index, 0, 0] > 0.0)):
-                    add(link, self.weight)
+                with (
+                    k.when(body_rows.far[bond.index] > 0),
+                    k.when(k.any(self.weight[bond.index, 0, 0] > 0.0)),
+                ):
+                    add(bond, self.weight)
             elif grounds and not coupled:
-                with k.when(links.far[link.index] == 0), k.when(k.any(self.weight[link.index, 0, 0] > 0.0)):
-                    add(link, self.weight)
+                with (
+                    k.when(body_rows.far[bond.index] == 0),
+                    k.when(k.any(self.weight[bond.index, 0, 0] > 0.0)),
+                ):
+                    add(bond, self.weight)
 
     # ---- line search
 
@@ -606,9 +618,9 @@ class Newton:
         """First and second derivative of the cost along the direction, at a distance."""
         k = self.k
         slope, curvature = k.local(linear + at * square), k.local(square)
-        for link in self.each_link_by_kind():
+        for bond in self.each_bond_by_kind():
             first, second = slope_and_curvature(
-                link, self.values_ahead(link.index, at), self.values(link.index, RATE)
+                bond, self.values_ahead(bond.index, at), self.values(bond.index, RATE)
             )
             slope += first
             curvature += second
@@ -625,28 +637,28 @@ class Newton:
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] += distance * self.direction[dof]
             self.Ma[dof] += distance * self.Mv[dof]
-        for link in self.each_link():
-            for row in self.links.each_base_row(link):
-                self.link_z[NOW, link, row] += distance * self.link_z[RATE, link, row]
+        for bond in self.each_bond():
+            for row in self.body_rows.each_base_row(bond):
+                self.bond_z[NOW, bond, row] += distance * self.bond_z[RATE, bond, row]
         for item in self.each_row():
             self.row_z[NOW, item] += distance * self.row_z[RATE, item]
 
 
 class Watched:
-    """The weights of one link, to write; sums up how much they change."""
+    """The weights of one bond, to write; sums up how much they change."""
 
-    def __init__(self, field: Field, link: Any, change: Variable) -> None:
-        self._field, self._link, self._change = field, link, change
+    def __init__(self, field: Field, bond: Any, change: Variable) -> None:
+        self._field, self._bond, self._change = field, bond, change
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
         row, column = index
-        step = value - self._field[self._link, row, column]
+        step = value - self._field[self._bond, row, column]
         self._change += step * step
-        self._field[self._link, row, column] = value
+        self._field[self._bond, row, column] = value
 
     def clear(self, row: Any, column: Any) -> None:
         """An entry that is always zero."""
-        self._field[self._link, row, column] = 0.0
+        self._field[self._bond, row, column] = 0.0
 
 
 class _Row:

@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID, BodyRows, DofRows
 from dovetail.plugins.shared.solver.dual_lanes import (
     SCALAR,
     UNBOUNDED,
@@ -36,7 +36,7 @@ def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
     if not k.model.nv:
         return
-    dual = Dual(k, Links(k), DofRows(k))
+    dual = Dual(k, BodyRows(k), DofRows(k))
     has_rows = dual.build()
     start(dual)
     iterate(dual, has_rows)

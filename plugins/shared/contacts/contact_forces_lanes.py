@@ -11,25 +11,25 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.shared.rows.rows_lanes import Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.shared.vectors_lanes import Vector
 
 
 @walk
-def each_contact(k: Kernel, links: Links) -> Iterator[Any]:
+def each_contact(k: Kernel, body_rows: BodyRows) -> Iterator[Any]:
     """`for c in …:` runs its body, at run time, for the contacts of the tile."""
-    if links.has_contacts:
-        with k.loop(0, links.contacts.count) as contact:
+    if body_rows.has_contacts:
+        with k.loop(0, body_rows.contacts.count) as contact:
             yield contact
 
 
-def contact_force(links: Links, contact: Any) -> Vector:
+def contact_force(body_rows: BodyRows, contact: Any) -> Vector:
     """Force, then torque (6) in the contact's frame."""
-    wrench: Vector = links.force[links.nequality + contact]
+    wrench: Vector = body_rows.force[body_rows.nequality + contact]
     return wrench
 
 
-def contact_axes(links: Links, contact: Any) -> Vector:
+def contact_axes(body_rows: BodyRows, contact: Any) -> Vector:
     """Normal and tangents, as rows (3, 3): the rotation from the world to the contact's frame."""
-    axes: Vector = links.contacts.frame[contact].reshape(3, 3)
+    axes: Vector = body_rows.contacts.frame[contact].reshape(3, 3)
     return axes

@@ -1,6 +1,6 @@
 """How many constraint rows each world has, in lanes: of equalities, friction loss and limits, and in all.
 
-Links have as many rows as their kind makes of their directions: a pyramid two for each direction of friction, an
+Bonds have as many rows as their kind makes of their directions: a pyramid two for each direction of friction, an
 elliptic cone one for each direction. A row exists in the worlds where its weight is not zero. With a dense
 Jacobian, MuJoCo leaves out rows of tendons that no dof can change where they are; so are they here. The counts are
 computed only in kernels from which somebody takes them. Compare mj_makeConstraint.
@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
-from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, FRICTIONLESS, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, FRICTIONLESS, PYRAMID, BodyRows, DofRows
 
 NAME = "row_counts.by_kind"
 """The kernel field that holds them."""
@@ -43,7 +43,7 @@ def count_rows(k: Kernel) -> None:
     for source, group in GROUPS.items():
         for r in rows.each_row(source):
             add(k, counts, group, exists(k, rows, r, source), 1.0)
-    count_links(k, counts)
+    count_bonds(k, counts)
 
 
 def add(k: Kernel, counts: Field, group: int, mask: Any, number: Any) -> None:
@@ -65,14 +65,14 @@ def exists(k: Kernel, rows: DofRows, r: Any, source: str) -> Any:
     return there & (square.value > 0.0)
 
 
-def count_links(k: Kernel, counts: Field) -> None:
+def count_bonds(k: Kernel, counts: Field) -> None:
     """Rows of connects, welds and contacts."""
-    links = Links(k)
-    if not links.kinds:
+    body_rows = BodyRows(k)
+    if not body_rows.kinds:
         return
-    with k.loop(0, links.count) as link:
-        there = links.D[link, 0] > 0.0
-        for kind in links.each_kind(link):
-            dim = links.dim[link] * 1.0
+    with k.loop(0, body_rows.count) as bond:
+        there = body_rows.D[bond, 0] > 0.0
+        for kind in body_rows.each_kind(bond):
+            dim = body_rows.dim[bond] * 1.0
             number = 1.0 if kind.name == FRICTIONLESS else 2.0 * (dim - 1.0) if kind.name == PYRAMID else dim
             add(k, counts, EQUALITIES if kind.name == EQUALITY else ALL, there, number)

@@ -1,12 +1,12 @@
 """Constraint rows between the stages of one lane kernel: where they are kept, and what kinds there are.
 
-No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds) are *links*: each row is a wrench
+No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds) are *bonds*: each row is a wrench
 w on the near body and one on the far body (0: the far side does not move), angular part first, about the centre of
 mass of the body's tree, as `cdof` is. Then (J·x)_row = w_near·a(near) + w_far·a(far), where a(b) = Σ cdof·x over the
 chain of body b. The tangents of a contact are multiplied by their friction coefficients, so that its cone is round.
 Rows of few dofs (friction loss, limits, coupled joints, tendons) are *dof rows* with coefficients.
 
-Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is link
+Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is bond
 `nequality + c`. A row that a world does not have weighs D = 0 there. All of it is kernel fields (`body_rows` and
 `dof_rows` in `contracts.kernel_fields`). Compare mj_makeConstraint.
 """
@@ -31,20 +31,20 @@ from dovetail.plugins.shared.tendons.layout import row_dofs
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel
 
-__all__ = ["LARGEST_DIM", "DofRows", "Kind", "Links"]
+__all__ = ["LARGEST_DIM", "BodyRows", "DofRows", "Kind"]
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
 
 
 class Kind(NamedTuple):
-    """A kind of link: what its cost is like, and how many base rows links of it have in this model."""
+    """A kind of bond: what its cost is like, and how many base rows bonds of it have in this model."""
 
     name: str
     dims: tuple[int, ...]
 
 
 UNROLLED = 3
-"""Base rows that are written out if all links of a kind have so many; more become a loop, for code's size."""
+"""Base rows that are written out if all bonds of a kind have so many; more become a loop, for code's size."""
 
 
 def contact_kind(dim: int, cone: int) -> str:
@@ -54,8 +54,8 @@ def contact_kind(dim: int, cone: int) -> str:
     return ELLIPTIC if cone == int(Cone.ELLIPTIC) else PYRAMID
 
 
-class LinkTable(NamedTuple):
-    """Equality constraints between bodies, in the order of their links."""
+class BondTable(NamedTuple):
+    """Equality constraints between bodies, in the order of their bonds."""
 
     ids: Array
     body1: Array
@@ -66,17 +66,17 @@ class LinkTable(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """How links are fixed to bodies that have dofs."""
+    """How bonds are fixed to bodies that have dofs."""
 
     near: Array
     far: Array
     """0 where the other side does not move."""
     sign: Array
-    """Of the near side's motion in the link's; that of the far side is −1."""
+    """Of the near side's motion in the bond's; that of the far side is −1."""
 
 
 def ends_of(model: Any, plus: Array, minus: Array) -> Ends:
-    """Ends of links that measure the motion of bodies `plus` relative to bodies `minus`."""
+    """Ends of bonds that measure the motion of bodies `plus` relative to bodies `minus`."""
     weld = np.asarray(model.body_weldid)
     ahead, behind = weld[plus], weld[minus]
     swap = ahead == 0
@@ -106,7 +106,7 @@ def equalities(model: Any, *kinds: EqType) -> Array:
     return np.flatnonzero(np.isin(model.eq_type, [int(kind) for kind in kinds]))
 
 
-def link_table(model: Any) -> LinkTable:
+def bond_table(model: Any) -> BondTable:
     """Connects and welds."""
     ids = equalities(model, EqType.CONNECT, EqType.WELD)
     on_sites = np.asarray(model.eq_objtype)[ids] == int(ObjType.SITE)
@@ -116,7 +116,7 @@ def link_table(model: Any) -> LinkTable:
         bodies[on_sites] = np.asarray(model.site_bodyid)[bodies[on_sites]]
         sides.append(bodies)
     first, second = sides
-    return LinkTable(ids, first, second, on_sites, np.asarray(model.eq_type)[ids] == int(EqType.WELD))
+    return BondTable(ids, first, second, on_sites, np.asarray(model.eq_type)[ids] == int(EqType.WELD))
 
 
 def chain_of(model: Any, dof: int) -> set[int]:
@@ -224,8 +224,8 @@ SOURCES: dict[str, Callable[[Any], RowTable]] = {
 
 def body_row_room(k: Kernel) -> int:
     """Room for connects and welds, then for contacts."""
-    links = Links(k)
-    return max(1, links.nequality + (links.contacts.capacity if links.has_contacts else 0))
+    body_rows = BodyRows(k)
+    return max(1, body_rows.nequality + (body_rows.contacts.capacity if body_rows.has_contacts else 0))
 
 
 def dof_row_count(k: Kernel) -> int:
@@ -239,8 +239,9 @@ def dof_row_width(k: Kernel) -> int:
 
 
 @attrs.define(eq=False, slots=False)
-class Links(FieldGroup):
-    """Rows between bodies, the kernel fields `body_rows`; the index l is a link, r one of its base rows."""
+class BodyRows(FieldGroup):
+    """Rows between bodies, the kernel fields `body_rows`; the index l is a bond (a contact, or an
+    equality of two bodies), r one of its base rows."""
 
     group: str = attrs.field(default="body_rows", init=False)
 
@@ -249,8 +250,8 @@ class Links(FieldGroup):
         return Contacts(self.k)
 
     @cached_property
-    def equalities(self) -> LinkTable:
-        return link_table(self.k.structure)
+    def equalities(self) -> BondTable:
+        return bond_table(self.k.structure)
 
     @property
     def nequality(self) -> int:
@@ -267,7 +268,7 @@ class Links(FieldGroup):
 
     @property
     def count(self) -> Any:
-        """Links of the tile."""
+        """Bonds of the tile."""
         return self.nequality + (self.contacts.count if self.has_contacts else 0)
 
     @cached_property
@@ -285,24 +286,24 @@ class Links(FieldGroup):
         return [kind.name for kind in self.kinds].index(name)
 
     @walk
-    def each_kind(self, link: Any) -> Iterator[Kind]:
-        """`for kind in links.each_kind(l):` runs its body, at run time, for the kind of link l only."""
+    def each_kind(self, bond: Any) -> Iterator[Kind]:
+        """`for kind in bonds.each_kind(l):` runs its body, at run time, for the kind of bond l only."""
         if len(self.kinds) == 1:
             yield self.kinds[0]
             return
-        here = self.kind[link]
+        here = self.kind[bond]
         for index, kind in enumerate(self.kinds):
             with self.k.when(here == index):
                 yield kind
 
     @walk
-    def each_base_row(self, link: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
-        """`for row in links.each_base_row(l, kind):` runs its body for the base rows of link l, from `first` on."""
+    def each_base_row(self, bond: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+        """`for row in bonds.each_base_row(l, kind):` runs its body for the base rows of bond l, from `first` on."""
         dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
         if len(dims) == 1 and max(dims) <= UNROLLED:
             yield from range(first, *dims)
             return
-        with self.k.loop(first, self.dim[link]) as row:
+        with self.k.loop(first, self.dim[bond]) as row:
             yield row
 
 

@@ -1,6 +1,6 @@
 """The cost of constraint rows in lanes, the forces that are minus its slope, and its second derivatives.
 
-As functions of z = J·qacc − aref, one number per base row of a link (the normal, then the tangents multiplied by
+As functions of z = J·qacc − aref, one number per base row of a bond (the normal, then the tangents multiplied by
 their friction coefficients) or per dof row. With the tangents so scaled, a pyramid's edges are z₀ ± z_k, and an
 elliptic cone is round: with T = ‖(z₁, …)‖ and m the square of the regularised slope, z₀ ≥ T costs nothing,
 m·z₀ + T ≤ 0 costs ½·D·(z₀² + T²/m), and between them the cost is ½·D/(1 + m)·(z₀ − T)². The rules are those of
@@ -17,73 +17,73 @@ import attrs
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, Kind, Links
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, BodyRows, Kind
 
 Values = Callable[[Any], Any]
-"""A number for each base row of a link."""
+"""A number for each base row of a bond."""
 
 
 @attrs.frozen(eq=False)
-class Link:
-    """One link of a known kind."""
+class Bond:
+    """One bond of a known kind."""
 
     k: Kernel
-    links: Links
+    body_rows: BodyRows
     index: Any
     kind: Kind
 
     def each_row(self, first: int = 0) -> Iterator[Any]:
         """`for row in …:` runs its body for the base rows, from `first` on."""
-        return self.links.each_base_row(self.index, self.kind, first)
+        return self.body_rows.each_base_row(self.index, self.kind, first)
 
     @property
     def D(self) -> Any:
-        return self.links.D[self.index, 0]
+        return self.body_rows.D[self.index, 0]
 
     @property
     def m(self) -> Any:
         """Square of the regularised cone's slope."""
-        return self.links.D[self.index, 1]
+        return self.body_rows.D[self.index, 1]
 
     def weight_of(self, row: Any) -> Any:
         """Weight of an equality's row: linear ones first."""
         if isinstance(row, int):
-            return self.links.D[self.index, row // 3]
-        return self.k.select(row < 3, self.D, self.links.D[self.index, 1])
+            return self.body_rows.D[self.index, row // 3]
+        return self.k.select(row < 3, self.D, self.body_rows.D[self.index, 1])
 
 
 # ---- cost
 
 
-def link_cost(link: Link, z: Values) -> Any:
-    """Cost of a link."""
-    return _COST[link.kind.name](link, z)
+def bond_cost(bond: Bond, z: Values) -> Any:
+    """Cost of a bond."""
+    return _COST[bond.kind.name](bond, z)
 
 
-def _equality_cost(link: Link, z: Values) -> Any:
-    total = link.k.local(0.0)
-    for row in link.each_row():
-        total += 0.5 * link.weight_of(row) * z(row) * z(row)
+def _equality_cost(bond: Bond, z: Values) -> Any:
+    total = bond.k.local(0.0)
+    for row in bond.each_row():
+        total += 0.5 * bond.weight_of(row) * z(row) * z(row)
     return total.value
 
 
-def _frictionless_cost(link: Link, z: Values) -> Any:
-    push = link.k.min(z(0), 0.0)
-    return 0.5 * link.D * push * push
+def _frictionless_cost(bond: Bond, z: Values) -> Any:
+    push = bond.k.min(z(0), 0.0)
+    return 0.5 * bond.D * push * push
 
 
-def _pyramid_cost(link: Link, z: Values) -> Any:
-    k, total = link.k, link.k.local(0.0)
-    for row in link.each_row(1):
+def _pyramid_cost(bond: Bond, z: Values) -> Any:
+    k, total = bond.k, bond.k.local(0.0)
+    for row in bond.each_row(1):
         up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
         total += up * up + down * down
-    return 0.5 * link.D * total.value
+    return 0.5 * bond.D * total.value
 
 
-def _elliptic_cost(link: Link, z: Values) -> Any:
-    k, cone = link.k, cone_of(link, z)
+def _elliptic_cost(bond: Bond, z: Values) -> Any:
+    k, cone = bond.k, cone_of(bond, z)
     middle = 0.5 * cone.stiffness * cone.gap * cone.gap
-    bottom = 0.5 * link.D * (z(0) * z(0) + cone.T * cone.T / link.m)
+    bottom = 0.5 * bond.D * (z(0) * z(0) + cone.T * cone.T / bond.m)
     return k.select(cone.top, 0.0, k.select(cone.bottom, bottom, middle))
 
 
@@ -96,36 +96,36 @@ class Vector(Protocol):
     def __setitem__(self, index: Any, value: Any) -> None: ...
 
 
-def write_force(link: Link, z: Values, force: Vector) -> None:
-    """Write the forces of a link's base rows."""
-    _FORCE[link.kind.name](link, z, force)
+def write_force(bond: Bond, z: Values, force: Vector) -> None:
+    """Write the forces of a bond's base rows."""
+    _FORCE[bond.kind.name](bond, z, force)
 
 
-def _equality_force(link: Link, z: Values, force: Vector) -> None:
-    for row in link.each_row():
-        force[row] = -link.weight_of(row) * z(row)
+def _equality_force(bond: Bond, z: Values, force: Vector) -> None:
+    for row in bond.each_row():
+        force[row] = -bond.weight_of(row) * z(row)
 
 
-def _frictionless_force(link: Link, z: Values, force: Vector) -> None:
-    force[0] = -link.D * link.k.min(z(0), 0.0)
+def _frictionless_force(bond: Bond, z: Values, force: Vector) -> None:
+    force[0] = -bond.D * bond.k.min(z(0), 0.0)
 
 
-def _pyramid_force(link: Link, z: Values, force: Vector) -> None:
-    k, normal = link.k, link.k.local(0.0)
-    for row in link.each_row(1):
+def _pyramid_force(bond: Bond, z: Values, force: Vector) -> None:
+    k, normal = bond.k, bond.k.local(0.0)
+    for row in bond.each_row(1):
         up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
-        force[row] = link.D * (down - up)
+        force[row] = bond.D * (down - up)
         normal -= up + down
-    force[0] = link.D * normal.value
+    force[0] = bond.D * normal.value
 
 
-def _elliptic_force(link: Link, z: Values, force: Vector) -> None:
-    k, cone = link.k, cone_of(link, z)
+def _elliptic_force(bond: Bond, z: Values, force: Vector) -> None:
+    k, cone = bond.k, cone_of(bond, z)
     push = cone.stiffness * cone.gap
-    normal = k.select(cone.bottom, -link.D * z(0), -push)
-    tangent = k.select(cone.bottom, -link.D / link.m, push / cone.T)
+    normal = k.select(cone.bottom, -bond.D * z(0), -push)
+    tangent = k.select(cone.bottom, -bond.D / bond.m, push / cone.T)
     force[0] = k.select(cone.top, 0.0, normal)
-    for row in link.each_row(1):
+    for row in bond.each_row(1):
         force[row] = k.select(cone.top, 0.0, tangent * z(row))
 
 
@@ -141,45 +141,45 @@ class Matrix(Protocol):
         """Write an entry that is always zero."""
 
 
-def write_weight(link: Link, z: Values, W: Matrix) -> None:
-    """Write the second derivatives of a link's cost."""
-    _WEIGHT[link.kind.name](link, z, W)
+def write_weight(bond: Bond, z: Values, W: Matrix) -> None:
+    """Write the second derivatives of a bond's cost."""
+    _WEIGHT[bond.kind.name](bond, z, W)
 
 
-def always_zero(link: Link, row: Any, column: Any) -> bool:
-    """Whether an entry of a link's second derivatives is known to vanish while the kernel is built."""
+def always_zero(bond: Bond, row: Any, column: Any) -> bool:
+    """Whether an entry of a bond's second derivatives is known to vanish while the kernel is built."""
     if not (isinstance(row, int) and isinstance(column, int)) or row == column:
         return False
-    return link.kind.name == EQUALITY or (link.kind.name == PYRAMID and min(row, column) > 0)
+    return bond.kind.name == EQUALITY or (bond.kind.name == PYRAMID and min(row, column) > 0)
 
 
 @walk
-def _each_beside(link: Link, row: Any, first: int) -> Iterator[Any]:
+def _each_beside(bond: Bond, row: Any, first: int) -> Iterator[Any]:
     """The rows from `first` on but one."""
-    for column in link.each_row(first):
+    for column in bond.each_row(first):
         if not isinstance(row, int):
-            with link.k.when(column != row):
+            with bond.k.when(column != row):
                 yield column
         elif column != row:
             yield column
 
 
-def _equality_weight(link: Link, z: Values, W: Matrix) -> None:
-    for row in link.each_row():
-        for column in _each_beside(link, row, 0):
+def _equality_weight(bond: Bond, z: Values, W: Matrix) -> None:
+    for row in bond.each_row():
+        for column in _each_beside(bond, row, 0):
             W.clear(row, column)
-        W[row, row] = link.weight_of(row)
+        W[row, row] = bond.weight_of(row)
 
 
-def _frictionless_weight(link: Link, z: Values, W: Matrix) -> None:
-    W[0, 0] = link.k.select(z(0) < 0.0, link.D, 0.0)
+def _frictionless_weight(bond: Bond, z: Values, W: Matrix) -> None:
+    W[0, 0] = bond.k.select(z(0) < 0.0, bond.D, 0.0)
 
 
-def _pyramid_weight(link: Link, z: Values, W: Matrix) -> None:
-    k, normal = link.k, link.k.local(0.0)
-    for row in link.each_row(1):
-        up, down = (k.select(edge < 0.0, link.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
-        for column in _each_beside(link, row, 1):
+def _pyramid_weight(bond: Bond, z: Values, W: Matrix) -> None:
+    k, normal = bond.k, bond.k.local(0.0)
+    for row in bond.each_row(1):
+        up, down = (k.select(edge < 0.0, bond.D, 0.0) for edge in (z(0) + z(row), z(0) - z(row)))
+        for column in _each_beside(bond, row, 1):
             W.clear(row, column)
         W[row, row] = up + down
         W[0, row] = up - down
@@ -188,19 +188,19 @@ def _pyramid_weight(link: Link, z: Values, W: Matrix) -> None:
     W[0, 0] = normal.value
 
 
-def _elliptic_weight(link: Link, z: Values, W: Matrix) -> None:
-    k, cone = link.k, cone_of(link, z)
+def _elliptic_weight(bond: Bond, z: Values, W: Matrix) -> None:
+    k, cone = bond.k, cone_of(bond, z)
     stiffness = k.select(cone.top | cone.bottom, 0.0, cone.stiffness)
-    flat = k.select(cone.bottom & ~cone.top, link.D, 0.0)
+    flat = k.select(cone.bottom & ~cone.top, bond.D, 0.0)
     bend = cone.gap / cone.T
     W[0, 0] = stiffness + flat
-    for row in link.each_row(1):
+    for row in bond.each_row(1):
         u = z(row) / cone.T
         W[0, row] = -stiffness * u
         W[row, 0] = -stiffness * u
-        for column in _each_beside(link, row, 1):
+        for column in _each_beside(bond, row, 1):
             W[row, column] = stiffness * (1.0 + bend) * u * (z(column) / cone.T)
-        W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / link.m
+        W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / bond.m
 
 
 class Cone(NamedTuple):
@@ -215,70 +215,70 @@ class Cone(NamedTuple):
     bottom: Any
 
 
-def cone_of(link: Link, z: Values) -> Cone:
-    square = link.k.local(0.0)
-    for row in link.each_row(1):
+def cone_of(bond: Bond, z: Values) -> Cone:
+    square = bond.k.local(0.0)
+    for row in bond.each_row(1):
         square += z(row) * z(row)
-    return _cone(link, z(0), square.value)
+    return _cone(bond, z(0), square.value)
 
 
-def _cone(link: Link, z0: Any, square: Any) -> Cone:
-    k = link.k
+def _cone(bond: Bond, z0: Any, square: Any) -> Cone:
+    k = bond.k
     T = k.sqrt(square)
-    return Cone(k.max(T, MINVAL), z0 - T, link.D / (1.0 + link.m), z0 >= T, link.m * z0 + T <= 0.0)
+    return Cone(k.max(T, MINVAL), z0 - T, bond.D / (1.0 + bond.m), z0 >= T, bond.m * z0 + T <= 0.0)
 
 
 # ---- along a line
 
 
-def slope_and_curvature(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
-    """Derivatives of a link's cost where it is z and changes at `rate`."""
-    return _LINE[link.kind.name](link, z, rate)
+def slope_and_curvature(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+    """Derivatives of a bond's cost where it is z and changes at `rate`."""
+    return _LINE[bond.kind.name](bond, z, rate)
 
 
-def _equality_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
-    slope, curvature = link.k.local(0.0), link.k.local(0.0)
-    for row in link.each_row():
-        pull = link.weight_of(row) * rate(row)
+def _equality_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = bond.k.local(0.0), bond.k.local(0.0)
+    for row in bond.each_row():
+        pull = bond.weight_of(row) * rate(row)
         slope += pull * z(row)
         curvature += pull * rate(row)
     return slope.value, curvature.value
 
 
-def _frictionless_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
-    return _edge_line(link, z(0), rate(0))
+def _frictionless_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+    return _edge_line(bond, z(0), rate(0))
 
 
-def _pyramid_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
-    slope, curvature = link.k.local(0.0), link.k.local(0.0)
-    for row in link.each_row(1):
+def _pyramid_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+    slope, curvature = bond.k.local(0.0), bond.k.local(0.0)
+    for row in bond.each_row(1):
         for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
-            first, second = _edge_line(link, edge, change)
+            first, second = _edge_line(bond, edge, change)
             slope += first
             curvature += second
     return slope.value, curvature.value
 
 
-def _edge_line(link: Link, z: Any, rate: Any) -> tuple[Any, Any]:
-    pull = link.k.select(z < 0.0, link.D * rate, 0.0)
+def _edge_line(bond: Bond, z: Any, rate: Any) -> tuple[Any, Any]:
+    pull = bond.k.select(z < 0.0, bond.D * rate, 0.0)
     return pull * z, pull * rate
 
 
-def _elliptic_line(link: Link, z: Values, rate: Values) -> tuple[Any, Any]:
-    k = link.k
+def _elliptic_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+    k = bond.k
     zz, zr, rr = (k.local(0.0) for _ in range(3))
-    for row in link.each_row(1):
+    for row in bond.each_row(1):
         zz += z(row) * z(row)
         zr += z(row) * rate(row)
         rr += rate(row) * rate(row)
-    cone = _cone(link, z(0), zz.value)
+    cone = _cone(bond, z(0), zz.value)
     stretch = zr.value / cone.T
     change = rate(0) - stretch
     bend = cone.gap * (rr.value - stretch * stretch) / cone.T
     middle = cone.stiffness * cone.gap * change, cone.stiffness * (change * change - bend)
     bottom = (
-        link.D * (z(0) * rate(0) + zr.value / link.m),
-        link.D * (rate(0) * rate(0) + rr.value / link.m),
+        bond.D * (z(0) * rate(0) + zr.value / bond.m),
+        bond.D * (rate(0) * rate(0) + rr.value / bond.m),
     )
     slope, curvature = (
         k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True)

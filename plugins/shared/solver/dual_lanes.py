@@ -5,8 +5,8 @@ M = Lᵀ·D·L, every row of J is kept as Y = D^−½·L^−ᵀ·Jᵀ, so that A
 entries at the ancestors of the dofs that its row moves, and nowhere else. What all rows together do is one vector
 y = Σ Y·f: a row's acceleration is b + Y·y, and changing its force costs one pass over its few entries.
 
-Rows are visited by *items*, those of a link or a dof row together, in MuJoCo's order of rows. An item is listed if
-any world of the tile has it. Base rows of links are those of `rows_lanes`: friction forces are in units of
+Rows are visited by *items*, those of a bond or a dof row together, in MuJoCo's order of rows. An item is listed if
+any world of the tile has it. Base rows of bonds are those of `rows_lanes`: friction forces are in units of
 their coefficients. Compare mj_projectConstraint.
 """
 
@@ -30,14 +30,14 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     LARGEST_DIM,
     PYRAMID,
     UNROLLED,
+    BodyRows,
     DofRows,
     Kind,
-    Links,
     chain_of,
     contact_kind,
     ends_of,
 )
-from dovetail.plugins.shared.solver.cost_lanes import Link
+from dovetail.plugins.shared.solver.cost_lanes import Bond
 from dovetail.plugins.shared.vectors_lanes import dot
 
 SCALAR = "scalar"
@@ -54,7 +54,7 @@ USUAL_ROOM = 1 << 16
 """Entries of Ys that every tile has room for: four megabytes of f64. A robot's tile needs some hundreds."""
 
 NEAR, FAR = 1, 2
-"""Bits: whose chain a dof of a link's span is in."""
+"""Bits: whose chain a dof of a bond's span is in."""
 
 
 class ItemKind(NamedTuple):
@@ -73,7 +73,7 @@ class Spans(NamedTuple):
     """Number of dofs of each span; in `dofs` it is filled up to a multiple of CHUNK with the number nv."""
     dofs: Array
     sides: Array
-    """NEAR, FAR or both, for links."""
+    """NEAR, FAR or both, for bonds."""
     of_row: Array
     """Span of each dof row."""
     of_equality: Array
@@ -86,9 +86,9 @@ class Spans(NamedTuple):
         return -(-self.length // CHUNK) * CHUNK
 
 
-def spans_of(links: Links, rows: DofRows) -> Spans:
+def spans_of(body_rows: BodyRows, rows: DofRows) -> Spans:
     """The spans of a model; items that move the same dofs share one."""
-    model = links.k.structure
+    model = body_rows.k.structure
     known: dict[tuple[tuple[int, int], ...], int] = {}
 
     def number(ends: list[tuple[int, int]]) -> int:
@@ -100,14 +100,14 @@ def spans_of(links: Links, rows: DofRows) -> Spans:
         return known.setdefault(tuple(sorted(sides.items(), reverse=True)), len(known))
 
     of_row = [number([(d, NEAR) for d in dofs]) for t in rows.tables.values() for dofs in t.dofs.tolist()]
-    pairs = links.contacts.pairs
+    pairs = body_rows.contacts.pairs
     of_equality, of_pair = (
         [
             number(_chain_ends(model, *bodies))
             for bodies in zip(ends.near.tolist(), ends.far.tolist(), strict=True)
         ]
         for ends in (
-            ends_of(model, links.equalities.body1, links.equalities.body2),
+            ends_of(model, body_rows.equalities.body1, body_rows.equalities.body2),
             ends_of(model, pairs.body2, pairs.body1),
         )
     )
@@ -120,15 +120,15 @@ def spans_of(links: Links, rows: DofRows) -> Spans:
 
 
 def _chain_ends(model: Any, near: int, far: int) -> list[tuple[int, int]]:
-    """Last dofs of a link's bodies."""
+    """Last dofs of a bond's bodies."""
     last = np.asarray(model.body_dofadr) + np.asarray(model.body_dofnum) - 1
     return [(int(last[body]), bit) for body, bit in ((near, NEAR), (far, FAR)) if body]
 
 
-def fixed_order(links: Links, rows: DofRows) -> Array:
-    """Dof rows r as r, links l of equalities as (number of dof rows) + l, in the order of mjData's rows."""
+def fixed_order(body_rows: BodyRows, rows: DofRows) -> Array:
+    """Dof rows r as r, bonds l of equalities as (number of dof rows) + l, in the order of mjData's rows."""
     first, tables = rows.first, rows.tables
-    equalities = [(int(owner), rows.count + link) for link, owner in enumerate(links.equalities.ids)]
+    equalities = [(int(owner), rows.count + bond) for bond, owner in enumerate(body_rows.equalities.ids)]
     limits: list[tuple[int, int]] = []
     for name, found in (
         ("coupled_joints", equalities),
@@ -145,19 +145,19 @@ def fixed_order(links: Links, rows: DofRows) -> Array:
 
 def item_room(k: Kernel) -> int:
     """Most items."""
-    return DofRows(k).count + Links(k).capacity
+    return DofRows(k).count + BodyRows(k).capacity
 
 
-def most_rows(links: Links) -> int:
+def most_rows(body_rows: BodyRows) -> int:
     """Most base rows of an item."""
-    return max([1, *(dim for kind in links.kinds for dim in kind.dims)])
+    return max([1, *(dim for kind in body_rows.kinds for dim in kind.dims)])
 
 
 def most_forces(k: Kernel) -> int:
     """Most forces of an item: of its base rows, or of the edges of a pyramid."""
-    links = Links(k)
-    edged = (2 * (max(kind.dims) - 1) for kind in links.kinds if kind.name == PYRAMID)
-    return max([most_rows(links), *edged])
+    body_rows = BodyRows(k)
+    edged = (2 * (max(kind.dims) - 1) for kind in body_rows.kinds if kind.name == PYRAMID)
+    return max([most_rows(body_rows), *edged])
 
 
 @attrs.define(eq=False, slots=False)
@@ -167,7 +167,7 @@ class Dual(FieldGroup):
     The kernel fields `dual` hold the forces: stages after the solver list the same items in the same order."""
 
     group: str = attrs.field(default="dual", init=False)
-    links: Links
+    body_rows: BodyRows
     rows: DofRows
     guess: str = "qacc_warmstart"
     """The field of accelerations from which forces are guessed."""
@@ -176,14 +176,14 @@ class Dual(FieldGroup):
 
     @cached_property
     def spans(self) -> Spans:
-        return spans_of(self.links, self.rows)
+        return spans_of(self.body_rows, self.rows)
 
     @cached_property
     def kinds(self) -> tuple[ItemKind, ...]:
         """The kinds that occur in the model."""
-        scalar = self.rows.count or any(kind.name == FRICTIONLESS for kind in self.links.kinds)
+        scalar = self.rows.count or any(kind.name == FRICTIONLESS for kind in self.body_rows.kinds)
         found = [ItemKind(SCALAR, 1)] if scalar else []
-        for kind in self.links.kinds:
+        for kind in self.body_rows.kinds:
             if kind.name == ELLIPTIC:
                 found += [ItemKind(ELLIPTIC, dim) for dim in kind.dims]
             elif kind.name != FRICTIONLESS:
@@ -202,7 +202,7 @@ class Dual(FieldGroup):
             fits = [kind.name == name and kind.dim in (dim, None) for kind in self.kinds]
             return fits.index(True)
 
-        return [index(dim) for dim in self.links.contacts.dims.tolist()]
+        return [index(dim) for dim in self.body_rows.contacts.dims.tolist()]
 
     @property
     def capacity(self) -> int:
@@ -212,16 +212,16 @@ class Dual(FieldGroup):
     @cached_property
     def width(self) -> int:
         """Most base rows of an item."""
-        return most_rows(self.links)
+        return most_rows(self.body_rows)
 
     @cached_property
     def most(self) -> int:
         """Entries that the Ys of all items can have."""
         room, spans = self.spans.room, self.spans
-        weld = 3 + 3 * self.links.equalities.weld.astype(int)
+        weld = 3 + 3 * self.body_rows.equalities.weld.astype(int)
         total = room[spans.of_row].sum() + (weld * room[spans.of_equality]).sum()
-        if self.links.has_contacts:
-            contacts = self.links.contacts
+        if self.body_rows.has_contacts:
+            contacts = self.body_rows.contacts
             total += (contacts.pairs.slots * contacts.dims * room[spans.of_pair]).sum()
         return max(1, int(total))
 
@@ -237,7 +237,7 @@ class Dual(FieldGroup):
 
     @property
     def place(self) -> IntegerField:
-        """A dof row, or (number of dof rows) + a link."""
+        """A dof row, or (number of dof rows) + a bond."""
         return self._integers("place")
 
     @property
@@ -406,41 +406,41 @@ class Dual(FieldGroup):
     @walk
     def _each_candidate(self) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
         """`for place, kind, dim, span, D in …:` runs its body for everything that may be an item."""
-        k, links, rows = self.k, self.links, self.rows
-        order = fixed_order(links, rows)
+        k, body_rows, rows = self.k, self.body_rows, self.rows
+        order = fixed_order(body_rows, rows)
         if len(order):
             with k.loop(0, len(order)) as n:
                 place = k.table("dual/order", order)[n]
                 for row in self._each_row_at(place):
                     yield row, 0, 1, k.table("dual/row_span", self.spans.of_row)[row], rows.D[row]
-                if links.nequality:
-                    for link in self._each_link_at(place):
-                        span = k.table("dual/equality_span", self.spans.of_equality)[link]
+                if body_rows.nequality:
+                    for bond in self._each_bond_at(place):
+                        span = k.table("dual/equality_span", self.spans.of_equality)[bond]
                         kind = [kind.name for kind in self.kinds].index(EQUALITY)
-                        yield place, kind, links.dim[link], span, links.D[link, 0]
-        if links.has_contacts:
-            with k.loop(0, links.contacts.count) as c:
-                link, pair = links.nequality + c, links.contacts.pair[c]
+                        yield place, kind, body_rows.dim[bond], span, body_rows.D[bond, 0]
+        if body_rows.has_contacts:
+            with k.loop(0, body_rows.contacts.count) as c:
+                bond, pair = body_rows.nequality + c, body_rows.contacts.pair[c]
                 kind = k.table("dual/pair_kind", self.pair_kinds)[pair]
                 span = k.table("dual/pair_span", self.spans.of_pair)[pair]
-                yield rows.count + link, kind, links.dim[link], span, links.D[link, 0]
+                yield rows.count + bond, kind, body_rows.dim[bond], span, body_rows.D[bond, 0]
 
     @walk
     def _each_row_at(self, place: Any) -> Iterator[Any]:
         """`for row in …:` runs its body if a place is that of a dof row."""
-        if self.rows.count and self.links.kinds:
+        if self.rows.count and self.body_rows.kinds:
             with self.k.when(place < self.rows.count):
                 yield place
         elif self.rows.count:
             yield place
 
     @walk
-    def _each_link_at(self, place: Any) -> Iterator[Any]:
-        """`for link in …:` runs its body if a place is that of a link."""
-        if self.rows.count and self.links.kinds:
+    def _each_bond_at(self, place: Any) -> Iterator[Any]:
+        """`for bond in …:` runs its body if a place is that of a bond."""
+        if self.rows.count and self.body_rows.kinds:
             with self.k.when(place >= self.rows.count):
                 yield place - self.rows.count
-        elif self.links.kinds:
+        elif self.body_rows.kinds:
             yield place
 
     def keep_listed(self, live: Any) -> None:
@@ -457,7 +457,7 @@ class Dual(FieldGroup):
 
     def _write_jacobian(self, v: Any, r: Any) -> None:
         """One row of J at the dofs of its span, in `work`; and what accelerations it has without constraints."""
-        k, d, links, rows, work = self.k, self.k.data, self.links, self.rows, self._work
+        k, d, body_rows, rows, work = self.k, self.k.data, self.body_rows, self.rows, self._work
         guess = getattr(d, self.guess)
         smooth, last = k.local(0.0), k.local(0.0)
         for row in self._each_row_at(self.place[v]):
@@ -466,10 +466,10 @@ class Dual(FieldGroup):
             with k.loop(0, rows.column("nnz", row)) as n:
                 work[rows.dof(row, n)] = rows.coefficient[row, n]
             smooth.set(rows.offset[row])
-        for link in self._each_link_at(self.place[v]):
+        for bond in self._each_bond_at(self.place[v]):
             for _, at in self.each_span_dof(v):
-                work[self.dof(at)] = self._link_entry(link, r, at)
-            smooth.set(links.offset[link, r])
+                work[self.dof(at)] = self._bond_entry(bond, r, at)
+            smooth.set(body_rows.offset[bond, r])
         last.set(smooth.value)
         for _, at in self.each_span_dof(v):
             dof = self.dof(at)
@@ -481,16 +481,16 @@ class Dual(FieldGroup):
     def _work(self) -> Field:
         return self.k.scratch("work", self.k.model.nv)
 
-    def _link_entry(self, link: Any, r: Any, at: Any) -> Any:
-        """Entry of a link's row at a dof of its span."""
-        k, links = self.k, self.links
+    def _bond_entry(self, bond: Any, r: Any, at: Any) -> Any:
+        """Entry of a bond's row at a dof of its span."""
+        k, body_rows = self.k, self.body_rows
         sides, axis = k.table("dual/span_sides", self.spans.sides)[at], k.data.cdof[self.dof(at)]
         total = k.local(0.0)
         with k.when(sides % FAR == NEAR):
-            total.set(dot(links.near_wrench[link, r], axis))
+            total.set(dot(body_rows.near_wrench[bond, r], axis))
         if (self.spans.sides >= FAR).any():
             with k.when(sides >= FAR):
-                total += dot(links.far_wrench[link, r], axis)
+                total += dot(body_rows.far_wrench[bond, r], axis)
         return total.value
 
     def _project(self, v: Any, r: Any) -> None:
@@ -521,20 +521,20 @@ class Dual(FieldGroup):
 
     def _write_softness(self, v: Any) -> None:
         """R of all base rows, and the bounds of scalar items."""
-        k, links, rows, R = self.k, self.links, self.rows, self.R
+        k, body_rows, rows, R = self.k, self.body_rows, self.rows, self.R
         for row in self._each_row_at(self.place[v]):
             R[v, 0] = inverse(k, rows.D[row])
             self._write_row_bounds(v, row)
-        for link in self._each_link_at(self.place[v]):
+        for bond in self._each_bond_at(self.place[v]):
             for kind in self.each_kind(v):
-                R[v, 0] = inverse(k, links.D[link, 0])
+                R[v, 0] = inverse(k, body_rows.D[bond, 0])
                 if kind.name == SCALAR:
                     self.bounds[v, 0], self.bounds[v, 1] = 0.0, UNBOUNDED
                 for r in self.each_base_row(v, kind, 1):
                     if kind.name == EQUALITY:
-                        R[v, r] = inverse(k, self.cost_link(link, kind).weight_of(r))
+                        R[v, r] = inverse(k, self.cost_bond(bond, kind).weight_of(r))
                     elif kind.name == ELLIPTIC:
-                        R[v, r] = links.D[link, 1] * inverse(k, links.D[link, 0])
+                        R[v, r] = body_rows.D[bond, 1] * inverse(k, body_rows.D[bond, 0])
 
     def _write_ease(self, v: Any) -> None:
         k, A, R = self.k, self.A, self.R
@@ -548,10 +548,10 @@ class Dual(FieldGroup):
                 for r in self.each_base_row(v, kind):
                     self.ease[v, r] = inverse(k, k.select(R[v, r] > 0.0, A[v, r, r] + R[v, r], 0.0))
 
-    def cost_link(self, link: Any, kind: ItemKind) -> Link:
-        """A link as the functions of `cost_lanes` take it."""
-        dims = (kind.dim,) if kind.dim else next(k.dims for k in self.links.kinds if k.name == kind.name)
-        return Link(self.k, self.links, link, Kind(kind.name, dims))
+    def cost_bond(self, bond: Any, kind: ItemKind) -> Bond:
+        """A bond as the functions of `cost_lanes` take it."""
+        dims = (kind.dim,) if kind.dim else next(k.dims for k in self.body_rows.kinds if k.name == kind.name)
+        return Bond(self.k, self.body_rows, bond, Kind(kind.name, dims))
 
     def _write_row_bounds(self, v: Any, row: Any) -> None:
         k, rows = self.k, self.rows
@@ -626,27 +626,27 @@ class Dual(FieldGroup):
 
     def write_forces(self) -> None:
         """Forces for the stages after the solver (left out of the kernel if none reads them)."""
-        k, links, rows = self.k, self.links, self.rows
+        k, body_rows, rows = self.k, self.body_rows, self.rows
         with k.loop(0, rows.count) as row:
             rows.force[row] = 0.0
-        if links.kinds:
-            with k.loop(0, links.count) as link:
-                links.force[link] = 0.0
+        if body_rows.kinds:
+            with k.loop(0, body_rows.count) as bond:
+                body_rows.force[bond] = 0.0
         with k.loop(0, self.counts[0]) as v:
             for row in self._each_row_at(self.place[v]):
                 rows.force[row] = self.force[v, 0]
-            for link in self._each_link_at(self.place[v]):
+            for bond in self._each_bond_at(self.place[v]):
                 for kind in self.each_kind(v):
-                    self._write_link_force(v, kind, link)
+                    self._write_bond_force(v, kind, bond)
 
-    def _write_link_force(self, v: Any, kind: ItemKind, link: Any) -> None:
+    def _write_bond_force(self, v: Any, kind: ItemKind, bond: Any) -> None:
         """Of a contact, tangents in units of force instead of the cone's."""
-        target, pushed = self.links.force, base_force(self, v, kind)
+        target, pushed = self.body_rows.force, base_force(self, v, kind)
         for r in self.each_base_row(v, kind):
-            target[link, r] = pushed[r]
+            target[bond, r] = pushed[r]
         if kind.name in (PYRAMID, ELLIPTIC):
             for r in self.each_base_row(v, kind, 1):
-                target[link, r] *= self.links.contacts.friction[link - self.links.nequality, r - 1]
+                target[bond, r] *= self.body_rows.contacts.friction[bond - self.body_rows.nequality, r - 1]
 
 
 class Few:

@@ -60,8 +60,8 @@ def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
 
 
 def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
-    link = dual.cost_link(dual.place[v] - dual.rows.count, kind)
-    write_force(link, lambda r: dual.last[v, r], _Row(dual.force, v))
+    bond = dual.cost_bond(dual.place[v] - dual.rows.count, kind)
+    write_force(bond, lambda r: dual.last[v, r], _Row(dual.force, v))
     for r in dual.each_base_row(v, kind):
         dual.force[v, r] = dual.k.select(exists(dual, v), dual.force[v, r], 0.0)
 

@@ -24,7 +24,7 @@ from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.implementation import Implementation
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
-from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
 from dovetail.registry import default_registry
 
 SCENE = """
@@ -171,15 +171,17 @@ def worlds_in_contact(text: str, count: int, seed: int = 0) -> tuple[Any, list[A
 
 
 def given_forces(k: Kernel) -> None:
-    """Fill the forces of links and dof rows."""
-    links, rows, given = Links(k), DofRows(k), k.data.extra
-    with k.loop(0, links.nequality) as link:
-        links.D[link, 0] = given["test:active"][link]
-        links.force[link] = given["test:equality"][link]
-    if links.has_contacts:
-        with k.loop(0, links.contacts.count) as c:
-            slot = k.table("test/first", np.append(links.contacts.pairs.first, 0))[links.contacts.pair[c]]
-            links.force[links.nequality + c] = given["test:force"][slot + links.contacts.slot[c]]
+    """Fill the forces of bonds and dof rows."""
+    body_rows, rows, given = BodyRows(k), DofRows(k), k.data.extra
+    with k.loop(0, body_rows.nequality) as bond:
+        body_rows.D[bond, 0] = given["test:active"][bond]
+        body_rows.force[bond] = given["test:equality"][bond]
+    if body_rows.has_contacts:
+        with k.loop(0, body_rows.contacts.count) as c:
+            slot = k.table("test/first", np.append(body_rows.contacts.pairs.first, 0))[
+                body_rows.contacts.pair[c]
+            ]
+            body_rows.force[body_rows.nequality + c] = given["test:force"][slot + body_rows.contacts.slot[c]]
     with k.loop(0, rows.count) as row:
         rows.D[row] = given["test:row_active"][row]
         rows.force[row] = given["test:row_force"][row]
@@ -191,25 +193,25 @@ GIVEN_FORCES = ("test:active", "test:equality", "test:force", "test:row_active",
 def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dict[str, np.ndarray]:
     """The numbers of GIVEN_FORCES in every world."""
     kernel = Kernel(Layout({}, {}, structure=model))
-    links, rows = Links(kernel), DofRows(kernel)
-    sizes = (links.nequality, links.nequality, slots.capacity, rows.count, rows.count)
+    body_rows, rows = BodyRows(kernel), DofRows(kernel)
+    sizes = (body_rows.nequality, body_rows.nequality, slots.capacity, rows.count, rows.count)
     widths = ((), (6,), (6,), (), ())
     out = {
         name: np.zeros((len(datas), max(1, size), *width))
         for name, size, width in zip(GIVEN_FORCES, sizes, widths, strict=True)
     }
     for world, data in enumerate(datas):
-        _equality_forces(links, data, out, world)
+        _equality_forces(body_rows, data, out, world)
         _contact_forces(mj_model, slots, data, out["test:force"][world])
         _limit_forces(rows, data, out, world)
     return out
 
 
-def _equality_forces(links: Links, data: Any, out: dict[str, np.ndarray], world: int) -> None:
-    for link, equality in enumerate(links.equalities.ids.tolist()):
+def _equality_forces(body_rows: BodyRows, data: Any, out: dict[str, np.ndarray], world: int) -> None:
+    for bond, equality in enumerate(body_rows.equalities.ids.tolist()):
         mine = np.flatnonzero(data.efc_id[: data.ne] == equality)
-        out["test:active"][world, link] = float(len(mine) > 0)
-        out["test:equality"][world, link, : len(mine)] = data.efc_force[mine]
+        out["test:active"][world, bond] = float(len(mine) > 0)
+        out["test:equality"][world, bond, : len(mine)] = data.efc_force[mine]
 
 
 def _contact_forces(m: Any, pairs: Any, data: Any, force: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from lane_zoo import zoo
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
-from dovetail.plugins.shared.rows.rows_lanes import SOURCES, DofRows, Links, RowTable, link_table
+from dovetail.plugins.shared.rows.rows_lanes import SOURCES, BodyRows, DofRows, RowTable, bond_table
 
 NWORLD = 5
 TOLERANCE = 1e-8
@@ -38,14 +38,14 @@ READ = group("contact_list", "body_rows", "dof_rows")
 
 def read_forces(k: Kernel) -> None:
     """A stage after the solver: forces by slot of a contact, by equality, by dof row."""
-    links, rows, extra = Links(k), DofRows(k), k.data.extra
-    with k.loop(0, links.contacts.capacity) as slot:
+    body_rows, rows, extra = BodyRows(k), DofRows(k), k.data.extra
+    with k.loop(0, body_rows.contacts.capacity) as slot:
         extra["test:contact_force"][slot] = 0.0
-    with k.loop(0, links.contacts.count) as c:
-        slot = links.contacts.of_pair("first", links.contacts.pair[c]) + links.contacts.slot[c]
-        extra["test:contact_force"][slot] = links.force[links.nequality + c]
-    with k.loop(0, links.nequality) as link:
-        extra["test:equality_force"][link] = links.force[link]
+    with k.loop(0, body_rows.contacts.count) as c:
+        slot = body_rows.contacts.of_pair("first", body_rows.contacts.pair[c]) + body_rows.contacts.slot[c]
+        extra["test:contact_force"][slot] = body_rows.force[body_rows.nequality + c]
+    with k.loop(0, body_rows.nequality) as bond:
+        extra["test:equality_force"][bond] = body_rows.force[bond]
     with k.loop(0, rows.count) as row:
         extra["test:row_force"][row] = rows.force[row]
 
@@ -71,7 +71,7 @@ def states(cone: str) -> list[Any]:
 def worlds(cone: str) -> Worlds:
     added = {
         "test:contact_force": (pairs_of(model(cone)).capacity, 6),
-        "test:equality_force": (len(link_table(model(cone)).ids), 6),
+        "test:equality_force": (len(bond_table(model(cone)).ids), 6),
         "test:row_force": (sum(len(table.ids) for table in row_tables(cone).values()),),
     }
     reader = LaneStage(stage="sensor", name="test", builder=read_forces, reads=READ, writes=frozenset(added))
@@ -105,11 +105,11 @@ def test_contact_forces_are_mujocos(cone: str) -> None:
 @pytest.mark.parametrize("cone", CONES)
 def test_forces_of_connects_and_welds_are_mujocos(cone: str) -> None:
     for world, data in enumerate(states(cone)):
-        for link, equality in enumerate(link_table(model(cone)).ids.tolist()):
+        for bond, equality in enumerate(bond_table(model(cone)).ids.tolist()):
             mine = (data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (data.efc_id == equality)
             wanted = np.zeros(6)
             wanted[: np.count_nonzero(mine)] = data.efc_force[mine]
-            close(worlds(cone)["test:equality_force"][world, link], wanted, data)
+            close(worlds(cone)["test:equality_force"][world, bond], wanted, data)
 
 
 def test_forces_of_dof_rows_are_mujocos() -> None:

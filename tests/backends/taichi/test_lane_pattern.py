@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel, Layout
-from dovetail.plugins.shared.rows.rows_lanes import Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.solve_constraints import hessian_lanes
 from dovetail.plugins.solve_constraints.hessian_lanes import (
     Hessian,
@@ -59,7 +59,7 @@ def test_memory_grows_with_the_number_of_bodies_not_its_square() -> None:
 
 def rows_of_blocks(nbody: int) -> int:
     k = Kernel(Layout({}, {}, sizes={}, structure=dovetail.loads(row_of_spheres(nbody))))
-    return Hessian(k, Links(k), fills=True).blocks_field.shape[0]
+    return Hessian(k, BodyRows(k), fills=True).blocks_field.shape[0]
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planner import compile_plan
-from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
 from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, spans_of
 
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
@@ -136,11 +136,11 @@ def test_forces_are_left_for_later_stages(name: str) -> None:
     m = model(name, "pgs")
 
     def show(k: Kernel) -> None:
-        links, target = Links(k), k.data.extra["test:force"]
-        with k.loop(0, links.contacts.count) as c:
-            target[c] = links.force[links.nequality + c]
+        body_rows, target = BodyRows(k), k.data.extra["test:force"]
+        with k.loop(0, body_rows.contacts.count) as c:
+            target[c] = body_rows.force[body_rows.nequality + c]
 
-    capacity = Links(kernel_of(m)).contacts.capacity
+    capacity = BodyRows(kernel_of(m)).contacts.capacity
     shapes = {"test:force": (capacity, 6)}
     stages = [*constrained_stages(STAGES["pgs"]), _stage("show", show, f"test:force {LEFT}", "test:force")]
     found = make_worlds(m, 1, stages=stages, keep=["test:force"], added=shapes, lanes=1)
@@ -179,11 +179,11 @@ def kernel_of(mj_model: Any) -> Kernel:
 def test_items_stand_in_the_order_of_mujocos_rows() -> None:
     m = model("zoo pyramidal", "pgs")
     k = kernel_of(m)
-    links, rows = Links(k), DofRows(k)
+    body_rows, rows = BodyRows(k), DofRows(k)
     owners = np.concatenate([table.ids for table in rows.tables.values()])
     found = [
-        int(owners[place]) if place < rows.count else int(links.equalities.ids[place - rows.count])
-        for place in fixed_order(links, rows)
+        int(owners[place]) if place < rows.count else int(body_rows.equalities.ids[place - rows.count])
+        for place in fixed_order(body_rows, rows)
     ]
     limits = np.flatnonzero(m.jnt_limited).tolist()
     both = [2 if m.jnt_type[joint] != mujoco.mjtJoint.mjJNT_BALL else 1 for joint in limits]
@@ -201,8 +201,8 @@ def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
     m = copy.deepcopy(model("zoo pyramidal", "pgs"))
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     k = kernel_of(m)
-    links, rows = Links(k), DofRows(k)
-    spans, pairs = spans_of(links, rows), links.contacts.pairs
+    body_rows, rows = BodyRows(k), DofRows(k)
+    spans, pairs = spans_of(body_rows, rows), body_rows.contacts.pairs
     assert (spans.first % CHUNK == 0).all()
     data = mujoco.MjData(m)
     mujoco.mj_step(m, data, 30)

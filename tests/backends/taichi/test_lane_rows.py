@@ -24,7 +24,7 @@ from lane_zoo import zoo
 from dovetail.backends.lanes.functions import power
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS
-from dovetail.plugins.shared.rows.rows_lanes import DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
 from dovetail.plugins.shared.vectors_lanes import dot
 
 TOLERANCE = 1e-9
@@ -45,12 +45,12 @@ def model(name: str) -> Any:
 
 @cache
 def shown(name: str) -> Worlds:
-    """A program whose last stage copies the rows into Data: one world per tile, so that its links are the world's."""
+    """A program whose last stage copies the rows into Data: one world per tile, so that its bonds are the world's."""
     m = model(name)
-    sizes = {"dof": 64, "link": 256}
+    sizes = {"dof": 64, "bond": 256}
 
     def show(k: Kernel) -> None:
-        rows, links, d = DofRows(k), Links(k), k.data.extra
+        rows, body_rows, d = DofRows(k), BodyRows(k), k.data.extra
         d["test:nefc"][0] = k.kernel_field("row_counts.active")[0]
         with k.loop(0, rows.count) as r:
             d["test:dof_D"][r] = rows.D[r]
@@ -59,30 +59,33 @@ def shown(name: str) -> Worlds:
                 d["test:dof_J"][r, dof] = 0.0
             with k.loop(0, rows.column("nnz", r)) as n:
                 d["test:dof_J"][r, rows.dof(r, n)] = rows.coefficient[r, n]
-        d["test:nlink"][0] = 1.0 * links.count
-        with k.loop(0, links.count) as link:
+        d["test:nbond"][0] = 1.0 * body_rows.count
+        with k.loop(0, body_rows.count) as bond:
             for n in range(2):
-                d["test:link_D"][link, n] = links.D[link, n]
-            with k.loop(0, links.dim[link]) as row:
-                d["test:link_offset"][link, row] = links.offset[link, row]
+                d["test:bond_D"][bond, n] = body_rows.D[bond, n]
+            with k.loop(0, body_rows.dim[bond]) as row:
+                d["test:bond_offset"][bond, row] = body_rows.offset[bond, row]
                 with k.loop(0, k.model.nv) as dof:
-                    d["test:link_J"][link, row, dof] = 0.0
-                for end, wrench in ((links.near, links.near_wrench), (links.far, links.far_wrench)):
-                    with k.when(end[link] > 0), k.loop(0, k.model.nv) as dof:
+                    d["test:bond_J"][bond, row, dof] = 0.0
+                for end, wrench in (
+                    (body_rows.near, body_rows.near_wrench),
+                    (body_rows.far, body_rows.far_wrench),
+                ):
+                    with k.when(end[bond] > 0), k.loop(0, k.model.nv) as dof:
                         chain = k.table("test/chain", _moves(k.structure))
-                        with k.when(chain[end[link], dof] > 0):
-                            entry = dot(wrench[link, row], k.data.cdof[dof])
-                            d["test:link_J"][link, row, dof] += entry
+                        with k.when(chain[end[bond], dof] > 0):
+                            entry = dot(wrench[bond, row], k.data.cdof[dof])
+                            d["test:bond_J"][bond, row, dof] += entry
 
     shapes = {
         "test:nefc": (1,),
-        "test:nlink": (1,),
+        "test:nbond": (1,),
         "test:dof_D": (sizes["dof"],),
         "test:dof_offset": (sizes["dof"],),
         "test:dof_J": (sizes["dof"], m.nv),
-        "test:link_D": (sizes["link"], 2),
-        "test:link_offset": (sizes["link"], 6),
-        "test:link_J": (sizes["link"], 6, m.nv),
+        "test:bond_D": (sizes["bond"], 2),
+        "test:bond_offset": (sizes["bond"], 6),
+        "test:bond_J": (sizes["bond"], 6, m.nv),
     }
     names = " ".join(shapes)
     before = [s for s in constrained_stages() if s.stage != "solve_constraints"]
@@ -130,18 +133,18 @@ def lane_rows(found: Worlds, m: Any, data: Any) -> tuple[np.ndarray, np.ndarray,
     J, D, offset = (found[f"test:dof_{n}"][0] for n in ("J", "D", "offset"))
     have = D > 0
     rows = [(j, d, -o) for j, d, o in zip(J[have], D[have], offset[have], strict=False)]
-    for link in range(int(found["test:nlink"][0, 0])):
-        D, J, offset = (found[f"test:link_{n}"][0, link] for n in ("D", "J", "offset"))
+    for bond in range(int(found["test:nbond"][0, 0])):
+        D, J, offset = (found[f"test:bond_{n}"][0, bond] for n in ("D", "J", "offset"))
         if D[0] > 0:
-            rows += link_rows(m, data, link, J, D, offset)
+            rows += bond_rows(m, data, bond, J, D, offset)
     return tuple(np.array(column) for column in zip(*rows, strict=True))
 
 
-def link_rows(m: Any, data: Any, link: int, J: np.ndarray, D: np.ndarray, offset: np.ndarray) -> list[Any]:
+def bond_rows(m: Any, data: Any, bond: int, J: np.ndarray, D: np.ndarray, offset: np.ndarray) -> list[Any]:
     equality = [n for n in range(m.neq) if m.eq_type[n] in (0, 1)]
-    if link < len(equality):
-        return [(J[r], D[r // 3], -offset[r]) for r in range(6 if m.eq_type[equality[link]] == 1 else 3)]
-    c = link - len(equality)
+    if bond < len(equality):
+        return [(J[r], D[r // 3], -offset[r]) for r in range(6 if m.eq_type[equality[bond]] == 1 else 3)]
+    c = bond - len(equality)
     dim, friction = int(data.contact.dim[c]), data.contact.friction[c]
     if dim == 1:
         return [(J[0], D[0], -offset[0])]

@@ -13,7 +13,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, PYRAMID, DofRows, Links
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, PYRAMID, BodyRows, DofRows
 from dovetail.plugins.shared.solver.dual_lanes import UNBOUNDED, Dual, Few, ItemKind, edges
 
 SWEEPS = 400
@@ -23,7 +23,7 @@ def solve_constraints(k: Kernel) -> None:
     """Write qacc, qfrc_constraint and the forces of rows."""
     if not k.model.nv:
         return
-    problem = Dual(k, Links(k), DofRows(k), guess="qacc_smooth")
+    problem = Dual(k, BodyRows(k), DofRows(k), guess="qacc_smooth")
     problem.build()
     with k.loop(0, problem.counts[0]) as v:
         for kind in problem.each_kind(v):
