@@ -28,7 +28,7 @@ from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.sizes import SIZES
 from dovetail.implementation import Implementation
 from dovetail.limits import LIMITS
-from dovetail.mjcf import schema
+from dovetail.mjcf.read import schema
 from dovetail.registry import Registry, build_registry
 
 DOCS = Path(__file__).parent

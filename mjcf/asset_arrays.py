@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.mjcf.asset_tree import HField, Mesh, Skin
-from dovetail.mjcf.context import Context
+from dovetail.mjcf.model.context import Context
 
 _INT = np.int32
 

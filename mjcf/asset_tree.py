@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import MeshBuiltin, MeshInertia
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.rotation import IDENTITY, ORIGIN
-from dovetail.mjcf.sides import Sides
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN
+from dovetail.mjcf.geometry.sides import Sides
+from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.tree import Item
 
 

@@ -13,15 +13,15 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.enums import FlexSelf
-from dovetail.mjcf import flex_elasticity as elasticity
-from dovetail.mjcf import flex_topology as topology
-from dovetail.mjcf.bounds import world_poses
-from dovetail.mjcf.bvh import build_tree
-from dovetail.mjcf.context import Context
-from dovetail.mjcf.flex_topology import Ints, Reals
-from dovetail.mjcf.inertia import rotation_matrix
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.rotation import Pose
+from dovetail.mjcf.geometry import flex_elasticity as elasticity
+from dovetail.mjcf.geometry import flex_topology as topology
+from dovetail.mjcf.geometry.bounds import world_poses
+from dovetail.mjcf.geometry.bvh import build_tree
+from dovetail.mjcf.geometry.flex_topology import Ints, Reals
+from dovetail.mjcf.geometry.inertia import rotation_matrix
+from dovetail.mjcf.geometry.rotation import Pose
+from dovetail.mjcf.model.context import Context
+from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.tree import SOLIMP, SOLREF, Body, Item
 
 MAX_BODIES_AND_FLEXES = 65534

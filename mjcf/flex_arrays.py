@@ -9,8 +9,8 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType
 from dovetail.mjcf.asset_arrays import starts
-from dovetail.mjcf.context import Context
 from dovetail.mjcf.flex import Built, Flex
+from dovetail.mjcf.model.context import Context
 
 _INT, _BYTE, _REAL, _COLOR = np.int32, np.uint8, np.float64, np.float32
 

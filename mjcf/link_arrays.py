@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import EqType, WrapType
-from dovetail.mjcf.context import Context
 from dovetail.mjcf.elements.equality import ROWS
 from dovetail.mjcf.links import Tendon
+from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.tree import Body
 
 _INT, _BYTE, _REAL, _COLOR = "int32", "uint8", "float64", "float32"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import attrs
 
 from dovetail.contracts.enums import AutoBool, DataType, EqType, NeedStage, ObjType, SensorType
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import SOLIMP, SOLREF, Item
 
 

@@ -22,10 +22,10 @@ from dovetail.contracts.enums import (
     TextureBuiltin,
     TextureType,
 )
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.layout import Layout
-from dovetail.mjcf.rotation import IDENTITY, ORIGIN
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.compose.key_layout import Layout
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 
 SOLREF: Vec = (0.02, 1.0)
 SOLIMP: Vec = (0.9, 0.95, 0.001, 0.5, 2.0)

@@ -65,7 +65,7 @@ def _all_problems(name: str, first: MJCFError, asset_root: str | None) -> list[M
 
     What the compiler found may be in a file that the model attaches, which the schema is not asked about.
     """
-    from dovetail.mjcf.lint import schema_problems
+    from dovetail.mjcf.read.lint import schema_problems
     from dovetail.registry import default_registry
 
     found = schema_problems(

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, TrnType
 from dovetail.mjcf.elements.plugins import plugin_activations
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Actuator, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _MUSCLE_GAINS = ["range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"]
 """In the order of gainprm, where `range` takes two places."""

@@ -8,15 +8,15 @@ from typing import TypeVar
 import attrs
 
 from dovetail.contracts.enums import JointType
-from dovetail.mjcf import rotation
-from dovetail.mjcf.context import Context
-from dovetail.mjcf.defaults import MAIN, DefaultClass, check_single_orientation
+from dovetail.mjcf.compose.namespace import MOVED_TO
 from dovetail.mjcf.elements.flex import make_flexcomp
 from dovetail.mjcf.elements.looks import apply_camera, apply_light
-from dovetail.mjcf.inertia import diagonalize
-from dovetail.mjcf.namespace import MOVED_TO
-from dovetail.mjcf.rotation import OrientationError
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.geometry import rotation
+from dovetail.mjcf.geometry.inertia import diagonalize
+from dovetail.mjcf.geometry.rotation import OrientationError
+from dovetail.mjcf.model.context import Context
+from dovetail.mjcf.model.defaults import MAIN, DefaultClass, check_single_orientation
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import (
     ORIENTATIONS,
     Body,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.mjcf.links import Exclude, Pair
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Item, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _CONDIMS = (1, 3, 4, 6)
 

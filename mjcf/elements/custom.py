@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dovetail.contracts.enums import ObjType
-from dovetail.mjcf.context import Context
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.model.context import Context
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Numeric, TextField, TupleField
 
 _MAX_NUMERIC = 500

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from dovetail.mjcf.elements.flex import read_flex
 from dovetail.mjcf.elements.skin import read_skin
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _READERS: dict[str, Callable[[Context, Node], None]] = {"flex": read_flex, "skin": read_skin}
 

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dovetail.contracts.enums import EqType, JointType, ObjType
-from dovetail.mjcf.kinds import Vec
+from dovetail.mjcf.geometry.rotation import unit_quat
 from dovetail.mjcf.links import Equality
-from dovetail.mjcf.rotation import unit_quat
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 ROWS = {EqType.CONNECT: 3, EqType.WELD: 7, EqType.JOINT: 1, EqType.TENDON: 1, EqType.FLEX: 1}
 """Most constraint rows of one equality, as MuJoCo counts them for `nemax` (a weld makes 6)."""

@@ -17,19 +17,19 @@ from dovetail import limits
 from dovetail.contracts.enums import EqType, GeomType, JointType
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
 from dovetail.errors import nearest
-from dovetail.mjcf.defaults import DefaultClass
+from dovetail.mjcf.compose.namespace import ATTACHED_FLEX, LOST_WORLD
 from dovetail.mjcf.elements.equality import apply_equality
 from dovetail.mjcf.flex import MAX_BODIES_AND_FLEXES, Flex
-from dovetail.mjcf.flex_topology import Ints, Reals
-from dovetail.mjcf.kinds import Vec, shorten
+from dovetail.mjcf.geometry.flex_topology import Ints, Reals
+from dovetail.mjcf.geometry.rotation import EPS, ORIGIN, Pose, norm, scaled
 from dovetail.mjcf.links import Equality
-from dovetail.mjcf.namespace import ATTACHED_FLEX, LOST_WORLD
-from dovetail.mjcf.rotation import EPS, ORIGIN, Pose, norm, scaled
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.model.defaults import DefaultClass
+from dovetail.mjcf.read.kinds import Vec, shorten
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Body, Geom, Joint, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _LEAST = 1e-15
 """mjMINVAL: scale, mass and inertiabox must be larger."""

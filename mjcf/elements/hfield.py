@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.mjcf.asset_tree import HField
-from dovetail.mjcf.images import ImageError, check_size, decode_png
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.rotation import EPS
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.geometry.images import ImageError, check_size, decode_png
+from dovetail.mjcf.geometry.rotation import EPS
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Geom, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _PNG, _CUSTOM = "image/png", "image/vnd.mujoco.hfield"
 _HEADER = 8

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dovetail import limits
 from dovetail.contracts.enums import DynType, JointType
 from dovetail.errors import CapacityError
-from dovetail.mjcf.context import Context
+from dovetail.mjcf.compose.key_layout import Layout, mocap_bodies
 from dovetail.mjcf.elements.actuator import apply_actuator
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.layout import Layout, mocap_bodies
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.model.context import Context
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Actuator, Item, Joint, Key, overlay
 
 REST = math.nan

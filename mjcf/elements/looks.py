@@ -16,11 +16,11 @@ from dovetail.mjcf.elements.hfield import read_hfield
 from dovetail.mjcf.elements.mesh import read_mesh
 from dovetail.mjcf.elements.skin import read_skin
 from dovetail.mjcf.elements.texture import read_texture
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Camera, Geom, Light, Material, Site, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 DEFAULT_ZNEAR = 0.01
 """Near clipping plane relative to the model's extent (visual.map.znear)."""

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import GeomType, MeshBuiltin, MeshInertia
-from dovetail.mjcf import rotation
 from dovetail.mjcf.asset_tree import Mesh, Surface
-from dovetail.mjcf.builtin_meshes import ShapeError, make_builtin
 from dovetail.mjcf.elements.plugins import instance_of
-from dovetail.mjcf.flat_meshes import boxed
-from dovetail.mjcf.kinds import Vec, shorten
-from dovetail.mjcf.marching_cubes import shape_mesh
-from dovetail.mjcf.source import Node
-from dovetail.mjcf.surfaces import process
+from dovetail.mjcf.geometry import rotation
+from dovetail.mjcf.geometry.builtin_meshes import ShapeError, make_builtin
+from dovetail.mjcf.geometry.flat_meshes import boxed
+from dovetail.mjcf.geometry.marching_cubes import shape_mesh
+from dovetail.mjcf.geometry.surfaces import process
+from dovetail.mjcf.read.kinds import Vec, shorten
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Geom, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 SUFFIXES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
 """Suffix that each content type stands for."""

@@ -27,11 +27,11 @@ from dovetail.mjcf.elements.plugin_rules import (
     touch_grid_problem,
 )
 from dovetail.mjcf.links import Sensor
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Actuator, Item
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 
 @attrs.frozen

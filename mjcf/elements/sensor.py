@@ -24,11 +24,11 @@ from dovetail.contracts.enums import (
 )
 from dovetail.mjcf.elements.plugins import plugin_readings
 from dovetail.mjcf.links import Sensor
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _CONTACT_SIZES = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 _REDUCTIONS = ("none", "mindist", "maxforce", "netforce")

@@ -9,8 +9,8 @@ import numpy as np
 from dovetail import limits
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.errors import CapacityError
-from dovetail.mjcf.context import CompilerSettings, Context
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.model.context import CompilerSettings, Context
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import SOLIMP, SOLREF
 
 OPTION_DEFAULTS: dict[str, Any] = {

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.mjcf.asset_tree import Bone, Skin
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.rotation import normalized
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.geometry.rotation import normalized
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _SMALL = 1e-15
 """mjMINVAL: a vertex needs more weight than this."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from dovetail.contracts.enums import GeomType, WrapType
 from dovetail.mjcf.links import Tendon, Wrap
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 _SURFACES = {GeomType.SPHERE: WrapType.SPHERE, GeomType.CYLINDER: WrapType.CYLINDER}
 _GEOMS = (WrapType.SPHERE, WrapType.CYLINDER)

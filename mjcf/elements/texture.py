@@ -15,13 +15,13 @@ import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import ColorSpace, TextureBuiltin, TextureType
-from dovetail.mjcf.images import MAX_PIXELS, Image, ImageError, check_size, decode_png
-from dovetail.mjcf.kinds import Vec
-from dovetail.mjcf.source import Node
+from dovetail.mjcf.geometry.images import MAX_PIXELS, Image, ImageError, check_size, decode_png
+from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.tree import Texture, overlay
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.context import Context
+    from dovetail.mjcf.model.context import Context
 
 Pixels = np.ndarray
 """Rows × columns × channels, bytes."""

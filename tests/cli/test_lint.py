@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.mjcf.lint import schema_problems
+from dovetail.mjcf.read.lint import schema_problems
 
 SLOPPY = """<mujoco>
   <include file="more.xml"/>

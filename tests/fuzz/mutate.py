@@ -13,8 +13,8 @@ from typing import Any
 
 from lxml import etree
 
-from dovetail.mjcf import kinds
-from dovetail.mjcf.schema import MUJOCO, Element
+from dovetail.mjcf.read import kinds
+from dovetail.mjcf.read.schema import MUJOCO, Element
 
 Donor = Callable[[], Any]
 

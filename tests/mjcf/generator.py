@@ -16,8 +16,8 @@ from xml.sax.saxutils import quoteattr
 
 import attrs
 
-from dovetail.mjcf import kinds
-from dovetail.mjcf.schema import MUJOCO, Element
+from dovetail.mjcf.read import kinds
+from dovetail.mjcf.read.schema import MUJOCO, Element
 
 MISTAKES = 0.25
 """Share of documents that get a mistake."""

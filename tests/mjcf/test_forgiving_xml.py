@@ -7,7 +7,8 @@ import time
 import pytest
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text, source, xml_text
+from dovetail.mjcf import compile_text
+from dovetail.mjcf.read import source, xml_text
 
 SOUND = '<mujoco><worldbody><geom name="g" size="1"/></worldbody></mujoco>'
 

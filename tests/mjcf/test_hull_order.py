@@ -17,11 +17,11 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import dovetail
-from dovetail.mjcf import hull as hull_module
-from dovetail.mjcf import qhull_lists
-from dovetail.mjcf.hull import HullOrderWarning, convex_hull
-from dovetail.mjcf.own_memory import PAGE, Memory, own_memory
-from dovetail.mjcf.qhull_lists import UnknownListsError, read_lists
+from dovetail.mjcf.geometry import hull as hull_module
+from dovetail.mjcf.geometry import qhull_lists
+from dovetail.mjcf.geometry.hull import HullOrderWarning, convex_hull
+from dovetail.mjcf.geometry.own_memory import PAGE, Memory, own_memory
+from dovetail.mjcf.geometry.qhull_lists import UnknownListsError, read_lists
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1) for y in (-1.0, 1) for z in (-1.0, 1)])
 
@@ -149,7 +149,7 @@ def test_where_lists_cannot_be_read_the_same_graph_is_rebuilt_in_some_order(name
 
 @pytest.mark.usefixtures("rebuilding")
 @pytest.mark.parametrize("points", [CUBE, ring(6, (0.5, 1), (-0.5, 1))])
-@pytest.mark.filterwarnings("ignore::dovetail.mjcf.hull.HullOrderWarning")
+@pytest.mark.filterwarnings("ignore::dovetail.mjcf.geometry.hull.HullOrderWarning")
 def test_the_first_simplex_can_be_rebuilt(points: np.ndarray) -> None:
     graph = convex_hull(points.astype(np.float32).astype(float), maxhullvert=4).graph()
     assert np.array_equal(graph, mujoco.MjModel.from_xml_string(scene(points, 'maxhullvert="4"')).mesh_graph)

@@ -9,7 +9,7 @@ from finished import assert_refused, assert_same
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf.afterwards import LENGTH_RANGE
+from dovetail.mjcf.model.after_constants import LENGTH_RANGE
 from dovetail.plugins.length_range import batch_numpy, simulation_numpy
 
 WORLD = """<mujoco><compiler><lengthrange {settings}/></compiler>

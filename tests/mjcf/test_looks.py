@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dovetail
-from dovetail.mjcf import kinds
-from dovetail.mjcf.schema import MUJOCO
+from dovetail.mjcf.read import kinds
+from dovetail.mjcf.read.schema import MUJOCO
 
 VISUAL_SAMPLES = {
     kinds.Float: ".7",

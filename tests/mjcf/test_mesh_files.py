@@ -14,8 +14,8 @@ import pytest
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import bvh
-from dovetail.mjcf.bvh import build_tree
+from dovetail.mjcf.geometry import bvh
+from dovetail.mjcf.geometry.bvh import build_tree
 from dovetail.plugins.load_mesh import ear_clipping_numpy, obj_numpy, obj_tables_numpy
 
 VERTICES = ["v 0 0 0", "v 1 0 0.1", "v 0 1.2 0", "v 0.3 0.2 1.5", "v 1 1 1", "v 2 -.5 .7"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text, schema
-from dovetail.mjcf.validate import IgnoredWarning
+from dovetail.mjcf import compile_text
+from dovetail.mjcf.read import schema
+from dovetail.mjcf.read.validate import IgnoredWarning
 
 STRAY = {
     "body": '<body name="a"><geom name="g" size="1"/></body>',
@@ -27,7 +28,7 @@ STRAY = {
 
 
 @pytest.mark.parametrize("case", STRAY)
-@pytest.mark.filterwarnings("ignore::dovetail.mjcf.validate.IgnoredWarning")
+@pytest.mark.filterwarnings("ignore::dovetail.mjcf.read.validate.IgnoredWarning")
 def test_tree_elements_beside_the_sections(case):
     mujoco = pytest.importorskip("mujoco")
     xml = f"<mujoco>{STRAY[case]}</mujoco>"
@@ -77,7 +78,7 @@ def verdict(load, refusal, xml: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::dovetail.mjcf.validate.IgnoredWarning")
+@pytest.mark.filterwarnings("ignore::dovetail.mjcf.read.validate.IgnoredWarning")
 def test_elements_at_every_place():
     """What one calls misplaced the other does not accept; inside frames and replicates MuJoCo does not look."""
     mujoco = pytest.importorskip("mujoco")

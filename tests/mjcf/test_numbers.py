@@ -11,8 +11,9 @@ import pytest
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text, kinds
-from dovetail.mjcf.validate import NotFiniteWarning
+from dovetail.mjcf import compile_text
+from dovetail.mjcf.read import kinds
+from dovetail.mjcf.read.validate import NotFiniteWarning
 
 NAN = "nan NaN NAN -nan +nan nan(1) nan() nan(a_1) nan0 nan( na n nan(-)"
 INF = "inf INF -inf +inf infinity -Infinity iNf infi infx i"
@@ -125,7 +126,7 @@ NOT_FINITE = {
 
 
 @pytest.mark.parametrize("case", NOT_FINITE)
-@pytest.mark.filterwarnings("ignore::dovetail.mjcf.validate.NotFiniteWarning")
+@pytest.mark.filterwarnings("ignore::dovetail.mjcf.read.validate.NotFiniteWarning")
 def test_models_with_nan_and_inf_are_accepted_where_mujoco_accepts_them(case):
     mujoco = pytest.importorskip("mujoco")
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from asset_files import numbers, torus
 
-from dovetail.mjcf import compile_text, normal_tree
-from dovetail.mjcf.polygons import polygons
+from dovetail.mjcf import compile_text
+from dovetail.mjcf.geometry import normal_tree
+from dovetail.mjcf.geometry.polygons import polygons
 
 FIELDS = ("mesh_polynum", "mesh_polyvertnum", "mesh_polyvertadr", "mesh_polyvert", "mesh_polymap")
 

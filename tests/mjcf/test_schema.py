@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from dovetail.mjcf import kinds, schema
-from dovetail.mjcf.schema import MUJOCO
+from dovetail.mjcf.read import kinds, schema
+from dovetail.mjcf.read.schema import MUJOCO
 
 ONLY_OURS = {"frame", "replicate"}
 """Elements that mj_printSchema does not list: MuJoCo checks them as if they were bodies."""

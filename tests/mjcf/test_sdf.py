@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.errors import MJCFError
 from dovetail.mjcf import compile_text
-from dovetail.mjcf.marching_cubes import CORNERS, marching_cubes, triangles
+from dovetail.mjcf.geometry.marching_cubes import CORNERS, marching_cubes, triangles
 
 TETRAHEDRON = 'vertex="0 0 0  .3 0 0  0 .2 0  0 0 .25"'
 CUBE = 'vertex="{}"'.format(

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dovetail
-from dovetail.mjcf import hull, inertia
-from dovetail.mjcf.qhull_lists import UnknownListsError
+from dovetail.mjcf.geometry import hull, inertia
+from dovetail.mjcf.geometry.qhull_lists import UnknownListsError
 from dovetail.plugins.shared.geometry import support_numpy
 
 Array = NDArray[Any]
