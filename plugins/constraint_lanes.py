@@ -250,7 +250,7 @@ class Links(FieldGroup):
 
     @cached_property
     def equalities(self) -> LinkTable:
-        return link_table(self.k.structure)
+        return link_table(self.k.frozen_model)
 
     @property
     def nequality(self) -> int:
@@ -258,7 +258,7 @@ class Links(FieldGroup):
 
     @cached_property
     def has_contacts(self) -> bool:
-        model = self.k.structure
+        model = self.k.frozen_model
         return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
 
     @property
@@ -275,7 +275,7 @@ class Links(FieldGroup):
         """The kinds that occur in the model."""
         found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
         if self.has_contacts:
-            cone = int(self.k.structure.opt.cone)
+            cone = int(self.k.frozen_model.opt.cone)
             found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
         names = sorted({name for name, _ in found})
         return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
@@ -315,7 +315,7 @@ class DofRows(FieldGroup):
     @cached_property
     def tables(self) -> dict[str, RowTable]:
         """By source."""
-        return {name: make(self.k.structure) for name, make in SOURCES.items()}
+        return {name: make(self.k.frozen_model) for name, make in SOURCES.items()}
 
     @property
     def count(self) -> int:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.bad_states import describe_control
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
-from dovetail.guard import describe_control
 from dovetail.plugins.actuation.rows import Parts, by_type, of_plugin
 from dovetail.plugins.integrate.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.spatial import Array, single_dof

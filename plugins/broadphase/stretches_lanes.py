@@ -89,7 +89,7 @@ def near_stretch(contacts: Contacts, stretches: Stretches, s: Any) -> Any:
 
 def write_boxes(contacts: Contacts, stretches: Stretches) -> None:
     """Boxes of all bodies, then of all groups."""
-    k, model = contacts.k, contacts.k.structure
+    k, model = contacts.k, contacts.k.frozen_model
     bodies, groups = _boxes(k, stretches)
     geoms = np.unique(np.concatenate([contacts.pairs.geom1, contacts.pairs.geom2]))
     geoms = geoms[~is_plane(model, geoms)]
@@ -105,7 +105,7 @@ def write_boxes(contacts: Contacts, stretches: Stretches) -> None:
 
 def _boxes(k: Kernel, stretches: Stretches) -> tuple[Field, Field]:
     """Boxes of bodies and of groups: (n, 6), low corner and high corner."""
-    nbody = int(k.structure.nbody)
+    nbody = int(k.frozen_model.nbody)
     return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // stretches.group_size), 6)
 
 

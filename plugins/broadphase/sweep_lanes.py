@@ -31,7 +31,7 @@ def broadphase(k: Kernel) -> None:
 def list_near_pairs(contacts: Contacts, candidates: Candidates, count: Variable) -> None:
     """Look at all pairs, or at those of the stretches that may have near ones."""
     k, pairs = contacts.k, contacts.pairs
-    stretches = stretches_of(k.structure, pairs)
+    stretches = stretches_of(k.frozen_model, pairs)
     if stretches is None:
         list_range(contacts, candidates, count, 0, pairs.count)
         return

@@ -28,8 +28,8 @@ def contact(k: Kernel) -> None:
     if not links.has_contacts:
         return
     contacts, pairs = links.contacts, links.contacts.pairs
-    ends = ends_of(k.structure, pairs.body2, pairs.body1)
-    cone = int(k.structure.opt.cone)
+    ends = ends_of(k.frozen_model, pairs.body2, pairs.body1)
+    cone = int(k.frozen_model.opt.cone)
     kinds = [links.index_of(contact_kind(dim, cone)) for dim in contacts.dims.tolist()]
     near, far = k.table("links/contact_near", ends.near), k.table("links/contact_far", ends.far)
     with k.loop(0, contacts.count) as c:

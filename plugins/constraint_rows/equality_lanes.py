@@ -47,7 +47,7 @@ class Columns:
     def __init__(self, k: Kernel, links: Links) -> None:
         table = links.equalities
         weld = table.weld.astype(int)
-        ends = ends_of(k.structure, table.body1, table.body2)
+        ends = ends_of(k.frozen_model, table.body1, table.body2)
         self._columns = {
             **table._asdict(),
             **ends._asdict(),

@@ -16,7 +16,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.tendon.paths_numpy import JOINT, PULLEY, SITE, dofs_above, is_sparse
-from dovetail.watched import by_value
+from dovetail.recorded_model import by_value
 
 NONE = -1
 """No geom, side site or pulley."""

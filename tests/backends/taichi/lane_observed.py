@@ -190,7 +190,7 @@ GIVEN_FORCES = ("test:active", "test:equality", "test:force", "test:row_active",
 
 def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dict[str, np.ndarray]:
     """The numbers of GIVEN_FORCES in every world."""
-    kernel = Kernel(Layout({}, {}, structure=model))
+    kernel = Kernel(Layout({}, {}, frozen_model=model))
     links, rows = Links(kernel), DofRows(kernel)
     sizes = (links.nequality, links.nequality, slots.capacity, rows.count, rows.count)
     widths = ((), (6,), (6,), (), ())
@@ -299,7 +299,7 @@ def run_lanes(
         store=list(outputs),
         sizes=model.sizes,
         features=_features(model),
-        structure=model,
+        frozen_model=model,
         lanes=lanes,
         precision=precision,
         threads=1,

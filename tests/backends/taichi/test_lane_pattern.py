@@ -58,7 +58,7 @@ def test_memory_grows_with_the_number_of_bodies_not_its_square() -> None:
 
 
 def rows_of_blocks(nbody: int) -> int:
-    k = Kernel(Layout({}, {}, sizes={}, structure=dovetail.loads(row_of_spheres(nbody))))
+    k = Kernel(Layout({}, {}, sizes={}, frozen_model=dovetail.loads(row_of_spheres(nbody))))
     return Hessian(k, Links(k), fills=True).blocks_field.shape[0]
 
 

@@ -69,7 +69,7 @@ def shown(name: str) -> Worlds:
                     d["test:link_J"][link, row, dof] = 0.0
                 for end, wrench in ((links.near, links.near_wrench), (links.far, links.far_wrench)):
                     with k.when(end[link] > 0), k.loop(0, k.model.nv) as dof:
-                        chain = k.table("test/chain", _moves(k.structure))
+                        chain = k.table("test/chain", _moves(k.frozen_model))
                         with k.when(chain[end[link], dof] > 0):
                             entry = dot(wrench[link, row], k.data.cdof[dof])
                             d["test:link_J"][link, row, dof] += entry
