@@ -23,14 +23,14 @@ _PUBLIC = {
     "Implementation": "dovetail.implementation",
     "MJCFError": "dovetail.errors",
     "Model": "dovetail.contracts.types",
-    "NanGuard": "dovetail.wrappers",
-    "Plan": "dovetail.plan",
-    "Profiler": "dovetail.wrappers",
+    "NanGuard": "dovetail.planning.wrappers",
+    "Plan": "dovetail.planning.plan",
+    "Profiler": "dovetail.planning.wrappers",
     "Simulation": "dovetail.simulation",
     "angmom_matrix": "dovetail.plugins.queries.jacobian",
     "apply_ft": "dovetail.plugins.queries.jacobian",
     "builtin_models": "dovetail.simulation",
-    "compile_plan": "dovetail.planner",
+    "compile_plan": "dovetail.planning.planner",
     "contact_force": "dovetail.plugins.queries.contact_force",
     "dense_jacobian": "dovetail.plugins.queries.dense",
     "differentiate_pos": "dovetail.plugins.queries.positions",
@@ -79,8 +79,10 @@ if TYPE_CHECKING:
     from dovetail.errors import MJCFError as MJCFError
     from dovetail.implementation import Implementation as Implementation
     from dovetail.implementation import touches as touches
-    from dovetail.plan import Plan as Plan
-    from dovetail.planner import compile_plan as compile_plan
+    from dovetail.planning.plan import Plan as Plan
+    from dovetail.planning.planner import compile_plan as compile_plan
+    from dovetail.planning.wrappers import NanGuard as NanGuard
+    from dovetail.planning.wrappers import Profiler as Profiler
     from dovetail.plugins.queries.contact_force import contact_force as contact_force
     from dovetail.plugins.queries.dense import dense_jacobian as dense_jacobian
     from dovetail.plugins.queries.finite_difference import inverse_fd as inverse_fd
@@ -112,8 +114,6 @@ if TYPE_CHECKING:
     from dovetail.simulation import loads as loads
     from dovetail.simulation import set_constants as set_constants
     from dovetail.simulation import step as step
-    from dovetail.wrappers import NanGuard as NanGuard
-    from dovetail.wrappers import Profiler as Profiler
 
 
 def __getattr__(name: str) -> Any:

@@ -82,7 +82,7 @@ class Segment:
     """Consecutive slots of one backend, and all that a backend needs to compile them."""
 
     model: Model
-    structure: Any
+    frozen_model: Any
     """The Model as builders see it: what they look at, the plan depends on."""
     slots: tuple[Slot, ...]
     load: tuple[str, ...]

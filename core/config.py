@@ -29,8 +29,8 @@ import attrs
 
 from dovetail import files, limits
 from dovetail.arguments import texts_by_name
+from dovetail.bad_states import POLICIES
 from dovetail.errors import ConfigError, FileError, listing, nearest
-from dovetail.guard import POLICIES
 
 PREFIX = "DOVETAIL_"
 STAGE_VARIABLE = "DOVETAIL_STAGE_"

@@ -1,22 +1,16 @@
 """Features: what a model uses that an implementation may or may not handle, as `joint.ball` or `trn.tendon`.
 
 Which features there are is stated by plugins: each `FeatureGroup` names a group, its members, and the function that
-says which of them a model uses. `needs.ModelFacts` asks those functions.
+says which of them a model uses. `planning.needs.ModelFacts` asks those functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import attrs
 
 from dovetail.errors import nearest
-
-if TYPE_CHECKING:
-    from dovetail.contracts.types import Model
-    from dovetail.needs import ModelFacts
-    from dovetail.registry import Registry
 
 
 @attrs.frozen(kw_only=True)
@@ -46,26 +40,3 @@ def strange_feature(supports: Iterable[str], groups: Mapping[str, FeatureGroup])
 def every_member(groups: Mapping[str, FeatureGroup]) -> set[str]:
     """The features of all groups whose members are known."""
     return {f"{group.name}.{member}" for group in groups.values() for member in group.members or ()}
-
-
-def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:
-    """The used features that a record's `supports` leaves out (groups it does not mention are all right)."""
-    groups = {feature.partition(".")[0] for feature in supports}
-    return sorted(f for f in used if f.partition(".")[0] in groups and f not in supports)
-
-
-def features(model: Model, registry: Registry | None = None) -> frozenset[str]:
-    """The features a model uses, as `group.member`, by the groups of a registry or of the usual one."""
-    return _facts(model, registry).features
-
-
-def need(model: Model, slot: str, registry: Registry | None = None) -> str:
-    """Why a slot must run by the rules of a registry or of the usual one, or an empty string."""
-    return _facts(model, registry).need(slot)
-
-
-def _facts(model: Model, registry: Registry | None) -> ModelFacts:
-    from dovetail.needs import ModelFacts
-    from dovetail.registry import default_registry
-
-    return ModelFacts(model, registry or default_registry())

@@ -12,12 +12,12 @@ import numpy as np
 
 from dovetail import files
 from dovetail.arguments import instance, texts_by_name
-from dovetail.compile_choice import Loading, Stages, recorded
 from dovetail.config import Config
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
 from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, shown, shown_path
+from dovetail.planning.loading_selection import Loading, Stages, recorded
 from dovetail.registry import Registry, default_registry
 
 MODELS = Path(__file__).parent / "models"

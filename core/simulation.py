@@ -10,7 +10,6 @@ import numpy as np
 
 from dovetail.arguments import choice, instance, texts_by_name, whole, words
 from dovetail.backend import Wrapper, checked_wrappers
-from dovetail.compile_choice import for_loading, for_running, without_loading
 from dovetail.config import Config
 from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
@@ -19,9 +18,10 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import PerWorldError
 from dovetail.loading import MODELS, builtin_models, finalizer, load, loads, set_constants
-from dovetail.per_world import PerWorld, WorldModel, set_world_constants
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.loading_selection import for_loading, for_running, without_loading
+from dovetail.planning.per_world import PerWorld, WorldModel, set_world_constants
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.questions import checked
 from dovetail.registry import default_registry
 

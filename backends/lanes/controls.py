@@ -15,9 +15,9 @@ import numpy as np
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import PROGRAM, Field, Kernel
+from dovetail.bad_states import MOST_TOLD, describe_control
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
-from dovetail.guard import MOST_TOLD, describe_control
 
 NOTES = "actuation/broken"
 EXPORT = Export(NOTES, owner=PROGRAM)

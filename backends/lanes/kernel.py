@@ -121,8 +121,8 @@ class Layout:
     sizes: Mapping[str, int] = attrs.field(factory=dict)
     features: Mapping[str, Container[str]] = attrs.field(factory=dict)
     """Members by group, as {"joint": {"hinge", "free"}}; a group left out may have any."""
-    structure: Any = None
-    """The Model that the plan is for."""
+    frozen_model: Any = None
+    """The Model that the plan is for, as it was when the plan was made."""
     growth: int = 1
     """How many times the usual room lists have (see `Kernel.room`)."""
     per_world: Container[str] = ()
@@ -175,10 +175,10 @@ class Kernel:
         return DataFields(self)
 
     @property
-    def structure(self) -> Any:
+    def frozen_model(self) -> Any:
         """The Model itself, for working out tables while the stage is built: sizes, ids and types only, which the
-        plan's key watches. Values that users may edit (sizes of geoms, masses, gains) are read through `k.model`."""
-        return self.layout.structure
+        plan depends on. Values that users may edit (sizes of geoms, masses, gains) are read through `k.model`."""
+        return self.layout.frozen_model
 
     def varies(self, name: str) -> bool:
         """Whether every world has its own values of a Model field, so that `k.model.<name>` are lanes."""
@@ -538,9 +538,9 @@ class ModelFields:
             own = PerWorldField(self._kernel, full)
             return own if own.shape else own.load(())
         if full in layout.model:
-            note = getattr(layout.structure, "note_read", None)
-            if note is not None:
-                note(full)
+            record = getattr(layout.frozen_model, "record_read", None)
+            if record is not None:
+                record(full)
             dtype, place = layout.model[full]
             field = ModelField(self._kernel, full, dtype, place)
             return field if place.shape else field.load(())

@@ -8,7 +8,7 @@ As MuJoCo does, positions and velocities are looked at before each step, acceler
 - or is held back (`freeze`, and `raise`, which the host does afterwards): its state is put aside, it goes on from the
   initial state, so that no NaN slows its neighbours down, and gets its state back when the tile is done.
 
-The first event of a world in a launch is exported, and how many there were. See `dovetail.guard`.
+The first event of a world in a launch is exported, and how many there were. See `dovetail.bad_states`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import AGAIN, LaneStage, Role
 from dovetail.backends.lanes.kernel import PROGRAM, Field, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
+from dovetail.bad_states import MAXVAL, Event, Guard, Policy
 from dovetail.contracts.derive import OF_MODEL, reset_fields
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
-from dovetail.guard import MAXVAL, Event, Guard, Policy
 
 REPORT = "watch/report"
 EXPORT = Export(REPORT, owner=PROGRAM)
@@ -200,7 +200,7 @@ def initial_value(k: Kernel, name: str) -> Callable[..., Any]:
 
 def mocap_start(k: Kernel, name: str, n: Any, axis: int) -> Any:
     """Where mocap body n starts: at its place in the model, with a unit quaternion."""
-    m, ids = k.model, np.asarray(k.structure.body_mocapid)
+    m, ids = k.model, np.asarray(k.frozen_model.body_mocapid)
     bodies = np.flatnonzero(ids >= 0)
     body = k.table("watch/mocap_bodies", bodies[np.argsort(ids[bodies])])[n]
     if name == "mocap_pos":

@@ -12,12 +12,12 @@ import pluggy
 
 from dovetail import interrupts
 from dovetail.backend import Segment, Slot
+from dovetail.bad_states import Guard
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.distribution import requirement
 from dovetail.errors import PluginError
-from dovetail.guard import Guard
 from dovetail.hookspecs.markers import PROJECT, hookimpl
-from dovetail.per_world import WorldModel
+from dovetail.planning.per_world import WorldModel
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model

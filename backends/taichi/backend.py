@@ -14,6 +14,7 @@ import numpy as np
 from dovetail.backend import Segment, Slot
 from dovetail.backends.lanes.memory import FieldPlace
 from dovetail.backends.taichi.relayout import Relayout, constants_of, expected_layouts, relayouts
+from dovetail.bad_states import Event
 from dovetail.contracts.arena import Place, aligned_zeros
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import REAL, Array
@@ -22,10 +23,9 @@ from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.distribution import requirement
 from dovetail.errors import PerWorldError, PluginError
-from dovetail.features import features
-from dovetail.guard import Event
 from dovetail.interrupts import Pace
-from dovetail.per_world import PATTERNS
+from dovetail.planning.needs import features
+from dovetail.planning.per_world import PATTERNS
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.exports import Export, Outbox
@@ -389,13 +389,12 @@ def kernel_layout(
     shapes = {name: spec.dims(sizes) for name, spec in DATA_SPECS.items() if spec.dtype == "real"}
     shapes.update({name: DATA_SPECS[name].dims(sizes) for name in CONVERTED})
     shapes.update(segment.extra_shapes)
-    structure = segment.structure
     return KernelLayout(
         model=_model_places(model),
         data=shapes,
         sizes=model.sizes,
         features=_features(model),
-        structure=Structure(structure, segment.per_world) if segment.per_world else structure,
+        frozen_model=CommonModel.of(segment),
         per_world=segment.per_world,
         kernel_fields=segment.kernel_fields,
         facts=segment.facts,
@@ -419,8 +418,14 @@ def watch_of(segment: Segment) -> Watch | None:
     )
 
 
-class Structure:
-    """The Model as builders see it while they run: what differs between worlds is no structure."""
+class CommonModel:
+    """The Model as builders see it while they run: what differs between worlds cannot be worked into a kernel."""
+
+    @classmethod
+    def of(cls, segment: Segment) -> Any:
+        """A segment's Model; itself if no field has values per world."""
+        model, per_world = segment.frozen_model, segment.per_world
+        return cls(model, per_world) if per_world else model
 
     def __init__(self, model: Any, per_world: Collection[str], prefix: str = "") -> None:
         self._model, self._per_world, self._prefix = model, per_world, prefix
@@ -435,7 +440,7 @@ class Structure:
             )
         value = getattr(self._model, name)
         nested = any(field.startswith(f"{full}.") for field in self._per_world)
-        return Structure(value, self._per_world, f"{full}.") if nested else value
+        return CommonModel(value, self._per_world, f"{full}.") if nested else value
 
 
 def lane_stages(slot: Slot) -> list[LaneStage]:

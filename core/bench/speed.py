@@ -24,7 +24,7 @@ from dovetail.bench.results import BenchResult, BenchRow, machine
 from dovetail.compare.rollout import Batch, OneStep, Start, oracle_model, without_energy
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
 Tell = Callable[[str], None]

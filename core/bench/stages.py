@@ -23,7 +23,7 @@ from dovetail.bench.results import machine
 from dovetail.bench.speed import Field, Request, Rival, Tell, within_budget
 from dovetail.contracts.types import STATE, Data
 from dovetail.errors import PlanError, SelectionError, listing, nearest
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 
 EXTRA = 3
 """Times that a stage runs besides the one it always does."""

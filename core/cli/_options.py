@@ -136,8 +136,8 @@ def load_model(
 ) -> Model:
     """A model file, or a built-in model by name: with what `said` has for loading, or with `stages`, which must all
     be for loading."""
-    from dovetail.compile_choice import for_loading
     from dovetail.loading import load
+    from dovetail.planning.loading_selection import for_loading
 
     check_model_name(name)
     chosen = stages if said is None else for_loading(said["stages"])
@@ -153,7 +153,7 @@ def confine(names: Iterable[str], asset_root: str | None) -> None:
 
 def running(said: Said) -> Said:
     """What the user said without the choices for loading, which the model has seen."""
-    from dovetail.compile_choice import for_running
+    from dovetail.planning.loading_selection import for_running
 
     return {**said, "stages": for_running(said["stages"]) or None}
 
@@ -161,9 +161,9 @@ def running(said: Said) -> Said:
 def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
     """The plan for what the user said, with the configuration files and environment behind it. Choices for loading
     are not for plans."""
-    from dovetail.compile_choice import without_loading
     from dovetail.config import Config
-    from dovetail.planner import compile_plan
+    from dovetail.planning.loading_selection import without_loading
+    from dovetail.planning.planner import compile_plan
 
     settings = {k: v for k, v in said.items() if k not in ("nworld", "stages")}
     found = without_loading(Config.discover())

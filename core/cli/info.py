@@ -53,17 +53,17 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def _features(model: Model) -> list[str]:
-    from dovetail.features import features
+    from dovetail.planning.needs import features
 
     return sorted(features(model))
 
 
 def _stages(model: Model) -> list[dict[str, Any]]:
     """Stages that only some models need: why this one does, and whether something implements them."""
-    from dovetail.compile_choice import without_loading
     from dovetail.config import Config
-    from dovetail.needs import EVERY_MODEL, ModelFacts
-    from dovetail.planner import compile_plan
+    from dovetail.planning.loading_selection import without_loading
+    from dovetail.planning.needs import EVERY_MODEL, ModelFacts
+    from dovetail.planning.planner import compile_plan
     from dovetail.registry import default_registry
 
     missing = {
@@ -164,7 +164,7 @@ def _keyframe(model: Model, index: int) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    from dovetail.compile_choice import is_chosen
+    from dovetail.planning.loading_selection import is_chosen
 
     sizes, options = report["sizes"], report["options"]
     title(report["name"] or report["source"])

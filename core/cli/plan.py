@@ -17,7 +17,7 @@ from dovetail.cli._options import (
 from dovetail.cli._output import emit, say, size, table, title
 
 if TYPE_CHECKING:
-    from dovetail.plan import Plan
+    from dovetail.planning.plan import Plan
 
 
 @cli_command(example="dovetail plan humanoid --backend taichi --nworld 1024 --stage integrate=rk4")
@@ -113,7 +113,7 @@ def notes(plan: Plan) -> list[str]:
 
 def show(report: dict[str, Any]) -> None:
     """The plan as tables."""
-    from dovetail.compile_choice import is_chosen
+    from dovetail.planning.loading_selection import is_chosen
 
     say(report["headline"])
     table(

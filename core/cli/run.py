@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dovetail.cli._recording import Quantity, Recorder
     from dovetail.contracts.fields import Array
     from dovetail.contracts.types import Model
+    from dovetail.planning.wrappers import Profiler
     from dovetail.simulation import Simulation
-    from dovetail.wrappers import Profiler
 
 DEFAULT_DURATION = 1.0
 """Seconds to simulate when nobody says."""
@@ -145,7 +145,7 @@ def _check_output(path: Path | None) -> None:
 
 
 def _profiler() -> Profiler:
-    from dovetail.wrappers import Profiler
+    from dovetail.planning.wrappers import Profiler
 
     return Profiler()
 
@@ -171,7 +171,7 @@ def _keep(
 ) -> tuple[str, ...] | None:
     """Fields to keep: what the user or a configuration says, plus what this command wants to show."""
     from dovetail.config import Config
-    from dovetail.features import need
+    from dovetail.planning.needs import need
 
     shown = {q.field for q in quantities} | ({"energy"} if need(model, "energy") else set())
     configured = said or Config.discover().setting("keep", None).value

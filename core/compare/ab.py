@@ -20,15 +20,15 @@ import numpy as np
 from dovetail import pipeline
 from dovetail.arguments import instance, whole
 from dovetail.compare.errors import FieldError, Worst, compare_data
-from dovetail.compare.slots import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
+from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
 from dovetail.compare.tables import error_table
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
+from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
-from dovetail.selection import REFERENCE
 
 
 @attrs.frozen(kw_only=True)

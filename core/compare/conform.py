@@ -16,7 +16,9 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.backend import Slot
+from dovetail.bad_states import MAXVAL
 from dovetail.compare.errors import FieldError, Getter, Worst, has_room, meaningful
+from dovetail.compare.isolate import plan_with_holes
 from dovetail.compare.oracle import (
     VERSION,
     load_both,
@@ -25,7 +27,6 @@ from dovetail.compare.oracle import (
     read,
     require_mujoco,
 )
-from dovetail.compare.slots import plan_with_holes
 from dovetail.compare.states import random_state
 from dovetail.compare.tables import error_table
 from dovetail.config import Config
@@ -33,9 +34,8 @@ from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
 from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
-from dovetail.guard import MAXVAL
-from dovetail.plan import Plan
-from dovetail.selection import REFERENCE
+from dovetail.planning.plan import Plan
+from dovetail.planning.selection import REFERENCE
 
 COMPILE = "compile"
 """The name under which the comparison of Model fields is reported."""

@@ -18,14 +18,14 @@ import attrs
 
 from dovetail.backend import Slot
 from dovetail.compare.errors import FieldError, Worst, compare_data
-from dovetail.compare.slots import Isolated, Worlds, isolate
+from dovetail.compare.isolate import Isolated, Worlds, isolate
 from dovetail.compare.tables import error_table
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.errors import DovetailError, NotKeptError, SelectionError
+from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry
-from dovetail.selection import REFERENCE
 
 OnDeviation = Literal["record", "warn", "raise"]
 

@@ -2,8 +2,8 @@
 
 Kernels take ids, addresses and counts as they are: one that points outside its array reads or writes foreign memory.
 Every integer field has a rule (`index_table`), and `check_indices` is asked before anything runs on a Model that was
-loaded from a file or edited (see `watched.IndexWatch`). Relations between fields, as that a parent comes before its
-child, are looked at where each value is in its range (`index_relations`).
+loaded from a file or edited (see `planning.dependencies.IndexCheck`). Relations between fields, as that a parent
+comes before its child, are looked at where each value is in its range (`index_relations`).
 """
 
 from __future__ import annotations

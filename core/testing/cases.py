@@ -11,12 +11,12 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.compare.ab import dispatched
-from dovetail.compare.slots import Isolated, Worlds, common_lanes, isolate, shared_data
+from dovetail.compare.isolate import Isolated, Worlds, common_lanes, isolate, shared_data
 from dovetail.compare.states import random_state, set_state
 from dovetail.errors import SelectionError
-from dovetail.needs import ModelFacts
+from dovetail.planning.needs import ModelFacts
+from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
-from dovetail.selection import REFERENCE
 from dovetail.testing.samples import FURTHER, LIGHT, SAMPLES, compiled
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def _edges(trees: list[int]) -> list[tuple[int, int]]:
 def _evaluated(model: Any) -> Any:
     """The model at qpos0, by the reference stages."""
     from dovetail.config import Config
-    from dovetail.planner import compile_plan
+    from dovetail.planning.planner import compile_plan
 
     plan = compile_plan(model, Config.of_call(backend="numpy", keep="all"), missing="skip")
     data = plan.make_data()

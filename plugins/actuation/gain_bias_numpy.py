@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.bad_states import describe_control
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.contracts.fields import Array
-from dovetail.guard import describe_control
 from dovetail.plugins.actuation.rows_numpy import Parts, by_type, of_plugin
 from dovetail.plugins.shared.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.shared.constants import MAXVAL

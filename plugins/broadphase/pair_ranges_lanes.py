@@ -89,7 +89,7 @@ def near_range(contacts: Contacts, ranges: PairRanges, s: Any) -> Any:
 
 def write_boxes(contacts: Contacts, ranges: PairRanges) -> None:
     """Boxes of all bodies, then of all groups."""
-    k, model = contacts.k, contacts.k.structure
+    k, model = contacts.k, contacts.k.frozen_model
     bodies, groups = _boxes(k, ranges)
     geoms = np.unique(np.concatenate([contacts.pairs.geom1, contacts.pairs.geom2]))
     geoms = geoms[~is_plane(model, geoms)]
@@ -105,7 +105,7 @@ def write_boxes(contacts: Contacts, ranges: PairRanges) -> None:
 
 def _boxes(k: Kernel, ranges: PairRanges) -> tuple[Field, Field]:
     """Boxes of bodies and of groups: (n, 6), low corner and high corner."""
-    nbody = int(k.structure.nbody)
+    nbody = int(k.frozen_model.nbody)
     return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // ranges.group_size), 6)
 
 

@@ -31,7 +31,7 @@ def broadphase(k: Kernel) -> None:
 def list_near_pairs(contacts: Contacts, candidates: Candidates, count: Variable) -> None:
     """Look at all pairs, or at those of the ranges that may have near ones."""
     k, pairs = contacts.k, contacts.pairs
-    ranges = pair_ranges_of(k.structure, pairs)
+    ranges = pair_ranges_of(k.frozen_model, pairs)
     if ranges is None:
         list_range(contacts, candidates, count, 0, pairs.count)
         return

@@ -40,7 +40,7 @@ def kinds_of(model: Any) -> list[int]:
 
 def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     """Contacts of two convex geoms, or of a height field and a convex geom."""
-    kinds = kinds_of(k.structure)
+    kinds = kinds_of(k.frozen_model)
     slots = MOST_CONTACTS["hfield-box"] if HFIELD in kinds else 1
     poses, found = k.split("convex/poses", 2, POSE), k.split("convex/found", slots, 7)
     count, most = k.split("convex/count", 1), k.local(0)

@@ -29,8 +29,8 @@ def contact(k: Kernel) -> None:
     if not body_rows.has_contacts:
         return
     contacts, pairs = body_rows.contacts, body_rows.contacts.pairs
-    ends = ends_of(k.structure, pairs.body2, pairs.body1)
-    cone = int(k.structure.opt.cone)
+    ends = ends_of(k.frozen_model, pairs.body2, pairs.body1)
+    cone = int(k.frozen_model.opt.cone)
     kinds = [body_rows.index_of(contact_kind(dim, cone)) for dim in contacts.dims.tolist()]
     near, far = k.table("bonds/contact_near", ends.near), k.table("bonds/contact_far", ends.far)
     with k.loop(0, contacts.count) as c:

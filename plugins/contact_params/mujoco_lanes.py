@@ -63,7 +63,7 @@ def at_least_minimal(k: Kernel, friction: Any) -> Any:
 def settle_priorities(contacts: Contacts, parts: Parts) -> Any:
     """Which geom of each pair decides, as a table by pair, None if all share; the dimensions that follow from it are
     kept for other stages."""
-    k, pairs, model = contacts.k, contacts.pairs, contacts.k.structure
+    k, pairs, model = contacts.k, contacts.pairs, contacts.k.frozen_model
     geoms = np.stack([pairs.geom1, pairs.geom2], axis=1)
     first, second = model.geom_priority[geoms].reshape(-1, 2).T
     decides = np.asarray(parts["resolve_priority"](k, first, second))

@@ -22,7 +22,7 @@ from dovetail.backend import Slot
 from dovetail.config import Config
 from dovetail.contracts.derive import reset
 from dovetail.contracts.enums import DisableBit, Integrator, TrnType
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
 from dovetail.plugins.length_range import batch_numpy
 from dovetail.plugins.length_range.batch_numpy import LEAST_TIMECONST
 from dovetail.plugins.shared.constants import MINVAL

@@ -57,8 +57,8 @@ def mass_entries(k: Kernel) -> None:
 def tendon_inertia(k: Kernel) -> None:
     """Add to the stored entries of M what tendons with armature have of inertia."""
     m, d = k.model, k.data
-    armed = k.structure.tendon_armature != 0.0
-    rows = [row if has else [] for row, has in zip(row_arms(k.structure), armed, strict=True)]
+    armed = k.frozen_model.tendon_armature != 0.0
+    rows = [row if has else [] for row, has in zip(row_arms(k.frozen_model), armed, strict=True)]
     with (
         k.loop(0, m.ntendon) as tendon,
         k.when(m.tendon_armature[tendon] != 0.0),

@@ -1,7 +1,7 @@
 """Rules about MuJoCo's models: which features there are, which of them a model uses, which stages it needs and why.
 
 Hookspecs name the rules about stages (`needed=`, `rows=`); this plugin states the groups of features. A rule is a
-function of the Model; what it reads of real fields may decide only by their signs (see `dovetail.watched`).
+function of the Model; what it reads of real fields may decide only by their signs (see `dovetail.recorded_model`).
 """
 
 from __future__ import annotations

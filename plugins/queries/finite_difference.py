@@ -15,7 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import Integrator
 from dovetail.contracts.fields import Array
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 from dovetail.plugins.integrate import implicit_numpy, implicitfast_numpy
 from dovetail.plugins.queries.inverse_dynamics import inverse_with
 from dovetail.plugins.queries.partial import (

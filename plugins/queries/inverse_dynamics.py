@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dovetail.contracts.types import Data, Model
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 from dovetail.plugins.inverse.newton_euler_numpy import inverse_dynamics
 from dovetail.plugins.queries.partial import OBSERVE, POSITION, VELOCITY, plan_of_one_world, run_stages
 

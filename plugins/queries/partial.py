@@ -13,7 +13,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.contracts.types import Data, Model
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 
 POSITION, VELOCITY, ACCELERATION = (
     frozenset(n for n in pipeline.FORWARD if pipeline.STAGES[n].phase == phase)

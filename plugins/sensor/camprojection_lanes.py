@@ -19,7 +19,7 @@ from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_lanes import Vector
-from dovetail.watched import by_value
+from dovetail.recorded_model import by_value
 
 
 def camprojection(k: Kernel) -> None:
@@ -37,7 +37,7 @@ def camprojection(k: Kernel) -> None:
 
 def focal_length(k: Kernel, camera: Any) -> Vector:
     """Horizontal and vertical focal length of a camera, in pixels."""
-    m, model = k.model, k.structure
+    m, model = k.model, k.frozen_model
     by_value(model, "cam_sensorsize", "cam_intrinsic")
     sine, cosine = sincos(k, m.cam_fovy[camera] * (np.pi / 360.0))
     focal = k.local(np.full(2, 0.5 * cosine / sine * m.cam_resolution[camera, 1]))

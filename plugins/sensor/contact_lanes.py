@@ -49,7 +49,7 @@ Fields = dict[ContactData, Any]
 def contact(k: Kernel) -> None:
     """The fields that each sensor asks for."""
     body_rows = BodyRows(k)
-    reductions = set(k.structure.sensor_intprm[sensors_of(k.structure, SensorType.CONTACT), 1].tolist())
+    reductions = set(k.frozen_model.sensor_intprm[sensors_of(k.frozen_model, SensorType.CONTACT), 1].tolist())
     with each_sensor(k, SensorType.CONTACT) as sensor:
         reader = Reader(k, body_rows, sensor)
         reader.clear()
@@ -94,18 +94,18 @@ class Reader:
 
     def place(self, field: ContactData) -> Any:
         """Where a field begins in a slot, -1 if the sensor does not report it."""
-        table = self.k.table("sensor/contact_places", _places(self.k.structure))
+        table = self.k.table("sensor/contact_places", _places(self.k.frozen_model))
         return table[self.sensor, int(field)]
 
     @property
     def width(self) -> Any:
         """Numbers of one slot."""
-        return self.k.table("sensor/contact_width", _widths(self.k.structure))[self.sensor]
+        return self.k.table("sensor/contact_width", _widths(self.k.frozen_model))[self.sensor]
 
     def store(self, at: Any, fields: Fields, where: Any = True) -> None:
         """Put the fields that the sensor reports into the slot that begins at a place, in worlds of the mask."""
         k, data = self.k, self.k.data.sensordata
-        used = _places(k.structure).max(axis=0)
+        used = _places(k.frozen_model).max(axis=0)
         for field, numbers in fields.items():
             if used[int(field)] < 0:
                 continue
@@ -119,7 +119,7 @@ class Reader:
     @cached_property
     def sites(self) -> list[int]:
         """All sites that sensors use as their first side."""
-        model = self.k.structure
+        model = self.k.frozen_model
         ids = sensors_of(model, SensorType.CONTACT)
         return list(model.sensor_objid[ids[model.sensor_objtype[ids] == int(ObjType.SITE)]])
 
@@ -127,7 +127,7 @@ class Reader:
         """List the contacts between the two sides; returns how many each world has."""
         k, contacts, found = self.k, self.body_rows.contacts, self.k.local(0.0)
         pairs, listed = contacts.pairs, k.local(0)
-        table = k.table("sensor/contact_pairs", match_table(k.structure, pairs.geom1, pairs.geom2))
+        table = k.table("sensor/contact_pairs", match_table(k.frozen_model, pairs.geom1, pairs.geom2))
         for c in each_contact(k, self.body_rows):
             way = table[self.sensor, contacts.pair[c]]
             with k.when(way != 0):

@@ -41,7 +41,7 @@ def rangefinder(k: Kernel) -> None:
 
 def first_hit(k: Kernel, point: Vector, direction: Vector, own_body: Any) -> Any:
     """Distance to the nearest geom that is not of a body, MISS if there is none."""
-    m, d, model = k.model, k.data, k.structure
+    m, d, model = k.model, k.data, k.frozen_model
     seen = np.flatnonzero(visible(model, None, True, -1))
     table = k.table("sensor/visible", np.append(seen, 0))
     nearest = k.local(MISS)
@@ -59,7 +59,7 @@ def first_hit(k: Kernel, point: Vector, direction: Vector, own_body: Any) -> Any
 
 def insidesite(k: Kernel) -> None:
     """1 where the object's origin is in the site's volume, else 0."""
-    m, model = k.model, k.structure
+    m, model = k.model, k.frozen_model
     kinds = object_kinds(k, SensorType.INSIDESITE, "obj")
     sites = model.sensor_refid[sensors_of(model, SensorType.INSIDESITE)].tolist()
     with each_sensor(k, SensorType.INSIDESITE) as sensor:
@@ -91,7 +91,7 @@ def geomfromto(k: Kernel) -> None:
 @contextmanager
 def nearest(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Any, Vector]]:
     """Repeat for the sensors of a type: the sensor, the distance of its objects' nearest geoms, the segment."""
-    model, name = k.structure, f"sensor/{kind.name.lower()}"
+    model, name = k.frozen_model, f"sensor/{kind.name.lower()}"
     ids = sensors_of(model, kind).tolist()
     pairs = [pair_rows(model, list(product(*sides_of(model, sensor)))) for sensor in ids]
     rows = pair_rows(model, [pair for sensor in ids for pair in product(*sides_of(model, sensor))])

@@ -66,7 +66,7 @@ def tendonlimitfrc(k: Kernel) -> None:
 
 def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
     """Write, for each sensor of a type, the force of the first row that its joint or tendon has in a world."""
-    rows, model = DofRows(k), k.structure
+    rows, model = DofRows(k), k.frozen_model
     places = {
         int(obj): [rows.first(source) + n for n in np.flatnonzero(rows.tables[source].ids == obj)]
         for source in sources
@@ -127,7 +127,7 @@ def tendon_side(k: Kernel, tendon: Int) -> Side:
     moved = k.local(0.0)
     with row_entries(k, tendon) as (_, place):
         # MuJoCo asks a sparse Jacobian whether it has entries, and a dense one whether they are all zero
-        moved += 1.0 if is_sparse(k.structure) else k.abs(entry(k, place))
+        moved += 1.0 if is_sparse(k.frozen_model) else k.abs(entry(k, place))
     return Side(*(k.select(moved.value > 0.0, number, 0.0) for number in found))
 
 

@@ -25,7 +25,7 @@ def each_sensor(k: Kernel, kind: SensorType) -> Iterator[Any]:
 @contextmanager
 def numbered_sensor(k: Kernel, kind: SensorType) -> Iterator[tuple[Int, Any]]:
     """The same, with the place of each among the sensors of its type."""
-    ids = sensors_of(k.structure, kind)
+    ids = sensors_of(k.frozen_model, kind)
     table = k.table(f"sensor/{kind.name.lower()}", ids)
     with k.loop(0, len(ids)) as n:
         yield n, table[n]
@@ -49,7 +49,7 @@ def clamped(k: Kernel, sensor: Int, number: Any) -> Any:
 
 def object_kinds(k: Kernel, kind: SensorType, field: str) -> Sequence[int]:
     """The types of objects that the sensors of a type look at (`obj`), or relate to (`ref`); -1 for the world."""
-    model = k.structure
+    model = k.frozen_model
     ids = sensors_of(model, kind)
     types, objects = getattr(model, f"sensor_{field}type")[ids], getattr(model, f"sensor_{field}id")[ids]
     return sorted({int(t) if i >= 0 else -1 for t, i in zip(types, objects, strict=True)})

@@ -20,7 +20,7 @@ def touch(k: Kernel) -> None:
     """Sum of normal forces."""
     m, body_rows = k.model, BodyRows(k)
     contacts = body_rows.contacts
-    sites = k.structure.sensor_objid[sensors_of(k.structure, SensorType.TOUCH)].tolist()
+    sites = k.frozen_model.sensor_objid[sensors_of(k.frozen_model, SensorType.TOUCH)].tolist()
     with each_sensor(k, SensorType.TOUCH) as sensor:
         site = m.sensor_objid[sensor]
         body = m.site_bodyid[site]

@@ -42,7 +42,7 @@ def into_site(k: Kernel, site: Any) -> Vector:
 def by_shape(k: Kernel, site: Any, sites: Sequence[int], tests: Mapping[GeomType, Any], *args: Vector) -> Any:
     """The test that belongs to a site's shape, as a number."""
     found, size = k.local(0.0), k.model.site_size[site]
-    for kind in sorted({int(k.structure.site_type[s]) for s in sites}):
+    for kind in sorted({int(k.frozen_model.site_type[s]) for s in sites}):
         with k.when(k.model.site_type[site] == kind):
             found.set(k.select(tests[GeomType(kind)](k, *args, size), 1.0, 0.0))
     return found.value

@@ -114,7 +114,7 @@ def _diagonal(k: Kernel, row: Any) -> Any:
 def each_block(k: Kernel, *, reverse: bool = False) -> Iterator[tuple[Any, bool]]:
     """`for row, three in …:` runs its body for the first row of every block, written out for blocks of three rows
     and for single rows."""
-    first, three = row_blocks(k.structure)
+    first, three = row_blocks(k.frozen_model)
     with k.loop(0, len(first), reverse=reverse) as n:
         row = k.table("M/first", first)[n]
         if three.all() or not three.any():

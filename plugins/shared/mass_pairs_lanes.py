@@ -30,7 +30,7 @@ def each_pair(
     `rows` are (dof, place of its number) of all arms; `name` tells their tables from others'. `stored` gives the
     pairs of matrices with another layout than M's.
     """
-    pairs = [(stored or coupled)(k.structure, row) for row in rows]
+    pairs = [(stored or coupled)(k.frozen_model, row) for row in rows]
     layout = stored.__name__ if stored else "mass"
     first = k.table(f"{layout}/{name}_pairs", np.cumsum([0, *map(len, pairs)]))
     table = k.table(f"{layout}/{name}_pair", np.array([p for row in pairs for p in row], int).reshape(-1, 3))

@@ -47,6 +47,6 @@ def cartesian_forces(k: Kernel) -> None:
         with k.loop(0, m.nv) as dof:
             before = d.qfrc_smooth[dof]
             # MuJoCo multiplies dense Jacobians, whose zeros do not hide NaN: every joint gets it.
-            more = 0.0 if is_sparse(k.structure) else stray.value
+            more = 0.0 if is_sparse(k.frozen_model) else stray.value
             total = before + dot(d.cdof[dof], spatial[m.dof_bodyid[dof]]) + more
             d.qfrc_smooth[dof] = k.select(used, total, before)

@@ -48,7 +48,7 @@ front, so that what a tile does not need is never touched."""
 
 def has_ends(body_rows: BodyRows, kind: Kind | None = None) -> tuple[bool, bool]:
     """Whether any bond (of a kind) may be tied to the ground, and whether any may have two moving ends."""
-    model, table = body_rows.k.structure, body_rows.equalities
+    model, table = body_rows.k.frozen_model, body_rows.equalities
     far: list[Any] = []
     if kind is None or kind.name == EQUALITY:
         far += ends_of(model, table.body1, table.body2).far.tolist()
@@ -132,7 +132,7 @@ class Hessian:
 
     @cached_property
     def blocks(self) -> Blocks:
-        return blocks_of(self.k.structure)
+        return blocks_of(self.k.frozen_model)
 
     @property
     def nblock(self) -> int:
@@ -189,7 +189,7 @@ class Hessian:
 
     @cached_property
     def _ancestors(self) -> Lists:
-        return ancestors_of(self.k.structure, self.blocks)
+        return ancestors_of(self.k.frozen_model, self.blocks)
 
     @cached_property
     def _descendants(self) -> Lists:
@@ -462,7 +462,7 @@ class Hessian:
     @cached_property
     def whole(self) -> bool:
         """Whether M has an entry for every ancestor of every dof; they stand in the same order then."""
-        model = self.k.structure
+        model = self.k.frozen_model
         return bool(np.array_equal(model.M_rownnz, model.D_diag + 1))
 
     def _write_composites(self, block: Any, rows: list[Any]) -> None:

@@ -26,7 +26,7 @@ def tendon(k: Kernel) -> None:
         d.ten_length[tendon] = 0.0
         with k.loop(0, m.nv) as dof:
             d.ten_J[tendon, dof] = 0.0
-    found = pieces(k.structure)
+    found = pieces(k.frozen_model)
     chains = Chains(k, found)
     fixed(k)
     straight(k, chains, [piece for piece in found if piece.geom == NONE])
@@ -38,18 +38,18 @@ def tendon(k: Kernel) -> None:
 def fixed(k: Kernel) -> None:
     """Weighted sums of joint positions."""
     m, d = k.model, k.data
-    terms = coefficients(k.structure)
+    terms = coefficients(k.frozen_model)
     if not terms:
         return
-    rows = [dict(row) for row in row_arms(k.structure)]
-    dofs = k.structure.jnt_dofadr
+    rows = [dict(row) for row in row_arms(k.frozen_model)]
+    dofs = k.frozen_model.jnt_dofadr
     table = k.table("tendon/fixed", [(*term, rows[term.tendon][int(dofs[term.joint])]) for term in terms])
     with k.loop(0, len(terms)) as term:
         tendon, joint, place, at = table[term]
         coefficient = m.wrap_prm[place]
         d.ten_length[tendon] += coefficient * d.qpos[m.jnt_qposadr[joint]]
         # a joint named twice counts twice in a sparse Jacobian, but once, its last coefficient, in a dense one
-        d.ten_J[0, at] = d.ten_J[0, at] + coefficient if is_sparse(k.structure) else coefficient
+        d.ten_J[0, at] = d.ten_J[0, at] + coefficient if is_sparse(k.frozen_model) else coefficient
 
 
 class Chains:
@@ -59,8 +59,8 @@ class Chains:
         self._ranges: dict[tuple[int, int], tuple[int, int]] = {}
         self._dofs: list[int] = []
         self._places: list[int] = []
-        self._model = k.structure
-        self._rows = [dict(row) for row in row_arms(k.structure)]
+        self._model = k.frozen_model
+        self._rows = [dict(row) for row in row_arms(k.frozen_model)]
         for piece in found:
             for body in self.bodies(piece):
                 self.range(piece.tendon, body)

@@ -10,8 +10,8 @@ from reference_speed import CASES, started, steps_per_second
 from dovetail.bench import BenchResult, Case, bench
 from dovetail.bench import speed as measuring
 from dovetail.config import Config
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.simulation import Simulation
 
 SMALL = {"nworld": 3, "steps": 2, "repeat": 2, "precisions": ("f64",), "backend": "numpy", "roll_in": 0.0}

@@ -9,7 +9,7 @@ import pytest
 from dovetail.bench import Case, Request
 from dovetail.bench.stages import StageTimes, profile
 from dovetail.errors import PlanError, SelectionError
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
 HINGE = Case(

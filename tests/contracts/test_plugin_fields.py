@@ -15,8 +15,9 @@ from dovetail.cli.fields import all_fields
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.fields import FieldSpec
 from dovetail.errors import FileFormatError, PluginError, ValidationError
-from dovetail.needs import StructureKey, Watched
+from dovetail.planning.dependencies import DecidingValues
 from dovetail.plugin import Implementation, data_field, model_field
+from dovetail.recorded_model import RecordedModel
 from dovetail.registry import Registry, default_registry
 
 STIFFNESS = model_field("acme:stiffness", "nbody", 3, unit="N/m", doc="Stiffness of a body's cover.", init=2)
@@ -97,10 +98,10 @@ def test_copies_and_pickles_have_it() -> None:
 
 def test_it_is_watched_like_any_other() -> None:
     model = built(STIFFNESS)
-    watched = Watched(model)
+    watched = RecordedModel(model)
     assert watched.extra["acme:stiffness"].all()
     assert watched.looked_at == {"acme:stiffness"}
-    key = StructureKey.of(model, watched.looked_at)
+    key = DecidingValues.of(model, watched.looked_at)
     model.extra["acme:stiffness"][0] = 0
     assert not key.holds(model)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dovetail
+from dovetail.bad_states import StateWarning
 from dovetail.errors import BadStateError, ConfigError
-from dovetail.guard import StateWarning
 
 XML = """
 <mujoco model="swing">

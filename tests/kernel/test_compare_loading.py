@@ -69,7 +69,7 @@ def test_what_changes_the_sizes_is_told_too(registry: Registry, record: Any) -> 
         points = np.vstack([np.zeros(3), np.eye(3), [[1, 1, 1]]]).astype(np.float32)
         return {"vertex": points}
 
-    from test_compile_choice import BY_SLOT
+    from test_loading_selection import BY_SLOT
 
     case = BY_SLOT["load_mesh:.stl"]
     record("load_mesh", more, key=".stl", name="more")

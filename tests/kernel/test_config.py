@@ -14,7 +14,7 @@ from dovetail import config as config_module
 from dovetail import limits
 from dovetail.config import SETTINGS, VARIABLES, Config, ConfigWarning
 from dovetail.errors import ConfigError, UnknownImplementationError
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
 
 FILE = """\
 # how to run

@@ -9,9 +9,9 @@ import pytest
 import dovetail
 from dovetail import Model
 from dovetail.config import Config
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
+from dovetail.planning.wrappers import Profiler
 from dovetail.registry import Registry
-from dovetail.wrappers import Profiler
 
 EXPLAINED = """\
 plan for 'pendulum': one world, f64, 1 thread, 1 segment a step

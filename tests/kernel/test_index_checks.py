@@ -15,6 +15,8 @@ import dovetail
 from dovetail.contracts.indices import RULES, check_indices, index_problems
 from dovetail.contracts.types import MODEL_SPECS
 from dovetail.errors import ArgumentError, DovetailError, FileFormatError, ValidationError
+from dovetail.planning import dependencies
+from dovetail.planning.dependencies import IndexCheck
 
 TAICHI = {"backend": "taichi", "runtime": "quadrants"}
 SCENE = Path(__file__).with_name("index_scene.py")
@@ -158,12 +160,10 @@ def test_set_constants_and_new_data_look_too() -> None:
 
 
 def test_what_did_not_change_is_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dovetail import watched
-
     sim = dovetail.Simulation("pendulum", backend="numpy")
     sim.step()
     asked = []
-    monkeypatch.setattr(watched, "check_indices", lambda model: asked.append(model))
+    monkeypatch.setattr(dependencies, "check_indices", lambda model: asked.append(model))
     sim.step(5)
     assert not asked
     sim.model.jnt_group[0] += 1
@@ -173,16 +173,14 @@ def test_what_did_not_change_is_not_checked_again(monkeypatch: pytest.MonkeyPatc
 
 
 def test_large_fields_are_compared_only_where_a_kernel_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dovetail import watched
-
-    monkeypatch.setattr(watched, "SMALL", 40)
+    monkeypatch.setattr(dependencies, "SMALL", 40)
     model = dovetail.loads(RICH)
     sim = dovetail.Simulation(model, backend="numpy")
     sim.step()
-    looked_at = sim.plan.structure._indices._names
+    looked_at = sim.plan.depends_on._indices._names
     assert "mesh_graph" not in looked_at
     assert "jnt_qposadr" in looked_at
-    watch = watched.IndexWatch(model)
+    watch = IndexCheck(model)
     watch.settle(frozenset({"mesh_graph", "geom_size"}), only=True)
     watch.check()
     model.mesh_graph[0] = 10**8

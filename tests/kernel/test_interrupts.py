@@ -148,7 +148,7 @@ def test_a_world_that_goes_bad_is_told_once_however_a_call_is_sliced(
     for policy, count in (("reset", 1), ("freeze", 1)):
         sim = moving(3, on_nan=policy, **TAICHI)
         sim.data.qfrc_applied[1, 0] = np.nan
-        with pytest.warns(dovetail.guard.StateWarning) as caught:
+        with pytest.warns(dovetail.bad_states.StateWarning) as caught:
             sim.step(6)
         assert len(caught) == count
         assert "times in this call" not in str(caught[0].message)

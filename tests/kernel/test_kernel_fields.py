@@ -13,10 +13,10 @@ from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES
 from dovetail.contracts.sizes import SIZES
 from dovetail.errors import PluginError, SelectionError
 from dovetail.pipeline import STAGES
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.wrappers import Profiler
 from dovetail.registry import Registry
 from dovetail.testing.samples import UNDRIVEN
-from dovetail.wrappers import Profiler
 
 SPEED = kernel_field(
     "toy:speed", "nbody", 6, doc="Velocities, for those in the kernel.", writer="com_velocity"

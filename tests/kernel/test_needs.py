@@ -14,8 +14,9 @@ from dovetail import pipeline
 from dovetail import registry as registry_module
 from dovetail.contracts.enums import DisableBit
 from dovetail.errors import PluginError
-from dovetail.features import FeatureGroup, features
-from dovetail.needs import EVERY_MODEL, ModelFacts, StructureKey, known_features
+from dovetail.features import FeatureGroup
+from dovetail.planning.dependencies import DecidingValues
+from dovetail.planning.needs import EVERY_MODEL, ModelFacts, features, known_features
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.registry import Registry
 
@@ -248,10 +249,10 @@ def test_a_rule_that_reads_an_exotic_field_makes_the_key_depend_on_it(
     rule: Callable[[Any], str],
     edit: Callable[[dovetail.Model], None],
 ) -> None:
-    without = StructureKey.of(arm, _looked_at(arm, registry))
+    without = DecidingValues.of(arm, _looked_at(arm, registry))
     record("passive_force", key="sail", needed=rules(rule))
     assert field in _looked_at(arm, registry)
-    key = StructureKey.of(arm, _looked_at(arm, registry))
+    key = DecidingValues.of(arm, _looked_at(arm, registry))
     assert key.holds(arm)
     edit(arm)
     assert without.holds(arm)

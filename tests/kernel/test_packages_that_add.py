@@ -14,7 +14,7 @@ from dovetail import Model, compile_plan
 from dovetail.config import Config
 from dovetail.errors import ConfigError, SelectionError
 from dovetail.implementation import Implementation
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 from dovetail.registry import PluginInfo, Registry
 
 ADDING = {

@@ -9,8 +9,8 @@ import pytest
 from dovetail import pipeline
 from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.errors import UnknownStageError
-from dovetail.needs import ruled_slots
 from dovetail.pipeline import FORWARD, STAGES, STEP, Stage
+from dovetail.planning.needs import ruled_slots
 from dovetail.registry import build_registry
 
 TABLES = (

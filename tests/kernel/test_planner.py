@@ -17,8 +17,8 @@ from dovetail.contracts.enums import EnableBit, Integrator
 from dovetail.contracts.types import STATE
 from dovetail.errors import DataFlowError, MissingStageError, PlanError
 from dovetail.implementation import data_field
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry
 
 Record = Callable[..., object]

@@ -19,11 +19,11 @@ from dovetail.errors import (
     UnknownStageError,
     UnsuitableImplementationError,
 )
-from dovetail.needs import ModelFacts
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.needs import ModelFacts
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
+from dovetail.planning.selection import Choice, Selector
 from dovetail.registry import Registry
-from dovetail.selection import Choice, Selector
 
 Compile = Callable[..., Plan]
 

@@ -10,8 +10,8 @@ from dovetail.compare.errors import relative_error
 from dovetail.compare.states import randomize
 from dovetail.config import Config
 from dovetail.contracts.types import Model
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.testing.samples import sample
 
 STEPS = 10

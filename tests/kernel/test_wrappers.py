@@ -14,8 +14,8 @@ from dovetail.backend import Slot
 from dovetail.config import Config
 from dovetail.contracts.types import Data
 from dovetail.errors import BadStateError
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry
 
 

@@ -11,9 +11,9 @@ import dovetail
 from dovetail.config import Config
 from dovetail.contracts.enums import DisableBit, SensorType
 from dovetail.errors import MissingStageError
-from dovetail.features import need
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.needs import need
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry, build_registry
 
 ARM = """<mujoco><option {option}/><worldbody><body pos="0 0 1"><joint name="j" axis="0 1 0"/>

@@ -24,8 +24,8 @@ from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.fields import Array
 from dovetail.errors import DovetailError
 from dovetail.implementation import Implementation
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.plugins.shared.rows.append_numpy import append_rows
 from dovetail.registry import Registry, default_registry
 

@@ -31,7 +31,7 @@ from swap_ways import (
 
 import dovetail
 from dovetail import pipeline
-from dovetail.plan import Plan
+from dovetail.planning.plan import Plan
 
 pytestmark = pytest.mark.skipif(find_spec("quadrants") is None, reason="quadrants is not installed")
 

@@ -13,8 +13,8 @@ from swap_ways import KEEP, LANES, TOLERANCE, errors, motion, planned, reference
 
 from dovetail.config import Config
 from dovetail.errors import DovetailError, PluginError
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.plugin import Implementation, kernel_field
 
 pytestmark = pytest.mark.skipif(find_spec("quadrants") is None, reason="quadrants is not installed")

@@ -185,7 +185,7 @@ def pairs_in(k: Kernel) -> Pairs:
     """The pairs of the kernel's model, worked out once for a program."""
     memo = k.layout.memo
     if "contacts/pairs" not in memo:
-        memo["contacts/pairs"] = pairs_of(k.structure, {**MOST_CONTACTS, **stated_contacts(k)})
+        memo["contacts/pairs"] = pairs_of(k.frozen_model, {**MOST_CONTACTS, **stated_contacts(k)})
     pairs: Pairs = memo["contacts/pairs"]
     return pairs
 
@@ -204,7 +204,7 @@ def pair_count(k: Kernel) -> int:
 
 def contact_room(k: Kernel) -> int:
     """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
-    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.structure.ngeom))
+    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.frozen_model.ngeom))
     return max(k.room(pairs_in(k).capacity, usual), 1)
 
 

@@ -27,7 +27,7 @@ def in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
     bound = radius1 + radius2 + margin
     spheres = k.select(k.min(radius1, radius2) <= 0.0, FAR, bound * bound)
     height = k.select(radius2 <= 0.0, FAR, bound)
-    planes = k.structure.geom_type[contacts.pairs.geom1] == int(GeomType.PLANE)
+    planes = k.frozen_model.geom_type[contacts.pairs.geom1] == int(GeomType.PLANE)
     if not planes.any():
         return dot(offset, offset) <= spheres
     normal = d.geom_xmat[geom1][2::3]

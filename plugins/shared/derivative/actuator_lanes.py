@@ -39,7 +39,7 @@ def add_actuators(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = 
 def arms(k: Kernel) -> list[list[tuple[int, int]]]:
     """(dof, address in actuator_moment) of every actuator's entries."""
     rows, first = [], 0
-    for row in moment_rows(k.structure):
+    for row in moment_rows(k.frozen_model):
         rows.append([(entry.dof, first + n) for n, entry in enumerate(row)])
         first += len(row)
     return rows

@@ -29,7 +29,7 @@ def add_dampers(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = No
 def add_tendons(k: Kernel, matrix: Field, scale: Any, stored: Stored | None) -> None:
     """Dampers of tendons."""
     m = k.model
-    rows = row_arms(k.structure)
+    rows = row_arms(k.frozen_model)
     with (
         k.loop(0, m.ntendon) as tendon,
         k.when(k.any(m.tendon_damping[tendon] != 0.0)),

@@ -47,7 +47,7 @@ class Search:
     def __init__(self, k: Kernel, shapes: Shapes) -> None:
         self.k = k
         self.shapes = shapes
-        planned = int(k.structure.opt.ccd_iterations)
+        planned = int(k.frozen_model.opt.ccd_iterations)
         self.face_room = max(MIN_ROOM, 6 * planned)
         """Faces a polytope may have, counting those replaced."""
         self.iterations = k.model.opt.ccd_iterations

@@ -39,7 +39,7 @@ def sdf(model: Any, data: Any, geom: int, points: Array, vectors: Array) -> Arra
 
 def known_shapes() -> Mapping[str, Any]:
     """The rows of `sdf_shape` that loading would take."""
-    from dovetail.compile_choice import Loading
+    from dovetail.planning.loading_selection import Loading
 
     shapes: Mapping[str, Any] = Loading.of().tables()["sdf_shape"]
     return shapes

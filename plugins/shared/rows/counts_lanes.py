@@ -57,7 +57,7 @@ def add(k: Kernel, counts: Field, group: int, mask: Any, number: Any) -> None:
 def exists(k: Kernel, rows: DofRows, r: Any, source: str) -> Any:
     """Mask of the worlds that have a dof row."""
     there = rows.D[r] > 0.0
-    if source not in MAY_VANISH or is_sparse(k.structure):
+    if source not in MAY_VANISH or is_sparse(k.frozen_model):
         return there
     square = k.local(0.0)
     with k.loop(0, rows.column("nnz", r)) as n:

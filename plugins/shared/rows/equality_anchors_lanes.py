@@ -17,7 +17,7 @@ class Columns:
     def __init__(self, k: Kernel, body_rows: BodyRows) -> None:
         table = body_rows.equalities
         weld = table.weld.astype(int)
-        ends = ends_of(k.structure, table.body1, table.body2)
+        ends = ends_of(k.frozen_model, table.body1, table.body2)
         self._columns = {
             **table._asdict(),
             **ends._asdict(),

@@ -251,7 +251,7 @@ class BodyRows(FieldGroup):
 
     @cached_property
     def equalities(self) -> BondTable:
-        return bond_table(self.k.structure)
+        return bond_table(self.k.frozen_model)
 
     @property
     def nequality(self) -> int:
@@ -259,7 +259,7 @@ class BodyRows(FieldGroup):
 
     @cached_property
     def has_contacts(self) -> bool:
-        model = self.k.structure
+        model = self.k.frozen_model
         return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
 
     @property
@@ -276,7 +276,7 @@ class BodyRows(FieldGroup):
         """The kinds that occur in the model."""
         found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
         if self.has_contacts:
-            cone = int(self.k.structure.opt.cone)
+            cone = int(self.k.frozen_model.opt.cone)
             found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
         names = sorted({name for name, _ in found})
         return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
@@ -316,7 +316,7 @@ class DofRows(FieldGroup):
     @cached_property
     def tables(self) -> dict[str, RowTable]:
         """By source."""
-        return {name: make(self.k.structure) for name, make in SOURCES.items()}
+        return {name: make(self.k.frozen_model) for name, make in SOURCES.items()}
 
     @property
     def count(self) -> int:

@@ -88,7 +88,7 @@ class Spans(NamedTuple):
 
 def spans_of(body_rows: BodyRows, rows: DofRows) -> Spans:
     """The spans of a model; items that move the same dofs share one."""
-    model = body_rows.k.structure
+    model = body_rows.k.frozen_model
     known: dict[tuple[tuple[int, int], ...], int] = {}
 
     def number(ends: list[tuple[int, int]]) -> int:
@@ -194,7 +194,7 @@ class Dual(FieldGroup):
     @cached_property
     def pair_kinds(self) -> list[int]:
         """Kind of the contacts of each pair."""
-        cone = int(self.k.structure.opt.cone)
+        cone = int(self.k.frozen_model.opt.cone)
 
         def index(dim: int) -> int:
             name = contact_kind(dim, cone)

@@ -23,7 +23,7 @@ def tendon_drifts(k: Kernel, acceleration: Field) -> Field:
     drift = k.scratch("drift", m.ntendon)
     with k.loop(0, m.ntendon) as tendon:
         drift[tendon] = 0.0
-    some = [piece for piece in pieces(k.structure) if piece.geom < 0]
+    some = [piece for piece in pieces(k.frozen_model) if piece.geom < 0]
     if not some:
         return drift
     table = k.table("tendon/drifting", some)

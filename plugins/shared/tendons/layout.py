@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
-from dovetail.watched import by_value
+from dovetail.recorded_model import by_value
 
 NONE = -1
 """No geom, side site or pulley."""

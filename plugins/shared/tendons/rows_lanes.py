@@ -15,7 +15,7 @@ from dovetail.plugins.shared.tendons.layout import row_arms
 @contextmanager
 def row_entries(k: Kernel, tendon: Any) -> Iterator[tuple[Any, Any]]:
     """Repeat for each entry of a tendon's row: its dof, and its place in ten_J counted through (`entry`)."""
-    rows = row_arms(k.structure)
+    rows = row_arms(k.frozen_model)
     first = k.table("tendon/row", np.cumsum([0, *map(len, rows)]))
     dof = k.table("tendon/dof", [dof for row in rows for dof, _ in row])
     place = k.table("tendon/place", [at for row in rows for _, at in row])

@@ -196,7 +196,7 @@ def make_worlds(
         converted=["eq_active"],
         sizes=model.sizes,
         features=used,
-        structure=model,
+        frozen_model=model,
         lanes=lanes,
         precision=precision,
         threads=threads,

@@ -152,7 +152,7 @@ def compile_collision(
         load=sorted(poses),
         store=sorted(results),
         sizes=model.sizes,
-        structure=model,
+        frozen_model=model,
         lanes=lanes,
         precision=precision,
         **more,

@@ -302,7 +302,7 @@ def make_batch(
         store=[n for n in kept if n not in INPUTS],
         sizes=model_sizes(m),
         features=features(m),
-        structure=m,
+        frozen_model=m,
         evaluations=4 if stages[-1].builder is rk4_lanes.integrate else 1,
         lanes=lanes,
         precision=precision,

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 import dovetail
-from dovetail.compare.slots import Isolated, Worlds, isolate, shared_data
+from dovetail.compare.isolate import Isolated, Worlds, isolate, shared_data
 from dovetail.compare.states import randomize
 from dovetail.contracts.types import Data, Model
 from dovetail.registry import default_registry

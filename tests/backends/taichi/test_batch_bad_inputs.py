@@ -112,7 +112,7 @@ def test_a_weld_to_nowhere_is_a_bad_acceleration(solver: str) -> None:
     sim.step(2)
     theirs.mocap_pos[0, 0] = sim.data.mocap_pos[0, 0] = np.nan
     mujoco.mj_step(theirs_model, theirs)
-    with pytest.warns(dovetail.guard.StateWarning, match="qacc"):
+    with pytest.warns(dovetail.bad_states.StateWarning, match="qacc"):
         sim.step()
     assert sim.data.time == theirs.time
     np.testing.assert_allclose(sim.data.qpos, theirs.qpos, atol=1e-9)

@@ -11,7 +11,7 @@ from batch_scene import SCENE, scene, spread
 
 import dovetail
 from dovetail.errors import PerWorldError, ValidationError
-from dovetail.per_world import POSSIBLE
+from dovetail.planning.per_world import POSSIBLE
 
 SMALL = """
 <mujoco model="small">

@@ -83,7 +83,7 @@ def test_large_models_have_room_for_what_is_usual_only() -> None:
 def kernel_of(model: dovetail.Model) -> Kernel:
     from dovetail.backends.lanes.kernel import Layout
 
-    return Kernel(Layout({}, {}, structure=model))
+    return Kernel(Layout({}, {}, frozen_model=model))
 
 
 @pytest.mark.slow

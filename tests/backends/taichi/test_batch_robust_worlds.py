@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dovetail
+from dovetail.bad_states import StateWarning
 from dovetail.contracts.enums import Cone, DisableBit, Integrator, Solver
 from dovetail.errors import CapacityError
-from dovetail.guard import StateWarning
 
 pytest.importorskip("quadrants")
 

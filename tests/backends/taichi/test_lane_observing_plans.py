@@ -11,9 +11,9 @@ import pytest
 import dovetail
 from dovetail.compare.errors import relative_error
 from dovetail.config import Config
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
-from dovetail.wrappers import Profiler
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
+from dovetail.planning.wrappers import Profiler
 
 NWORLD, STEPS = 11, 25
 TOLERANCE = 1e-9

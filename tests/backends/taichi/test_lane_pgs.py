@@ -27,7 +27,7 @@ import dovetail
 from dovetail.backends.lanes.kernel import Kernel, Layout
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
 from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, spans_of
 

@@ -72,7 +72,7 @@ def shown(name: str) -> Worlds:
                     (body_rows.far, body_rows.far_wrench),
                 ):
                     with k.when(end[bond] > 0), k.loop(0, k.model.nv) as dof:
-                        chain = k.table("test/chain", _moves(k.structure))
+                        chain = k.table("test/chain", _moves(k.frozen_model))
                         with k.when(chain[end[bond], dof] > 0):
                             entry = dot(wrench[bond, row], k.data.cdof[dof])
                             d["test:bond_J"][bond, row, dof] += entry

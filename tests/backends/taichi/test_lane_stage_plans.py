@@ -10,8 +10,8 @@ from lane_stages import loaded
 from dovetail.compare.errors import relative_error
 from dovetail.compare.states import randomize
 from dovetail.config import Config
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 
 NWORLD, STEPS = 11, 10
 KEPT = ("energy", "sensordata", "actuator_force")

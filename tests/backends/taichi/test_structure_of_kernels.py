@@ -15,9 +15,9 @@ from dovetail.backends.taichi.backend import _any_places, fetchers, sources_of, 
 from dovetail.backends.taichi.kernel_text import kernel_source
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import MODEL_SPECS
-from dovetail.plan import Plan
-from dovetail.planner import compile_plan
-from dovetail.watched import BY_VALUE
+from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
+from dovetail.recorded_model import BY_VALUE
 
 
 def lane_plan(model: dovetail.Model) -> Plan:
@@ -65,7 +65,7 @@ def test_values_are_read_at_run_time(model: dovetail.Model) -> None:
     """Every real of the Model a little larger, signs kept: the same kernels, but for what is watched by value."""
     plan, rng = lane_plan(model), np.random.default_rng(0)
     before = text(plan)
-    by_value = {name.removesuffix(BY_VALUE) for name in plan.structure.watched.looked_at if BY_VALUE in name}
+    by_value = {name.removesuffix(BY_VALUE) for name in plan.depends_on.model.looked_at if BY_VALUE in name}
     for name, spec in MODEL_SPECS.items():
         if spec.dtype.startswith("float") and name not in by_value:
             old = np.asarray(model.field(name))
@@ -78,7 +78,7 @@ def test_what_builders_looked_at_is_watched(model: dovetail.Model) -> None:
     """Integers that give another kernel make the plan stale; none is baked in unseen."""
     plan = lane_plan(model)
     before = text(plan)
-    plan.structure.settle()
+    plan.depends_on.settle()
     for name in (
         "geom_condim",
         "geom_priority",

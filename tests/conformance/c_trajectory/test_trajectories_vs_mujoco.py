@@ -22,7 +22,7 @@ WORLD = 2
 """The world that is compared: inside a tile, not at its edge."""
 
 
-@pytest.mark.filterwarnings("ignore:world 0:dovetail.guard.StateWarning")  # a wild start, not compared
+@pytest.mark.filterwarnings("ignore:world 0:dovetail.bad_states.StateWarning")  # a wild start, not compared
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", zoo.TEN)
 def test_thousand_steps(name: str, backend: str) -> None:

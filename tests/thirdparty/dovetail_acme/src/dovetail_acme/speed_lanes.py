@@ -10,6 +10,6 @@ from dovetail_acme.rules import of_bodies
 def speed(k: Kernel) -> None:
     """Write the readings."""
     m, d = k.model, k.data
-    for address, body in of_bodies(k.structure):
+    for address, body in of_bodies(k.frozen_model):
         arm = d.xipos[body] - d.subtree_com[m.body_rootid[body]]
         d.sensordata[address] = norm(k, d.cvel[body][3:] + cross(d.cvel[body][:3], arm))

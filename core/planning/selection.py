@@ -29,7 +29,7 @@ from dovetail.implementation import Implementation
 from dovetail.registry import Registry
 
 if TYPE_CHECKING:
-    from dovetail.needs import ModelFacts
+    from dovetail.planning.needs import ModelFacts
 
 REFERENCE = "numpy"
 """The backend whose implementations are the specification."""
@@ -58,7 +58,7 @@ OWN = frozenset({"dovetail", "the call"})
 def model_requests(facts: ModelFacts, solvers: frozenset[str] | None = None) -> Mapping[str, Request]:
     """What the model's own `<option>` says about algorithms. With `solvers` (those installed), a model whose solver
     is not among them does without constraints."""
-    option = facts.watched.opt
+    option = facts.model.opt
     integrator = Integrator(int(option.integrator)).name.lower()
     requests = {"integrate": Request(integrator, None, f"{BY_MODEL} integrator={integrator}")}
     solver = Solver(int(option.solver)).name.lower()

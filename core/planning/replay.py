@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dovetail.bad_states import StateWarning
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sizes import CAPACITIES
-from dovetail.guard import StateWarning
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data
-    from dovetail.plan import Plan
+    from dovetail.planning.plan import Plan
 
 State = Mapping[str, Array]
 """State fields of all worlds by name."""

@@ -18,7 +18,7 @@ import attrs
 from dovetail import interrupts, pipeline
 from dovetail.arguments import instance, whole
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
-from dovetail.compile_choice import compile_lines
+from dovetail.bad_states import Guard
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import initial_values, make_data
 from dovetail.contracts.enums import EnableBit
@@ -26,14 +26,14 @@ from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.indices import check_indices, check_rings
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import MissingStageError, PlanError
-from dovetail.flow import Contracts, Flow
-from dovetail.guard import Guard
 from dovetail.implementation import Implementation
-from dovetail.per_world import check_patterns, data_name, specs_of
+from dovetail.planning.dependencies import Dependencies
+from dovetail.planning.flow import Contracts, Flow
+from dovetail.planning.loading_selection import compile_lines
+from dovetail.planning.per_world import check_patterns, data_name, specs_of
+from dovetail.planning.replay import Replay
+from dovetail.planning.selection import REFERENCE, Choice
 from dovetail.registry import Registry
-from dovetail.replay import Replay
-from dovetail.selection import REFERENCE, Choice
-from dovetail.structure import StructureWatch
 
 
 @attrs.frozen
@@ -90,7 +90,7 @@ class Plan:
     """What fills kept fields that the plan's own slots do not (see `replay`)."""
     per_world: tuple[str, ...] = ()
     """Model fields that have values of their own in every world."""
-    structure: StructureWatch
+    depends_on: Dependencies
     """The Model values that the plan depends on."""
     partial: bool = False
     """Whether it is only some stages of another plan, on what the others left."""
@@ -101,7 +101,7 @@ class Plan:
     @property
     def is_current(self) -> bool:
         """Whether the Model still has the values that the plan depends on."""
-        return self.structure.holds() and all(captures.hold() for captures in self._captures)
+        return self.depends_on.holds() and all(captures.hold() for captures in self._captures)
 
     @cached_property
     def _captures(self) -> list[Any]:
@@ -176,7 +176,7 @@ class Plan:
                 step.run(data, 1, 0)
             if self.replay is not None:
                 self.replay.forward(data)
-            self.structure.settle(self._only_kernels)
+            self.depends_on.settle(self._only_kernels)
 
     def step(self, data: Data, nstep: int = 1) -> None:
         """Advance the state by `nstep` steps."""
@@ -200,7 +200,7 @@ class Plan:
                 self.replay.step(data, before)
         for look in self._program("late") if self.late else ():
             look.run(data, 1, 0)
-        self.structure.settle(self._only_kernels)
+        self.depends_on.settle(self._only_kernels)
 
     def _look_first(self, data: Data) -> None:
         """Evaluate once more before anything else, where an implementation asks for it after a reset."""
@@ -276,7 +276,7 @@ class Plan:
 
     @contextmanager
     def _suspecting_indices(self) -> Iterator[None]:
-        """An index that NumPy finds out of bounds may be one of the Model, in a field too large to be watched."""
+        """An index that NumPy finds out of bounds may be one of the Model, in a field too large to compare."""
         try:
             yield
         except IndexError:
@@ -318,7 +318,7 @@ class Plan:
     def _take_on(self, data: Data) -> None:
         """See that indices of the Model are well, and that a Data fits. What another plan left in fields that this
         one does not fill is cleared: without contacts there are none."""
-        self.structure.check_indices()
+        self.depends_on.check_indices()
         self._check(data)
         if self.model.opt.enableflags & EnableBit.SLEEP and "tree_asleep" in data:
             check_rings(data)
@@ -390,7 +390,7 @@ class Plan:
         group = flow.groups[number]
         return Segment(
             model=self.model,
-            structure=self.structure.watched,
+            frozen_model=self.depends_on.model,
             slots=tuple(group),
             load=tuple(sorted({*(live_in(group) & self.keep), *map(data_name, self.per_world)})),
             store=tuple(sorted(written(group) & self.keep)),

@@ -26,16 +26,16 @@ from dovetail.errors import (
     listing,
     shown,
 )
-from dovetail.flow import Conflict, Contracts, Flow, regrouped
 from dovetail.implementation import Implementation
-from dovetail.needs import ModelFacts
-from dovetail.per_world import chosen_fields
 from dovetail.pipeline import Stage
-from dovetail.plan import Missing, Plan, missing_error
+from dovetail.planning.dependencies import Dependencies
+from dovetail.planning.flow import Conflict, Contracts, Flow, regrouped
+from dovetail.planning.needs import ModelFacts
+from dovetail.planning.per_world import chosen_fields
+from dovetail.planning.plan import Missing, Plan, missing_error
+from dovetail.planning.replay import Replay
+from dovetail.planning.selection import REFERENCE, Choice, Selector
 from dovetail.registry import Registry, default_registry
-from dovetail.replay import Replay
-from dovetail.selection import REFERENCE, Choice, Selector
-from dovetail.structure import StructureWatch
 
 
 def compile_plan(
@@ -146,7 +146,7 @@ class _Planner:
             registry=self.registry,
             contracts=self.contracts,
             options={name: setting.value for name, setting in self.config.settings.items()},
-            structure=StructureWatch(self.model, self.facts.looked_at),
+            depends_on=Dependencies(self.model, self.facts.looked_at),
         )
         plan.inspect()
         return plan

@@ -1,140 +1,61 @@
-"""A Model that notes which of its fields are read, and the key made of what was read.
+"""The Model values that a plan depends on, as they were when it was made.
 
-Rules (which stages a model needs, which features it has) and the builders of kernels decide once, when a plan is
-made. They are given a `Watched` Model, so the values that the plan depends on are known without a list that somebody
-must keep; `StructureKey` remembers those values and says, before every step, whether they still hold.
+Rules and builders see a `RecordedModel`, so it is known what they read; `DecidingValues` remembers the values of
+these fields and says, before every step, whether they still hold. `IndexCheck` does the same for ids and addresses,
+which point into the Model's own memory.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Iterator, Sequence
-from types import MethodType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from dovetail.contracts.bound import Bound, View
 from dovetail.contracts.fields import Array
 from dovetail.contracts.indices import WATCHED, check_indices
-from dovetail.contracts.types import Extra
+from dovetail.recorded_model import BY_VALUE, RecordedModel
 
 if TYPE_CHECKING:
     from dovetail.contracts.arena import Place
     from dovetail.contracts.types import Model
 
-BY_VALUE = "="
-"""Ends the name of a real field whose very numbers count, not only their signs."""
 
+class Dependencies:
+    """Values that rules looked at while a plan was made, and builders of kernels when these were first run."""
 
-class Watched:
-    """A Model as rules and lane builders see it: what is read through it is noted by name in `looked_at`.
+    def __init__(self, model: Model, looked_at: Iterable[str]) -> None:
+        self._model = model
+        self.model = RecordedModel(model)
+        """The Model as builders see it."""
+        self._known = frozenset(looked_at)
+        self._keys = [DecidingValues.of(model, self._known)]
+        self._indices = IndexCheck(model)
+        self._nread = 0
 
-    It behaves as the Model does, groups (`opt`, `vis.map`) and objects by name included, but cannot be written.
-    Sizes and names are fixed and need no note.
-    """
+    def check_indices(self) -> None:
+        """Raise a ValidationError if the Model was edited so that ids or addresses point nowhere."""
+        self._indices.check()
 
-    _seen: Any
-    _notes: set[str]
-    _read: set[str]
-    _path: str
+    def settle(self, only_kernels: bool = False) -> None:
+        """Remember the values that builders have looked at since the last time. If only kernels run, indices that
+        they do not read need no more checking."""
+        if self.model.nread != self._nread:
+            self._nread = self.model.nread
+            self._indices.settle(self.model.read, only_kernels)
+        new = self.model.looked_at - self._known
+        if new:
+            self._known |= new
+            self._keys.append(DecidingValues.of(self._model, new))
 
-    def __init__(self, model: Any, notes: set[str] | None = None, path: str = "") -> None:
-        set_ = object.__setattr__
-        set_(self, "_seen", model)
-        set_(self, "_notes", set() if notes is None else notes)
-        set_(self, "_read", set())
-        set_(self, "_path", path)
-
-    @property
-    def looked_at(self) -> frozenset[str]:
-        """The fields read so far, dotted, as `opt.cone`; `name=` if its very numbers count (see `by_value`)."""
-        return frozenset(self._notes)
-
-    @property
-    def read(self) -> frozenset[str]:
-        """The fields that kernels read each time they run."""
-        return frozenset(self._read)
-
-    @property
-    def nread(self) -> int:
-        """How many there are."""
-        return len(self._read)
-
-    def note_read(self, name: str) -> None:
-        """Note that a kernel reads a field each time it runs."""
-        self._read.add(name)
-
-    def note_values(self, *names: str) -> None:
-        """Note that somebody uses the very numbers of real fields; see `by_value`."""
-        self._notes.update(name + BY_VALUE for name in names)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = getattr(self._seen, name)
-        if isinstance(value, Bound):
-            return Watched(value, self._notes, f"{self._path}{name}.")
-        if inspect.ismethod(value):  # so that what the method reads is noted too
-            return MethodType(value.__func__, self)
-        if self._path + name in self._seen._specs:
-            self._notes.add(self._path + name)
-        return value
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(
-            f"{self._path}{name} cannot be set here: rules and builders only look at a model"
-        )
-
-    def field(self, full: str) -> View:
-        """The array view of one field by its full (dotted) name."""
-        view: View = self._seen.field(full)
-        self._notes.add(full)
-        return view
-
-    def fields(self) -> Iterator[tuple[str, View]]:
-        """Every field by full name; each counts as read."""
-        for full, view in self._seen.fields():
-            self._notes.add(full)
-            yield full, view
-
-    @property
-    def extra(self) -> Extra:
-        """The fields that plugins added, by their namespaced name."""
-        return Extra(self)
-
-    @property
-    def buffers(self) -> Any:
-        """The packed numbers; who takes them has read everything."""
-        self._notes.update(self._seen._arena.layout.places)
-        return self._seen.buffers
-
-    def copy(self) -> Any:
-        """A clone of the Model; who takes it has read everything."""
-        self._notes.update(self._seen._arena.layout.places)
-        return self._seen.copy()
-
-    def __contains__(self, full: str) -> bool:
-        return full in self._seen
-
-    def __dir__(self) -> Iterable[str]:
-        return dir(self._seen)
-
-    def __repr__(self) -> str:
-        return f"<watched {self._seen!r}>"
-
-
-def by_value(model: Any, *names: str) -> None:
-    """Say that a builder works the very numbers of real fields into its kernel, as a focal length; without it only
-    their signs count. Does nothing to a Model that nobody watches."""
-    note = getattr(model, "note_values", None)
-    if note is not None:
-        note(*names)
+    def holds(self) -> bool:
+        """Whether the Model still has all these values."""
+        return all(key.holds(self._model) for key in self._keys)
 
 
 @attrs.frozen
-class StructureKey:
+class DecidingValues:
     """The values that decisions depend on: of integer and boolean fields the bytes, of real ones the sign pattern."""
 
     names: tuple[str, ...]
@@ -143,8 +64,8 @@ class StructureKey:
     """The bytes that were last found to hold, of one Model."""
 
     @classmethod
-    def of(cls, model: Model, names: Iterable[str]) -> StructureKey:
-        """The key of a Model for fields as `Watched.looked_at` names them."""
+    def of(cls, model: Model, names: Iterable[str]) -> DecidingValues:
+        """The key of a Model for fields as `RecordedModel.looked_at` names them."""
         ordered = tuple(sorted(set(names)))
         key = cls(ordered, tuple(_pattern(model, name) for name in ordered))
         key._memory.append(_Memory.of(model, ordered))
@@ -192,7 +113,7 @@ class _Memory:
         return cls(model, views, [held for *_, held in stretches], [view.tobytes() for view in views])
 
 
-class IndexWatch:
+class IndexCheck:
     """Has the ids, addresses and counts of a Model checked again when some of them were edited.
 
     Asked before every launch: what did not change costs a comparison of memory. Fields with very many entries, as the
@@ -229,6 +150,7 @@ class IndexWatch:
 
 SMALL = 1 << 12
 """Entries of fields that are compared whoever uses them."""
+
 
 _AS_BYTES = 1 << 15
 """Numbers up to which comparing copied bytes is quicker than comparing arrays."""

@@ -3,7 +3,7 @@
 The kernel knows no rule itself. A stage's hookspec names one (`@stage(…, needed="module:function")`), and for a table
 the rows that models may ask for (`rows="module:TABLE"`); a record names one for the row it adds
 (`Implementation.needed`); a plugin states groups of features (`dovetail_features`). Rules are imported when first
-asked and see the model through a `Watched` view, so what they depend on is known.
+asked and see the model through a `RecordedModel`, so what they depend on is known.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail import pipeline
 from dovetail.errors import PluginError, nearest
-from dovetail.features import every_member, unsupported
-from dovetail.watched import StructureKey, Watched, by_value
+from dovetail.features import every_member
+from dovetail.recorded_model import RecordedModel
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
     from dovetail.pipeline import Stage
     from dovetail.registry import Registry
-
-__all__ = ["EVERY_MODEL", "ModelFacts", "StructureKey", "Watched", "by_value", "known_features"]
 
 Rule = Callable[[Any], str]
 """Why a model needs something, or an empty string."""
@@ -36,13 +34,13 @@ class ModelFacts:
     """What a registry's rules say of a model, and which Model values they looked at. Each rule is asked once."""
 
     def __init__(self, model: Model, registry: Registry) -> None:
-        self._model = Watched(model)
+        self._model = RecordedModel(model)
         self._registry = registry
         self._reasons: dict[str, str] = {}
         self._members: dict[str, frozenset[str]] = {}
 
     @property
-    def watched(self) -> Any:
+    def model(self) -> Any:
         """The Model as rules see it."""
         return self._model
 
@@ -154,3 +152,25 @@ def load(target: str, subject: str) -> Any:
         raise PluginError(
             f"{subject}: {module_name} has no {attribute!r}{nearest(attribute, vars(module))}"
         ) from None
+
+
+def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:
+    """The used features that a record's `supports` leaves out (groups it does not mention are all right)."""
+    groups = {feature.partition(".")[0] for feature in supports}
+    return sorted(f for f in used if f.partition(".")[0] in groups and f not in supports)
+
+
+def features(model: Model, registry: Registry | None = None) -> frozenset[str]:
+    """The features a model uses, as `group.member`, by the groups of a registry or of the usual one."""
+    return _facts(model, registry).features
+
+
+def need(model: Model, slot: str, registry: Registry | None = None) -> str:
+    """Why a slot must run by the rules of a registry or of the usual one, or an empty string."""
+    return _facts(model, registry).need(slot)
+
+
+def _facts(model: Model, registry: Registry | None) -> ModelFacts:
+    from dovetail.registry import default_registry
+
+    return ModelFacts(model, registry or default_registry())

@@ -15,14 +15,14 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
+from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
-from dovetail.selection import REFERENCE
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
-    from dovetail.plan import Plan
+    from dovetail.planning.plan import Plan
 
 
 @attrs.frozen(kw_only=True)

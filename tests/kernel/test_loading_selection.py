@@ -13,7 +13,6 @@ import pytest
 
 import dovetail
 from dovetail import Model
-from dovetail.compile_choice import chosen_stages, compile_lines
 from dovetail.config import Config
 from dovetail.contracts.flexcomp import FlexShape
 from dovetail.contracts.sdf_shapes import SdfShape
@@ -27,6 +26,7 @@ from dovetail.errors import (
 from dovetail.implementation import Implementation
 from dovetail.mjcf.tree import Numeric
 from dovetail.pipeline import STAGES
+from dovetail.planning.loading_selection import chosen_stages, compile_lines
 from dovetail.registry import Registry, build_registry
 
 # ---- for every stage of loading: a model that needs it, a function of one's own, and what shows that it ran

@@ -20,8 +20,8 @@ from dovetail import pipeline
 from dovetail.config import Config, Request
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
 from dovetail.implementation import Implementation
+from dovetail.planning.selection import BY_CALL, UNASKED, Choice, Selector, loaded_already
 from dovetail.registry import Registry, default_registry
-from dovetail.selection import BY_CALL, UNASKED, Choice, Selector, loaded_already
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
