@@ -3,7 +3,7 @@
     bench("humanoid", nworld=1024, precisions=("f64", "f32")).row("f64").ratio
 
 `speed` measures, `cases` knows the models, `results` keeps the figures, `sweeps`, `stages` and `startup` answer the
-other questions, `chart` draws. The command is `dovetail bench`.
+other questions, `chart` says what is drawn. The command is `dovetail bench`.
 """
 
 from dovetail.bench.cases import SUITE, Case, find

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -109,6 +110,20 @@ asset_root_option = click.option(
     metavar="FOLDER",
     help="The only folder that the model's files may come from.",
 )
+
+
+def check_chart_file(path: Path, option: str) -> None:
+    """Say before anything is computed that a chart cannot be drawn into a file."""
+    from dovetail.chart import check_format, require_matplotlib
+    from dovetail.errors import DovetailError
+
+    try:
+        check_format(path)
+    except DovetailError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.parent}", param_hint=option)
+    require_matplotlib()
 
 
 def check_model_name(name: str) -> None:

@@ -141,6 +141,24 @@ class Recorder:
         """Times of the plotted quantities: all samples but the one before the first step."""
         return self.times[1:] if self.whole_state else self.times
 
+    def draw(self, path: Path) -> None:
+        """The plotted quantities as charts, one below the other."""
+        from dovetail.chart import Chart, Curve, write
+
+        times, name = self.plotted_times(), self.sim.model.modelname
+        write(
+            path,
+            [
+                Chart(
+                    title=name if number == 0 else "",
+                    x_label="time [s]",
+                    y_label=quantity.label,
+                    curves=[Curve(x=times, y=values, dots=False)],
+                )
+                for number, (quantity, values) in enumerate(zip(self.quantities, self.series, strict=True))
+            ],
+        )
+
     def write(self, path: Path) -> None:
         """Write the trajectory as one .npz file, whole or not at all."""
         header = {

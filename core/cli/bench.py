@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dovetail.cli._options import FiniteRange, asset_root_option, cli_command
+from dovetail.cli._options import FiniteRange, asset_root_option, check_chart_file, cli_command
 from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 @click.option("--profile-stages", callback=_names, default="", metavar="A,B", help="Only these stages.")
 @click.option("--first-step", is_flag=True, help="Time to the first step, without and with cached kernels.")
 @click.option("--history", type=OUTPUT_FILE, help="Append JSON lines here.")
-@click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg or .png.")
+@click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg, .png or .pdf.")
 @asset_root_option
 def bench(
     models: tuple[str, ...],
@@ -163,10 +163,7 @@ def _check_files(history: Path | None, plot: Path | None) -> None:
         with appending(history):
             pass
     if plot is not None:
-        if plot.suffix.lower() not in (".svg", ".png"):
-            raise click.BadParameter(f"{plot}: a chart is written as .svg or .png", param_hint="--plot")
-        if not plot.parent.is_dir():
-            raise click.BadParameter(f"there is no folder {plot.parent}", param_hint="--plot")
+        check_chart_file(plot, "--plot")
 
 
 def _request(asked: dict[str, Any], *, profile: bool, sweep: str | None) -> Request:
@@ -286,8 +283,9 @@ class _Speed(_Job):
 
     def draw(self, path: Path) -> None:
         from dovetail.bench.chart import of_results
+        from dovetail.chart import write
 
-        of_results(self.done).write(path)
+        write(path, [of_results(self.done)])
 
 
 class _Sweep(_Job):
@@ -310,8 +308,9 @@ class _Sweep(_Job):
 
     def draw(self, path: Path) -> None:
         from dovetail.bench.chart import of_sweep
+        from dovetail.chart import write
 
-        of_sweep(self.done[0]).write(path)
+        write(path, [of_sweep(self.done[0])])
 
 
 class _Profile(_Job):

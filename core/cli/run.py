@@ -14,6 +14,7 @@ from dovetail.cli._options import (
     FiniteRange,
     Said,
     asset_root_option,
+    check_chart_file,
     cli_command,
     load_model,
     model_argument,
@@ -42,6 +43,7 @@ REFRESH = 0.1
 
 @cli_command(
     example="""dovetail run humanoid --duration 2 --plot height
+    dovetail run pendulum --plot energy --plot "qpos[0]" --plot-file swing.pdf
     dovetail run humanoid --nworld 1024 --backend taichi --noise 0.1 --steps 500
     dovetail run arm --keyframe reach --output reach.npz --every 10 --stage integrate=euler"""
 )
@@ -78,6 +80,11 @@ REFRESH = 0.1
     metavar="[QUANTITY]",
     help="Plot over time: height, energy, a joint, or FIELD[i,j]. Repeatable; put it after MODEL.",
 )
+@click.option(
+    "--plot-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw what --plot names into this .svg, .png or .pdf.",
+)
 @click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
 @asset_root_option
 @selection_options
@@ -91,7 +98,10 @@ def run(model: str, said: Said, asset_root: str | None, as_json: bool, **asked: 
     loaded = load_model(model, said, asset_root=asset_root)
     total = _step_count(loaded, asked["steps"], asked["duration"])
     _check_output(asked["output"])
-    quantities = tuple(_recording.parse_quantity(loaded, text) for text in asked["plots"])
+    if asked["plot_file"] is not None:
+        check_chart_file(asked["plot_file"], "--plot-file")
+    plots = asked["plots"] or (("auto",) if asked["plot_file"] else ())
+    quantities = tuple(_recording.parse_quantity(loaded, text) for text in plots)
     profiler = _profiler() if asked["profile"] else None
     sim = _simulation(loaded, said, quantities, profiler, missing=asked["missing"], on_nan=asked["on_nan"])
     _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
@@ -101,6 +111,8 @@ def run(model: str, said: Said, asset_root: str | None, as_json: bool, **asked: 
     _simulate(sim, total, every, recorder, profiler, outcome, quiet=as_json)
     if asked["output"] is not None:
         recorder.write(asked["output"])
+    if asked["plot_file"] is not None:
+        recorder.draw(asked["plot_file"])
     report = _report(sim, outcome, asked["output"], profiler)
     if as_json:
         emit({**report, "series": _series(recorder)})

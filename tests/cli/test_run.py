@@ -128,6 +128,33 @@ def test_plot_alone_shows_the_height_of_the_root(run) -> None:
     assert series["value"][-1] == report["final"]["qpos"][2]
 
 
+def test_quantities_are_drawn_into_a_file(run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "run.svg"
+    answer = run(
+        "run", "humanoid", "--steps", 4, "--plot", "energy", "--plot", "qvel[2]", "--plot-file", path
+    )
+    assert answer.code == 0
+    for word in ("humanoid", "energy [J]", "qvel[2]", "time [s]"):
+        assert f">{word}</text>" in path.read_text()
+
+
+def test_a_file_alone_gets_the_height_of_the_root(run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    run("run", "tumbler", "--steps", 3, "--plot-file", tmp_path / "run.svg", "--json")
+    assert "height of the root [m]" in (tmp_path / "run.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("a.gif", "written as .svg, .png or .pdf"), ("nowhere/a.svg", "no folder nowhere")]
+)
+def test_a_chart_that_cannot_be_written_is_refused_first(run, path: str, text: str) -> None:
+    answer = run("run", "pendulum", "--plot-file", path)
+    assert answer.code == 2
+    assert text in answer.err
+    assert "--plot-file" in answer.err
+
+
 def test_taichi_says_that_it_compiles(run) -> None:
     pytest.importorskip("taichi")
     answer = run("run", "pendulum", "--nworld", 4, "--backend", "taichi", "--steps", 3)

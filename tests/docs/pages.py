@@ -39,9 +39,9 @@ class Block:
 
 
 def handwritten() -> list[Path]:
-    """The pages people wrote, the README first."""
+    """The pages people wrote, those of the root first."""
     pages = sorted(p for p in DOCS.rglob("*.md") if not {"reference", "changelog.d"} & set(p.parts))
-    return [ROOT / "README.md", *pages]
+    return [*sorted(ROOT.glob("*.md")), *pages]
 
 
 def title(page: Path) -> str:

@@ -1,4 +1,4 @@
-"""What tox.ini repeats from pyproject.toml agrees with it."""
+"""What tox.ini repeats from pyproject.toml and from the hooks of a commit agrees with them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ import pages
 PROJECT = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def _deps(section: str) -> list[str]:
-    """The requirements of a tox section, without factors, comments and references to other sections."""
+def _lines(section: str, setting: str) -> list[str]:
+    """A setting of a tox section, without comments and references to other sections."""
     parser = configparser.ConfigParser(interpolation=None)
     parser.read(pages.ROOT / "tox.ini", encoding="utf-8")
-    lines = [line.strip() for line in parser[section]["deps"].splitlines()]
-    wanted = [line for line in lines if line and not line.startswith(("#", "{"))]
-    return [re.sub(r"^[a-z, ]+: ", "", line) for line in wanted]
+    lines = [line.strip() for line in parser[section][setting].splitlines()]
+    return [line for line in lines if line and not line.startswith(("#", "{"))]
+
+
+def _deps(section: str) -> list[str]:
+    """The requirements of a tox section, without factors."""
+    return [re.sub(r"^[a-z, ]+: ", "", line) for line in _lines(section, "deps")]
+
+
+def _hooks() -> list[str]:
+    """What the hooks of a commit run: the first words of each."""
+    text = (pages.ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    return [re.sub(r" --(fix|force-exclude)$", "", entry) for entry in re.findall(r"entry: (.+)", text)]
 
 
 def test_environments_without_taichi_have_the_other_test_dependencies() -> None:
@@ -31,3 +41,14 @@ def test_minimum_installs_the_lower_bounds() -> None:
     assert set(pinned) == set(bounds)
     for name, bound in bounds.items():
         assert pinned[name].startswith(bound), f"{name}: {pinned[name]} is not {bound}"
+
+
+def test_lint_has_the_tools_of_the_development_environment() -> None:
+    assert set(_deps("testenv:lint")) <= set(PROJECT["optional-dependencies"]["dev"])
+
+
+def test_what_the_hooks_of_a_commit_run_is_run_by_tox() -> None:
+    commands = [*_lines("testenv:lint", "commands"), *_lines("testenv:docs", "commands")]
+    assert {"typos", "validate-pyproject", "ruff check"} <= set(_hooks())
+    for hook in _hooks():
+        assert any(command.startswith(hook) for command in commands), f"{hook} is not in lint or docs"

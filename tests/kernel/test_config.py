@@ -86,7 +86,7 @@ def test_variables_set_stages_rows_and_settings() -> None:
     assert config.setting("precision", "f64").origin == "default"
 
 
-def test_the_environment_beats_the_working_directorys_files(
+def test_the_environment_beats_files_of_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, 'backend = "numpy"\n')

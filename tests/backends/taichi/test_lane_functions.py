@@ -34,7 +34,7 @@ def test_sine_and_cosine(precision: str, reach: float) -> None:
     assert np.abs(out["z"][..., 0] - np.cos(x)).max() < 2 * EPS[precision]
 
 
-def test_sine_and_cosine_are_rounded_as_the_c_librarys() -> None:
+def test_sine_and_cosine_are_rounded_as_by_the_c_library() -> None:
     """With one rounding each, both are nearly always the nearest number; with the usual few, in three of four."""
     x = np.random.default_rng(5).uniform(-4, 4, (5000, N))
 
