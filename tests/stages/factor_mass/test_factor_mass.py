@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from smooth_reference import load
 from trees import random_tree
 
-from dovetail.plugins.factor_mass import ldl_numpy
+from dovetail.plugins.shared import ldl_numpy
 from dovetail.plugins.shared.ldl_numpy import factor, solve
 
 
