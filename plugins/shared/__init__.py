@@ -1,5 +1,5 @@
-"""What stages share: a library, no stage, no records. A stage folder imports itself, this library, the lane language and
-the contracts, and no other stage (tests/kernel/test_rooms.py).
+"""What stages share: a library, no stage, no records. A stage folder imports itself, this library, the lane language
+and the contracts, and no other stage (tests/kernel/test_rooms.py).
 
 A module is `<topic>_numpy.py` or `<topic>_lanes.py`; where both are there they export the same names with the same
 order of arguments (tests/stages/shared/test_library.py). NumPy works on all objects at once, or on single vectors as

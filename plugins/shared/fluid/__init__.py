@@ -1,3 +1,3 @@
-"""The surrounding medium: forces on boxes and ellipsoids, and how bodies move through it. Their slopes are in ../derivative;
-tests in tests/stages/passive_force.
+"""The surrounding medium: forces on boxes and ellipsoids, and how bodies move through it. Their slopes are in
+../derivative; tests in tests/stages/passive_force.
 """

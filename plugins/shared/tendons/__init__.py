@@ -1,3 +1,3 @@
-"""Paths of tendons: what they are made of (layout), wrapping around geoms, rows of their Jacobians, how velocities change
-their lengths (drift). Tests in tests/stages/tendon.
+"""Paths of tendons: what they are made of (layout), wrapping around geoms, rows of their Jacobians, how velocities
+change their lengths (drift). Tests in tests/stages/tendon.
 """

@@ -2,8 +2,8 @@
 sweeps, from nothing.
 
 The problem in terms of forces is dovetail's own (`dual_matrix_free_lanes`): which rows there are, how they feel each
-other, and how forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts without friction
-and pyramids; no elliptic cones.
+other, and how forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts
+without friction and pyramids; no elliptic cones.
 """
 
 from __future__ import annotations
