@@ -13,5 +13,5 @@ Where to begin:
     activation, muscle, springs, energy, fluid/, wrenches, cartesian_forces, derivative/    forces and their slopes
     geometry/                                           shapes, distances, rays, meshes
     contacts/, rows/, solver/                           contacts, constraint rows, what solvers have in common
-    records, reference, transfers                       how stages are described, asked for, joined to kernels
+    records, reference, passing/                        how stages are described, asked for, joined to kernels
 """

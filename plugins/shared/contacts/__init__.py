@@ -1,4 +1,4 @@
-"""Contacts: which pairs can touch (candidates, reach, pairs in lanes), margins, what a contact's force is, and how
-contacts pass between Data and kernels. Begin with contacts_lanes.py; tests in tests/stages/broadphase, narrowphase
-and contact_params.
+"""Contacts: which pairs of types there are (pair_types), which pairs can touch (candidates, reach), margins, and
+where contacts are kept between the stages of a kernel. Begin with contacts_lanes.py; tests in
+tests/stages/broadphase, narrowphase and contact_params.
 """
