@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
 
+REFERENCE = "numpy"
+"""The backend whose implementations are the specification."""
+
 Parts = Mapping[str, Any]
 """For a dispatching stage: part stage name -> callable, or key -> callable for a table."""
 

@@ -1,4 +1,4 @@
-"""What the user wants, and where each wish was written: call, environment, file.
+"""What the user wants, and where each request was written: call, environment, file.
 
 A configuration file is `dovetail.toml`, or the table `[tool.dovetail]` of `pyproject.toml`, in the working directory
 or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names:
@@ -32,6 +32,9 @@ from dovetail.arguments import texts_by_name
 from dovetail.bad_states import POLICIES
 from dovetail.errors import ConfigError, FileError, listing, nearest
 
+BY_CALL = "call argument"
+"""The origin of what a call says itself."""
+
 PREFIX = "DOVETAIL_"
 STAGE_VARIABLE = "DOVETAIL_STAGE_"
 PLUGINS_VARIABLE = "DOVETAIL_PLUGINS"
@@ -63,7 +66,7 @@ class ConfigWarning(UserWarning):
 
 @attrs.frozen
 class Request:
-    """A wish for one slot: an algorithm, a backend, or both; and where it was written."""
+    """A request for one slot: an algorithm, a backend, or both; and where it was written."""
 
     name: str | None
     backend: str | None
@@ -103,8 +106,8 @@ class Config:
         requests: dict[str, tuple[Request, ...]] = {}
         settings: dict[str, Setting] = {}
         for source in sources:
-            for slot, wishes in source.requests.items():
-                requests[slot] = requests.get(slot, ()) + wishes
+            for slot, found in source.requests.items():
+                requests[slot] = requests.get(slot, ()) + found
             for name, setting in source.settings.items():
                 settings.setdefault(name, setting)
         return cls(requests, settings)
@@ -112,9 +115,9 @@ class Config:
     @classmethod
     def of_call(cls, stages: Mapping[str, object] | None = None, **settings: Any) -> Config:
         """What a call's arguments say; None means not said."""
-        said = {} if stages is None else texts_by_name("stages", stages)
-        wishes = {slot: (Request.parse(slot, text, "call argument"),) for slot, text in said.items()}
-        return cls(wishes, {k: _checked(k, v, "call argument") for k, v in settings.items() if v is not None})
+        chosen = {} if stages is None else texts_by_name("stages", stages)
+        requests = {slot: (Request.parse(slot, text, BY_CALL),) for slot, text in chosen.items()}
+        return cls(requests, {k: _checked(k, v, BY_CALL) for k, v in settings.items() if v is not None})
 
     @classmethod
     def of_environment(cls, environ: Mapping[str, str] | None = None) -> Config:
@@ -298,8 +301,8 @@ def _from_table(table: Mapping[str, Any], lines: Lines, section: tuple[str, ...]
             inner = ".".join([*section, key])
             origin = lines.where(*section, key)
             raise ConfigError(f"{origin}: stages = {value!r} should be a table, as in [{inner}]")
-        for slot, wish in value.items():
-            requests[slot] = (Request.parse(slot, wish, lines.where(*section, key, slot)),)
+        for slot, text in value.items():
+            requests[slot] = (Request.parse(slot, text, lines.where(*section, key, slot)),)
     return Config(requests, settings)
 
 

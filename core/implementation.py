@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from dovetail.backend import REFERENCE
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.kernel_fields import KernelField
 from dovetail.errors import PluginError, nearest
@@ -107,7 +108,7 @@ class Implementation:
 
     @classmethod
     def of_function(cls, slot: str, function: Callable[..., Any]) -> Implementation:
-        """A record for a function that a caller puts into a slot (`stage` or `stage:key`), on NumPy."""
+        """A record for a function that a caller puts into a slot (`stage` or `stage:key`), on the reference."""
         stage, _, key = slot.partition(":")
         name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_").lower()
         name = name if _NAME.match(name) else f"function_{name}".rstrip("_")
@@ -116,7 +117,7 @@ class Implementation:
             stage=stage,
             key=key or None,
             name=name,
-            backend="numpy",
+            backend=REFERENCE,
             target=f"{__name__}:{name}",
             summary="A function given in the call",
             provider="the call",

@@ -19,6 +19,7 @@ import numpy as np
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole
+from dovetail.backend import REFERENCE
 from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
@@ -27,7 +28,6 @@ from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
-from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
 
 

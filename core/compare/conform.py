@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from dovetail import pipeline
-from dovetail.backend import Slot
+from dovetail.backend import REFERENCE, Slot
 from dovetail.bad_states import MAXVAL
 from dovetail.compare.errors import FieldError, Getter, Worst, has_room, meaningful
 from dovetail.compare.isolate import plan_with_holes
@@ -35,7 +35,6 @@ from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
 from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
 from dovetail.planning.plan import Plan
-from dovetail.planning.selection import REFERENCE
 
 COMPILE = "compile"
 """The name under which the comparison of Model fields is reported."""

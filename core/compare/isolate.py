@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dovetail import pipeline
-from dovetail.backend import Runner, Slot, Wrapper, written
+from dovetail.backend import REFERENCE, Runner, Slot, Wrapper, written
 from dovetail.config import Config
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
 from dovetail.planning.planner import compile_plan
-from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
 
 if TYPE_CHECKING:

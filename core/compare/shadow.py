@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import attrs
 
-from dovetail.backend import Slot
+from dovetail.backend import REFERENCE, Slot
 from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, isolate
 from dovetail.compare.tables import error_table
@@ -24,7 +24,6 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.errors import DovetailError, NotKeptError, SelectionError
-from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry
 
 OnDeviation = Literal["record", "warn", "raise"]

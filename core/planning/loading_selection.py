@@ -1,9 +1,8 @@
 """Choosing implementations of the stages that load a model, before there is a model.
 
-The rules are the Selector's: call argument, then configuration files and environment, then the default. A choice for
-a whole table holds for the rows that have an implementation of that name; the other rows keep theirs. What nobody
-has is an error. A row is chosen when the model first needs it, so that a row with two defaults hurts only those who
-use it, and what was used is what the Model records.
+The rule is the Selector's. A choice for a whole table holds for the rows that have an implementation of that name;
+the other rows keep theirs. What nobody has is an error. A row is chosen when the model first needs it, so that a row
+with two defaults hurts only those who use it, and what was used is what the Model records.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dovetail import pipeline
-from dovetail.config import Config, Request
-from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
+from dovetail.config import BY_CALL, Config, Request
+from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
-from dovetail.planning.selection import BY_CALL, UNASKED, Choice, Selector, loaded_already
+from dovetail.planning.selection import UNASKED, Choice, Selector, check_slot, check_stage, no_row
 from dovetail.registry import Registry, default_registry
 
 if TYPE_CHECKING:
@@ -41,20 +40,31 @@ def loads_models(slot: str) -> bool:
     return _also_runs(slot) or (stage is not None and stage.phase == "compile")
 
 
+def loads_only(slot: str) -> bool:
+    """Whether a slot takes part in loading and in nothing else."""
+    return loads_models(slot) and not _also_runs(slot)
+
+
+def loaded_already(slot: str) -> SelectionError:
+    """What to say to a call that chooses for loading when the model is there."""
+    return SelectionError(
+        f"{BY_CALL}: {slot} takes part in loading a model, and this model is loaded already; give it to "
+        f'dovetail.load: load(path, stages={{"{slot}": …}})'
+    )
+
+
 def for_loading(stages: Stages | None) -> dict[str, str | Callable[..., Any]]:
     """The choices that loading looks at."""
-    return {slot: wish for slot, wish in (stages or {}).items() if loads_models(slot)}
+    return {slot: choice for slot, choice in (stages or {}).items() if loads_models(slot)}
 
 
 def for_running(stages: Stages | None, *, loaded: bool = False) -> dict[str, str | Callable[..., Any]]:
     """The choices that a plan looks at: all that are not of loading alone, unknown ones too. With a model that is
     `loaded` already, those of loading come too late."""
-    said = stages or {}
-    running = {slot: wish for slot, wish in said.items() if not loads_models(slot) or _also_runs(slot)}
-    too_late = [slot for slot in said if slot not in running]
+    too_late = [slot for slot in stages or {} if loads_only(slot)]
     if loaded and too_late:
         raise loaded_already(too_late[0])
-    return running
+    return {slot: choice for slot, choice in (stages or {}).items() if slot not in too_late}
 
 
 def _also_runs(slot: str) -> bool:
@@ -62,49 +72,38 @@ def _also_runs(slot: str) -> bool:
 
 
 @attrs.define
-class CompileSelector(Selector):
-    """The Selector for slots of loading: no model has a say yet."""
+class LoadingSelector(Selector):
+    """The Selector for slots of loading: no model has a say yet, and none could be unsuitable."""
 
-    facts: Any = None
+    def _check_requests(self) -> None:
+        """Every slot exists, and its strongest request can be granted somewhere."""
+        for slot, requests in self.config.requests.items():
+            check_slot(self.registry, slot, requests[0].origin)
+            self._check_request(slot, requests[0])
 
-    def __attrs_post_init__(self) -> None:
-        self._requests = {slot: list(wishes) for slot, wishes in self.config.requests.items()}
-        self._plugins = self._asked_plugins()
-        for slot, wishes in self._requests.items():
-            self._check_slot(slot, wishes[0].origin)
-            self._check_wish(slot, wishes[0])
-
-    def _unsuitable(self, record: Implementation) -> str:
-        """There is no model yet that anything could be unsuitable for."""
-        return ""
-
-    def _check_wish(self, slot: str, wish: Request) -> None:
-        """The strongest wish for a row or table can be granted somewhere."""
+    def _check_request(self, slot: str, request: Request) -> None:
         stage = pipeline.stage(slot.partition(":")[0])
         if stage.kind == "all":
             raise SelectionError(
-                f"{wish.origin}: every implementation of {slot} runs, so none is chosen; "
+                f"{request.origin}: every implementation of {slot} runs, so none is chosen; "
                 "a function of your own can be added, and plugins can be disabled"
             )
         whole = stage.kind == "table" and stage.name == slot
         records = [r for r in self.registry.implementations if (r.stage if whole else r.slot) == slot]
-        if not any(_grants(record, wish) for record in records):
-            asked = f"{wish.name or ''}{f'@{wish.backend}' if wish.backend else ''}"
+        if not any(_grants(record, request) for record in records):
+            asked = f"{request.name or ''}{f'@{request.backend}' if request.backend else ''}"
             installed = list({record.label: record for record in records}.values())
-            raise self._unknown(slot, asked, wish.origin, installed)
+            raise self._unknown(slot, asked, request.origin, installed)
 
-    def _wishes(self, slot: str) -> list[Request]:
+    def requests(self, slot: str) -> list[Request]:
         """Requests for this row, then those for its whole table that this row can grant."""
-        stage = slot.partition(":")[0]
-        own = self._requests.get(slot, [])
-        if stage == slot:
-            return own
-        records = self.registry.of(slot)
-        return own + [w for w in self._requests.get(stage, []) if any(_grants(r, w) for r in records)]
+        records, own = self.registry.of(slot), self._requests.get(slot, [])
+        of_table = super().requests(slot)[len(own) :]
+        return own + [request for request in of_table if any(_grants(r, request) for r in records)]
 
 
-def _grants(record: Implementation, wish: Request) -> bool:
-    return wish.name in (None, record.name) and wish.backend in (None, record.backend)
+def _grants(record: Implementation, request: Request) -> bool:
+    return request.name in (None, record.name) and request.backend in (None, record.backend)
 
 
 @attrs.define(eq=False)
@@ -112,7 +111,7 @@ class Loading:
     """The choices of one loading: what fills each slot, asked for when it is first called."""
 
     registry: Registry
-    selector: CompileSelector
+    selector: LoadingSelector
     _used: dict[str, tuple[Choice, Callable[..., Any]]] = attrs.field(factory=dict, init=False)
 
     @classmethod
@@ -126,11 +125,11 @@ class Loading:
         registry = registry or default_registry()
         for slot in stages or {}:
             _refuse_running(slot)
-        wanted = {_slot(registry, slot): wish for slot, wish in (stages or {}).items()}
+        wanted = {_slot(registry, slot): choice for slot, choice in (stages or {}).items()}
         extended, names = _with_functions(registry, wanted)
-        said = Config.of_call({**{s: w for s, w in wanted.items() if not callable(w)}, **names})
-        merged = Config.merge([said, Config.discover() if config is None else config])
-        return cls(extended, CompileSelector(extended, _of_loading(merged, extended)))
+        call = Config.of_call({**{s: c for s, c in wanted.items() if not callable(c)}, **names})
+        merged = Config.merge([call, Config.discover() if config is None else config])
+        return cls(extended, LoadingSelector(extended, _of_loading(merged, extended)))
 
     def tables(self) -> dict[str, Any]:
         """The tables that the compiler calls: by stage, a Row for each key."""
@@ -224,7 +223,7 @@ def _plain(key: str) -> str:
 
 def _with_functions(registry: Registry, stages: Stages) -> tuple[Registry, dict[str, str]]:
     """A registry that also has the functions, and their names by slot; a function for a table is one for each row."""
-    own = {slot: wish for slot, wish in stages.items() if callable(wish)}
+    own = {slot: choice for slot, choice in stages.items() if callable(choice)}
     if not own:
         return registry, {}
     names: dict[str, str] = {}
@@ -246,19 +245,17 @@ def _check_function_slot(registry: Registry, slot: str) -> None:
     if (stage in CLOSED and key and key not in keys) or (
         pipeline.stage(stage).kind == "table" and not keys and not key
     ):
-        raise UnknownStageError(
-            f"{BY_CALL}: stage {stage} has no row {key!r}{nearest(key, keys) or '.'} Rows: {listing(keys)}"
-        )
+        raise no_row(registry, slot, BY_CALL)
 
 
 def _of_loading(config: Config, registry: Registry) -> Config:
     """The requests of a configuration that are for loading; the others are for plans, if there is such a stage."""
     requests: dict[str, tuple[Request, ...]] = {}
-    for written, wishes in config.requests.items():
-        _check_stage(written, wishes[0].origin)
+    for written, found in config.requests.items():
+        check_stage(written, found[0].origin)
         if loads_models(written):
             slot = _slot(registry, written)
-            requests[slot] = requests.get(slot, ()) + wishes
+            requests[slot] = requests.get(slot, ()) + found
     plugins = {name: setting for name, setting in config.settings.items() if name == "plugins"}
     return Config(requests, plugins)
 
@@ -266,19 +263,13 @@ def _of_loading(config: Config, registry: Registry) -> Config:
 def without_loading(config: Config, registry: Registry | None = None) -> Config:
     """A configuration for plans: what it has for loading is not for them, and rows are spelt as the registry does."""
     known = registry or default_registry()
-    kept = {s: w for s, w in config.requests.items() if not loads_models(s) or _also_runs(s)}
-    return attrs.evolve(config, requests={_slot(known, s): w for s, w in kept.items()})
-
-
-def _check_stage(slot: str, origin: str) -> None:
-    stage = slot.partition(":")[0]
-    if stage not in pipeline.STAGES:
-        raise UnknownStageError(f"{origin}: there is no stage {stage!r}{nearest(stage, pipeline.STAGES)}")
+    kept = {slot: requests for slot, requests in config.requests.items() if not loads_only(slot)}
+    return attrs.evolve(config, requests={_slot(known, slot): requests for slot, requests in kept.items()})
 
 
 def _refuse_running(slot: str) -> None:
     """A call that loads has no use for stages of running."""
-    _check_stage(slot, BY_CALL)
+    check_stage(slot, BY_CALL)
     if not loads_models(slot):
         raise SelectionError(
             f"{BY_CALL}: {slot} runs in simulations and takes no part in loading; give it to Simulation: "

@@ -17,7 +17,7 @@ import attrs
 
 from dovetail import interrupts, pipeline
 from dovetail.arguments import instance, whole
-from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
+from dovetail.backend import REFERENCE, Runner, Segment, Slot, Wrapper, group_slots, live_in, written
 from dovetail.bad_states import Guard
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.derive import initial_values, make_data
@@ -32,7 +32,7 @@ from dovetail.planning.flow import Contracts, Flow
 from dovetail.planning.loading_selection import compile_lines
 from dovetail.planning.per_world import check_patterns, data_name, specs_of
 from dovetail.planning.replay import Replay
-from dovetail.planning.selection import REFERENCE, Choice
+from dovetail.planning.selection import Choice
 from dovetail.registry import Registry
 
 

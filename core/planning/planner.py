@@ -11,7 +11,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
-from dovetail.backend import Parts, Slot, Wrapper, checked_wrappers
+from dovetail.backend import REFERENCE, Parts, Slot, Wrapper, checked_wrappers
 from dovetail.config import Config, Setting
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.indices import check_indices
@@ -33,8 +33,9 @@ from dovetail.planning.flow import Conflict, Contracts, Flow, regrouped
 from dovetail.planning.needs import ModelFacts
 from dovetail.planning.per_world import chosen_fields
 from dovetail.planning.plan import Missing, Plan, missing_error
+from dovetail.planning.plan_selection import PlanSelector
 from dovetail.planning.replay import Replay
-from dovetail.planning.selection import REFERENCE, Choice, Selector
+from dovetail.planning.selection import Choice
 from dovetail.registry import Registry, default_registry
 
 
@@ -113,12 +114,12 @@ class _Planner:
     part_choices: dict[str, Choice] = attrs.field(factory=dict)
     """Of the slot that is being filled."""
     facts: ModelFacts = attrs.field(init=False)
-    selector: Selector = attrs.field(init=False)
+    selector: PlanSelector = attrs.field(init=False)
     contracts: Contracts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.facts = ModelFacts(self.model, self.registry)
-        self.selector = Selector(
+        self.selector = PlanSelector(
             self.registry, self.config, self.facts, unconstrained=self.on_missing == "skip"
         )
         self.contracts = Contracts.of(self.registry.kernel_fields, self.registry.transfers)
@@ -431,8 +432,8 @@ class _Planner:
         specs = {**DATA_SPECS, **own}
         wish = self.config.setting("keep", None).value
         if wish is None:
-            habits = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
-            wish = "state" if "state" in habits else "all"
+            usual = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
+            wish = "state" if "state" in usual else "all"
         return kept_fields(wish, specs)
 
     @property

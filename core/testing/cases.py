@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 
 from dovetail import pipeline
+from dovetail.backend import REFERENCE
 from dovetail.compare.ab import dispatched
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, isolate, shared_data
 from dovetail.compare.states import random_state, set_state
 from dovetail.errors import SelectionError
 from dovetail.planning.needs import ModelFacts
-from dovetail.planning.selection import REFERENCE
 from dovetail.registry import Registry, default_registry
 from dovetail.testing.samples import FURTHER, LIGHT, SAMPLES, compiled
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from dovetail import pipeline
+from dovetail.backend import REFERENCE
 from dovetail.compare.ab import compare
 from dovetail.compare.errors import getter, has_room, meaningful
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data
-from dovetail.planning.selection import REFERENCE
 from dovetail.testing.cases import BATCH, Case, NotApplicableError, Subject
 from dovetail.testing.samples import ZERO_SIZED
 

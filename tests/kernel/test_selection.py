@@ -21,8 +21,9 @@ from dovetail.errors import (
 )
 from dovetail.planning.needs import ModelFacts
 from dovetail.planning.plan import Plan
+from dovetail.planning.plan_selection import PlanSelector
 from dovetail.planning.planner import compile_plan
-from dovetail.planning.selection import Choice, Selector
+from dovetail.planning.selection import Choice
 from dovetail.registry import Registry
 
 Compile = Callable[..., Plan]
@@ -66,7 +67,7 @@ def test_call_beats_file_beats_environment_beats_model_beats_default(
     ]
     for n, (_, name, origin) in enumerate(sources):
         config = Config.merge([source for source, _, _ in sources[n:]])
-        choice = Selector(registry, config, ModelFacts(pendulum, registry)).choose("integrate")
+        choice = PlanSelector(registry, config, ModelFacts(pendulum, registry)).choose("integrate")
         assert (choice.record.name, choice.origin) == (name, origin)
 
 
@@ -91,7 +92,7 @@ def test_name_and_backend_may_be_wished_for_in_different_places(
         [Config.of_call({"bias_force": "@toy"}), Config.of_environment({"DOVETAIL_STAGE_BIAS_FORCE": "mine"})]
     )
     assert (
-        Selector(registry, config, ModelFacts(pendulum, registry)).choose("bias_force").record.label
+        PlanSelector(registry, config, ModelFacts(pendulum, registry)).choose("bias_force").record.label
         == "mine@toy"
     )
 
