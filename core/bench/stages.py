@@ -188,7 +188,7 @@ class _Variant:
     @classmethod
     def of(cls, rival: Rival) -> _Variant:
         plan = attrs.evolve(rival.sim.plan, options={**rival.sim.plan.options, "repeatable": True})
-        runners = plan.runners()
+        runners = plan.execution.runners()
         if len(runners) != 1 or not hasattr(runners[0], "repeat"):
             raise PlanError(
                 f"{plan.headline()}: only the stages of a step that is one kernel can be measured inside it; "

@@ -15,6 +15,7 @@ from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
+from dovetail.planning.execution import compile_segments
 from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry, default_registry
 
@@ -185,11 +186,7 @@ def runner(plan: Plan, slots: Sequence[Slot]) -> Runner | None:
     """Slots of a plan by themselves, segment by segment; None if there are none."""
     if not slots:
         return None
-    flow = plan.flow_of(slots)
-    parts = [
-        plan.registry.backend(group[0].record.backend).compile(plan.segment(flow, number, whole=False))
-        for number, group in enumerate(flow.groups)
-    ]
+    parts = compile_segments(plan, plan.flow_of(slots))
 
     def run(data: Data, nstep: int, evaluation: int) -> None:
         for part in parts:

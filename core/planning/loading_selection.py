@@ -97,9 +97,9 @@ class LoadingSelector(Selector):
 
     def requests(self, slot: str) -> list[Request]:
         """Requests for this row, then those for its whole table that this row can grant."""
-        own = self._requests.get(slot, [])
-        records = self.registry.of(slot)
-        return own + [r for r in super().requests(slot)[len(own) :] if any(_grants(x, r) for x in records)]
+        records, own = self.registry.of(slot), self._requests.get(slot, [])
+        of_table = super().requests(slot)[len(own) :]
+        return own + [request for request in of_table if any(_grants(r, request) for r in records)]
 
 
 def _grants(record: Implementation, request: Request) -> bool:

@@ -11,7 +11,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
-from dovetail.backend import REFERENCE, Parts, Slot, Wrapper, checked_wrappers
+from dovetail.backend import REFERENCE, Inspecting, Parts, Slot, Wrapper, checked_wrappers
 from dovetail.config import Config, Setting
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.indices import check_indices
@@ -149,8 +149,17 @@ class _Planner:
             options={name: setting.value for name, setting in self.config.settings.items()},
             depends_on=Dependencies(self.model, self.facts.looked_at),
         )
-        plan.inspect()
+        self._inspect(plan)
         return plan
+
+    def _inspect(self, plan: Plan) -> None:
+        """Have backends look at slots that others wrote: what they touch without declaring it is an error now, not
+        when the plan runs."""
+        for number, group in enumerate(plan.flow.groups):
+            backend = self.registry.backend(group[0].record.backend)
+            strange = any(not slot.record.is_builtin for slot in group)
+            if isinstance(backend, Inspecting) and strange and not self.missing:
+                backend.inspect(plan.segment(plan.flow, number))
 
     # ---- who runs, in which order
 
