@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 import attrs
 import numpy as np
 
+from dovetail.contracts.choices import OnNan
 from dovetail.contracts.derive import describe_index, reset
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
@@ -23,9 +23,6 @@ from dovetail.errors import BadStateError
 
 MAXVAL = 1e10
 """Numbers beyond this count as infinite (mjMAXVAL)."""
-
-Policy = Literal["reset", "raise", "freeze"]
-POLICIES: tuple[Policy, ...] = ("reset", "raise", "freeze")
 
 
 class StateWarning(RuntimeWarning):
@@ -53,7 +50,7 @@ MOST_TOLD = 20
 class Guard:
     """Watches the worlds of one plan."""
 
-    policy: Policy = "reset"
+    policy: OnNan = "reset"
 
     def tell(self, data: Data, found: Sequence[Event]) -> None:
         """Say what happened in a launch; the backend has reset or held back the worlds already."""
@@ -154,14 +151,14 @@ def bad_worlds(data: Data) -> Iterator[int]:
 
 def describe_bad(data: Data, field: str, index: int, number: int | None) -> str:
     """`qvel[3] (joint "knee") is nan at time 0.12`, with the world's number in a batch."""
-    where = describe_index(data.model, data._specs[field], (index,))
+    where = describe_index(data.model, data.specs[field], (index,))
     world = "" if number is None else f"world {number}: "
     return f"{world}{field}{where} is {data.field(field)[index]} at time {data.time:.6g}"
 
 
 def describe_event(data: Data, event: Event) -> str:
     """The same for an event of a launch."""
-    where = describe_index(data.model, data._specs[event.field], (event.index,))
+    where = describe_index(data.model, data.specs[event.field], (event.index,))
     world = "" if data.nworld is None else f"world {event.world}: "
     return f"{world}{event.field}{where} is {event.value} at time {event.time:.6g}"
 

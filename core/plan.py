@@ -20,6 +20,7 @@ from dovetail.arguments import instance, whole
 from dovetail.backend import Runner, Segment, Slot, Wrapper, group_slots, live_in, written
 from dovetail.compile_choice import compile_lines
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.derive import initial_values, make_data
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.fields import FieldSpec
@@ -64,7 +65,7 @@ class Plan:
 
     model: Model
     nworld: int | None
-    precision: str
+    precision: Precision
     threads: int
     lanes: int
     kept: frozenset[str]

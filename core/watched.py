@@ -78,7 +78,7 @@ class Watched:
             return Watched(value, self._notes, f"{self._path}{name}.")
         if inspect.ismethod(value):  # so that what the method reads is noted too
             return MethodType(value.__func__, self)
-        if self._path + name in self._seen._specs:
+        if self._path + name in self._seen.specs:
             self._notes.add(self._path + name)
         return value
 
@@ -107,12 +107,12 @@ class Watched:
     @property
     def buffers(self) -> Any:
         """The packed numbers; who takes them has read everything."""
-        self._notes.update(self._seen._arena.layout.places)
+        self._notes.update(self._seen.arena.layout.places)
         return self._seen.buffers
 
     def copy(self) -> Any:
         """A clone of the Model; who takes it has read everything."""
-        self._notes.update(self._seen._arena.layout.places)
+        self._notes.update(self._seen.arena.layout.places)
         return self._seen.copy()
 
     def __contains__(self, full: str) -> bool:
@@ -261,7 +261,7 @@ def _stretches(model: Model, names: Sequence[str]) -> list[tuple[str, int, int, 
 
 
 def _place(model: Model, name: str) -> Place:
-    return model._arena.layout.places[name.removesuffix(BY_VALUE)]
+    return model.arena.layout.places[name.removesuffix(BY_VALUE)]
 
 
 def _pattern(model: Model, name: str) -> bytes:

@@ -23,10 +23,11 @@ from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import AGAIN, LaneStage, Role
 from dovetail.backends.lanes.kernel import PROGRAM, Field, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
+from dovetail.contracts.choices import OnNan
 from dovetail.contracts.derive import OF_MODEL, reset_fields
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
-from dovetail.guard import MAXVAL, Event, Guard, Policy
+from dovetail.guard import MAXVAL, Event, Guard
 
 REPORT = "watch/report"
 EXPORT = Export(REPORT, owner=PROGRAM)
@@ -42,7 +43,7 @@ WATCHED = ("qpos", "qvel", "qacc")
 class Watch:
     """Builders of the four parts, for a program with some state fields."""
 
-    policy: Policy
+    policy: OnNan
     state: tuple[str, ...]
     """State fields that the program has."""
     stored: tuple[str, ...]

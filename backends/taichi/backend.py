@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Layout as KernelLayout
     from dovetail.backends.lanes.watch import Watch
     from dovetail.backends.taichi.program import Program
-    from dovetail.contracts.arena import Layout
+    from dovetail.contracts.arena import ArenaLayout
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
@@ -114,7 +114,7 @@ class TaichiRunner:
         self._program: Program | None = None
         self._constants: dict[str, Array] = {}
         self._relayouts: list[Relayout] = []
-        self._layout: Layout | None = None
+        self._layout: ArenaLayout | None = None
         self._growth = 1
         self._pace = Pace()
         self._watch = watch_of(segment)
@@ -462,7 +462,7 @@ def lane_stages(slot: Slot) -> list[LaneStage]:
 def _model_places(model: Model) -> dict[str, Any]:
     return {
         name: (place.dtype, FieldPlace(place.offset, place.shape))
-        for name, place in model._arena.layout.places.items()
+        for name, place in model.arena.layout.places.items()
         if place.dtype in ("float64", "float32", "int32", "uint8")
     }
 
