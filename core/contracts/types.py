@@ -16,7 +16,7 @@ from dovetail.contracts.arena import Arena, ArenaLayout
 from dovetail.contracts.bound import Bound, View
 from dovetail.contracts.choices import Precision
 from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
-from dovetail.contracts.fields import FieldSpec, specs_of
+from dovetail.contracts.fields import Array, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named
 from dovetail.contracts.protocols import DataLike, DataObjects, ModelLike, ModelObjects
@@ -382,11 +382,11 @@ class Extra:
     def __init__(self, owner: Any) -> None:
         self._owner = owner
 
-    def __getitem__(self, name: str) -> View:
+    def __getitem__(self, name: str) -> Array:
         if ":" not in name or name not in self._owner:
             names = list(self)
             raise UnknownNameError(f"no plugin field {name!r}{nearest(name, names)}")
-        view: View = self._owner.field(name)
+        view: Array = self._owner.field(name)
         return view
 
     def __setitem__(self, name: str, value: Any) -> None:
