@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 import attrs
 import numpy as np
 
+from dovetail.contracts.choices import OnNan
 from dovetail.contracts.derive import describe_index, reset
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
@@ -33,8 +33,6 @@ BEFORE_STEP = ("qpos", "qvel")
 BEFORE_INTEGRATION = ("qacc",)
 """Fields that are looked at before they are integrated."""
 
-Policy = Literal["reset", "raise", "freeze"]
-POLICIES: tuple[Policy, ...] = ("reset", "raise", "freeze")
 
 MOST_REPORTED = 20
 """Worlds that have a warning each; of more, the numbers are reported together."""
@@ -61,7 +59,7 @@ class Event:
 class BadStates:
     """What becomes of the bad worlds of one plan."""
 
-    policy: Policy = "reset"
+    policy: OnNan = "reset"
 
     @property
     def holds(self) -> bool:
@@ -167,14 +165,14 @@ def bad_worlds(data: Data) -> Iterator[int]:
 
 def describe_bad(data: Data, field: str, index: int, number: int | None) -> str:
     """`qvel[3] (joint "knee") is nan at time 0.12`, with the world's number in a batch."""
-    where = describe_index(data.model, data._specs[field], (index,))
+    where = describe_index(data.model, data.specs[field], (index,))
     world = "" if number is None else f"world {number}: "
     return f"{world}{field}{where} is {data.field(field)[index]} at time {data.time:.6g}"
 
 
 def describe_event(data: Data, event: Event) -> str:
     """The same for an event of a launch."""
-    where = describe_index(data.model, data._specs[event.field], (event.index,))
+    where = describe_index(data.model, data.specs[event.field], (event.index,))
     world = "" if data.nworld is None else f"world {event.world}: "
     return f"{world}{event.field}{where} is {event.value} at time {event.time:.6g}"
 

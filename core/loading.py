@@ -13,6 +13,7 @@ import numpy as np
 from dovetail import files
 from dovetail.arguments import instance, texts_by_name
 from dovetail.config import Config
+from dovetail.contracts.choices import Dialect
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
@@ -22,7 +23,7 @@ from dovetail.registry import Registry, default_registry
 
 MODELS = Path(__file__).parent / "models"
 """Models that come with dovetail; `load("humanoid")` finds them by name."""
-DEFAULT_DIALECT = "mujoco-3.4"
+DEFAULT_DIALECT: Dialect = "mujoco-3.4"
 
 
 def builtin_models() -> list[str]:
@@ -34,7 +35,7 @@ def load(
     path: str | Path,
     *,
     asset_root: str | Path | None = None,
-    dialect: str = DEFAULT_DIALECT,
+    dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
     config: Config | None = None,
@@ -62,7 +63,7 @@ def loads(
     *,
     assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
-    dialect: str = DEFAULT_DIALECT,
+    dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
     config: Config | None = None,

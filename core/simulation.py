@@ -13,6 +13,18 @@ from dovetail.backend import Wrapper, checked_wrappers
 from dovetail.config import Config
 from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
+from dovetail.contracts.choices import (
+    ARCHS,
+    ON_MISSING,
+    RUNTIMES,
+    Arch,
+    Backend,
+    Keep,
+    OnMissing,
+    OnNan,
+    Precision,
+    Runtime,
+)
 from dovetail.contracts.derive import chosen_worlds, reset
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
@@ -88,19 +100,19 @@ class Simulation:
         model: Model | str | Path,
         nworld: int | None = None,
         *,
-        backend: str | None = None,
-        precision: str | None = None,
+        backend: Backend | None = None,
+        precision: Precision | None = None,
         threads: int | None = None,
         stages: Mapping[str, str | Callable[..., Any]] | None = None,
-        keep: str | Sequence[str] | None = None,
+        keep: Keep | None = None,
         lanes: int | None = None,
-        runtime: str | None = None,
-        arch: str | None = None,
-        on_nan: str | None = None,
+        runtime: Runtime | None = None,
+        arch: Arch | None = None,
+        on_nan: OnNan | None = None,
         plugins: str | Sequence[str] | None = None,
         per_world: str | Iterable[str] = (),
         wrap: Sequence[Wrapper] = (),
-        missing: str = "error",
+        missing: OnMissing = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
         config: Config | None = None,
     ) -> None:
@@ -129,7 +141,7 @@ class Simulation:
         )
         self._config = Config.merge([said, without_loading(Config.discover() if config is None else config)])
         self._wrap = checked_wrappers(wrap)
-        self._missing = choice("missing", missing, ("error", "report", "skip"))
+        self._missing = choice("missing", missing, ON_MISSING)
         self.nworld = (
             None if nworld is None else whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
         )
@@ -213,12 +225,10 @@ def _checked_per_world(fields: str | Iterable[str], nworld: int | None) -> tuple
 
 def _check_runtime(runtime: object, arch: object) -> None:
     """Words of the Taichi backend, also where nothing runs on it."""
-    from dovetail.backends.taichi.runtime import ARCHS, RUNTIMES
-
     if runtime is not None:
-        choice("runtime", runtime, ("auto", *RUNTIMES))
+        choice("runtime", runtime, RUNTIMES)
     if arch is not None:
-        choice("arch", arch, ("auto", *ARCHS))
+        choice("arch", arch, ARCHS)
 
 
 @checked

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dovetail.backends.lanes.bad_states import LaneBadStates
     from dovetail.backends.lanes.exports import Outbox
     from dovetail.bad_states import Event
-    from dovetail.contracts.arena import Layout
+    from dovetail.contracts.arena import ArenaLayout
     from dovetail.contracts.types import Data
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class LaneRunner:
         self._program: LaneProgram | None = None
         self._constants: dict[str, Array] = {}
         self._relayouts: list[Relayout] = []
-        self._layout: Layout | None = None
+        self._layout: ArenaLayout | None = None
         self._growth = 1
         self._pace = Pace()
         self._bad_states = bad_states_of(segment)

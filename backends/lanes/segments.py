@@ -166,7 +166,7 @@ def model_places(model: Model) -> dict[str, Any]:
     """Buffer and place of every Model field that kernels can read."""
     return {
         name: (place.dtype, FieldPlace(place.offset, place.shape))
-        for name, place in model._arena.layout.places.items()
+        for name, place in model.arena.layout.places.items()
         if place.dtype in ("float64", "float32", "int32", "uint8")
     }
 

@@ -21,6 +21,7 @@ from dovetail.backend import Runner
 from dovetail.bench.cases import Case
 from dovetail.bench.results import machine
 from dovetail.bench.speed import Field, Request, Rival, Tell, within_budget
+from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.types import STATE, Data
 from dovetail.errors import PlanError, SelectionError, listing, nearest
 from dovetail.planning.plan import Plan
@@ -107,7 +108,12 @@ def profile(
 
 
 def _profile(
-    case: Case, field: Field, stages: tuple[str, ...], precision: str, runtime: str | None, tell: Tell
+    case: Case,
+    field: Field,
+    stages: tuple[str, ...],
+    precision: Precision,
+    runtime: Runtime | None,
+    tell: Tell,
 ) -> StageTimes:
     began = time.perf_counter()
     request = field.request

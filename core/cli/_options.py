@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from dovetail.contracts.choices import OnMissing
     from dovetail.contracts.types import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -173,7 +174,7 @@ def running(said: Said) -> Said:
     return {**said, "stages": for_running(said["stages"]) or None}
 
 
-def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
+def make_plan(model: Model, said: Said, missing: OnMissing = "report") -> Any:
     """The plan for what the user said, with the configuration files and environment behind it. Choices for loading
     are not for plans."""
     from dovetail.config import Config

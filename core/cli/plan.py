@@ -62,12 +62,12 @@ def describe(plan: Plan) -> dict[str, Any]:
 
 def memory(plan: Plan) -> dict[str, int]:
     """Bytes of a Data of this plan, per world and in all, without allocating it."""
-    from dovetail.contracts.arena import Layout
+    from dovetail.contracts.arena import ArenaLayout
     from dovetail.contracts.fields import numpy_dtype
     from dovetail.contracts.types import DATA_SPECS
 
     specs = [*DATA_SPECS.values(), *plan.extra_fields]
-    layout = Layout.of((s for s in specs if s.name in plan.keep), plan.model.sizes)
+    layout = ArenaLayout.of((s for s in specs if s.name in plan.keep), plan.model.sizes)
     world = sum(count * numpy_dtype(dtype, plan.precision).itemsize for dtype, count in layout.rows.items())
     tiles = 1 if plan.nworld is None else -(-plan.nworld // plan.lanes)
     return {"world_bytes": world, "total_bytes": world * tiles * plan.lanes, "fields": len(layout.places)}

@@ -24,6 +24,7 @@ from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.states import randomize
 from dovetail.compare.tables import error_table
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import SelectionError
@@ -105,7 +106,7 @@ def compare(
     steps: int = 100,
     seed: int = 0,
     nworld: int | None = None,
-    precision: str = "f64",
+    precision: Precision = "f64",
     threads: int = 1,
     repeat: int = 1,
     registry: Registry | None = None,

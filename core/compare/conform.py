@@ -30,6 +30,7 @@ from dovetail.compare.oracle import (
 from dovetail.compare.states import random_state
 from dovetail.compare.tables import error_table
 from dovetail.config import Config
+from dovetail.contracts.choices import Backend, CompiledBy, Precision
 from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
@@ -161,11 +162,11 @@ def conform(
     seed: int = 0,
     disable: Sequence[str] = (),
     enable: Sequence[str] = (),
-    backend: str | None = None,
-    precision: str | None = None,
+    backend: Backend | None = None,
+    precision: Precision | None = None,
     nworld: int | None = None,
     config: Config | None = None,
-    compiled_by: str = "dovetail",
+    compiled_by: CompiledBy = "dovetail",
     solver_tolerance: float | None = 1e-14,
 ) -> ConformReport:
     """Compare dovetail with MuJoCo on a model: a file, a built-in model's name, MJCF text, or a loaded Model

@@ -82,7 +82,7 @@ def diff(first: Data, second: Data, *, fields: Iterable[str] | None = None) -> D
     if problems:
         raise ValidationError("these two Data cannot be compared", problems)
     worst = Worst(first.model, "f32" if "f32" in (first.precision, second.precision) else "f64")
-    specs = [first._specs[name] for name in wanted if name in there]
+    specs = [first.specs[name] for name in wanted if name in there]
     for spec in specs:
         compare_data(worst, spec.writer or "set by the user", [spec], first, second)
     return DiffReport(

@@ -11,6 +11,7 @@ import attrs
 from dovetail import pipeline
 from dovetail.backend import REFERENCE, Runner, Slot, Wrapper, written
 from dovetail.config import Config
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
@@ -30,7 +31,7 @@ class Worlds:
     """How many worlds, in which layout: what two implementations must share to see the same memory."""
 
     nworld: int | None = None
-    precision: str = "f64"
+    precision: Precision = "f64"
     lanes: int = 1
     threads: int = 1
 

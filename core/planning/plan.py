@@ -17,6 +17,7 @@ from dovetail.arguments import instance
 from dovetail.backend import REFERENCE, Segment, Slot, Wrapper, group_slots, live_in, written
 from dovetail.bad_states import BadStates
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
@@ -47,7 +48,7 @@ class Plan:
 
     model: Model
     nworld: int | None
-    precision: str
+    precision: Precision
     threads: int
     lanes: int
     kept: frozenset[str]
