@@ -22,7 +22,7 @@ import attrs
 from dovetail import limits
 from dovetail.errors import MJCFError, listing, nearest
 from dovetail.mjcf.compose import composite
-from dovetail.mjcf.compose.key_layout import Layout, inherited_classes, joints_below
+from dovetail.mjcf.compose.key_layout import KeyLayout, inherited_classes, joints_below
 from dovetail.mjcf.compose.namespace import (
     ATTACHED_FLEX,
     ATTACHED_MAIN,
@@ -39,8 +39,7 @@ from dovetail.mjcf.compose.namespace import (
     unknown_class,
     used_names,
 )
-from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, add, rotate
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, add, rotate
 from dovetail.mjcf.read.source import Node, walk
 
 MAX_ELEMENTS = limits.COPIED_ELEMENTS
@@ -499,12 +498,14 @@ class Composer:
             suffix = f"{node.values.get('sep', '')}{index:0{digits}d}"
             new = [copied(key, partial(_with_suffix, suffix=suffix), _refer_same) for key in own]
             for key in new:
-                key.values["layout"] = Layout(tuple(so_far), became, raw=tuple(earlier), padded=self.padded)
+                key.values["layout"] = KeyLayout(
+                    tuple(so_far), became, raw=tuple(earlier), padded=self.padded
+                )
             earlier += [became[joint] for joint in so_far if joint in became]
             self._append("keyframe", new)
         gone: dict[Node, Node | None] = {old: None for became in copies for old in became}
         for key in own:
-            key.values["layout"] = Layout(tuple(so_far), gone, raw=tuple(earlier), padded=self.padded)
+            key.values["layout"] = KeyLayout(tuple(so_far), gone, raw=tuple(earlier), padded=self.padded)
         self._append("keyframe", own)
 
     def _follow_first_copy(self, node: Node, keys: list[Node], copies: list[dict[Node, Node]]) -> None:
@@ -513,7 +514,7 @@ class Composer:
         became = copies[0] if copies else {}
         first = {old: new if old.tag in _JOINTS else None for old, new in became.items()}
         for key in keys:
-            layout: Layout = key.values["layout"]
+            layout: KeyLayout = key.values["layout"]
             if layout.actuates(key, besides=became):
                 _warn_forgotten(node, key)
             key.values["layout"] = layout.moved(first).unactuated()
@@ -635,7 +636,7 @@ class Composer:
         new = []
         for section in (s for s in source.children if s.tag == "keyframe"):
             for key in section.children:
-                old: Layout | None = key.values.get("layout")
+                old: KeyLayout | None = key.values.get("layout")
                 if old and model.emptied:
                     continue
                 # keys that were copied before keep the name they got then, as MuJoCo warns itself
@@ -648,7 +649,7 @@ class Composer:
                 copy.values["layout"] = (
                     old.moved(everything)
                     if old
-                    else Layout(
+                    else KeyLayout(
                         joints, everything, tuple(actuators), worlds=worlds, classes=classes, padded=padded
                     )
                 )

@@ -199,3 +199,7 @@ def _copied_alone(node: Node, rename: Rename, refer: Refer, prefix: str) -> Node
         model=node.model,
         prefix=prefix + node.prefix,
     )
+
+
+BUILT_IN = "\0built-in"
+"""Class of generated elements, which take nothing from the model's classes; no file can name it."""

@@ -12,11 +12,10 @@ from functools import partial
 import attrs
 
 from dovetail.mjcf.compose.composer import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
-from dovetail.mjcf.elements.settings import apply_compiler
+from dovetail.mjcf.elements.compiler import CompilerSettings, apply_compiler
 from dovetail.mjcf.geometry import rotation
-from dovetail.mjcf.model.context import CompilerSettings
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.dialects import Rewrite
-from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.read.places import locate_files
 from dovetail.mjcf.read.source import MAX_FILES, Loader, Node, load, walk
 from dovetail.mjcf.read.validate import validate

@@ -21,9 +21,7 @@ from typing import Any, Protocol
 import attrs
 
 from dovetail.errors import nearest
-
-Vec = tuple[float, ...]
-"""A short vector of model numbers; plain floats are quicker than arrays at this length."""
+from dovetail.mjcf.geometry.rotation import Vec
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _HEXADECIMAL = re.compile(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import both
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.compose import composer
 
 ASSETS = """<texture name="tex" type="2d" builtin="flat" width="2" height="2"/>

@@ -8,9 +8,9 @@ import warnings
 
 import both
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.compose.composer import LeftOutWarning
 
 TREE = """<body name="x"><geom name="gx" size=".1"/><joint name="jx"/><site name="sx"/><site name="sz"/>
