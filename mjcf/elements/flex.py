@@ -103,7 +103,7 @@ class Built:
     elemedge: Ints
     edgeflap: Ints
     edgerigid: Ints
-    surface: topology.Surface
+    surface: topology.FlexSurface
     stiffness: Reals
     bending: Reals
     tree: dict[str, Any]

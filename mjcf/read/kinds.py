@@ -47,7 +47,7 @@ class BadValueError(ValueError):
     """An attribute's text does not fit its kind; the message says what would."""
 
 
-class Kind(Protocol):
+class AttributeKind(Protocol):
     """What every attribute kind offers."""
 
     def parse(self, text: str) -> Any:
@@ -264,7 +264,7 @@ class Keywords:
 
 
 @attrs.frozen
-class Text:
+class PlainText:
     """Free text."""
 
     def parse(self, text: str) -> str:
@@ -308,7 +308,7 @@ class EulerSeq:
 
 
 @attrs.frozen
-class Memory:
+class MemorySize:
     """A number of bytes with an optional unit K, M, G, T, P or E (powers of 1024), or -1 for automatic."""
 
     def parse(self, text: str) -> int:

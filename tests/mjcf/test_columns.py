@@ -77,7 +77,8 @@ def test_kinds_are_those_of_named_access() -> None:
     assert {kind: size for size, kind in KIND_OF_SIZE.items()} == {k: row.size for k, row in KINDS.items()}
     assert (SHORT["joint"], SHORT["equality"], SHORT["geom"]) == ("jnt", "eq", "geom")
     assert {f"name_{short}adr" for short in SHORT.values()} <= set(MODEL_SPECS)
-    assert set(USER_SIZES) == {f"nuser_{s}" for s in "body jnt geom site cam tendon actuator sensor".split()}
+    with_users = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
+    assert set(USER_SIZES) == {f"nuser_{short}" for short in with_users}
 
 
 @attrs.define

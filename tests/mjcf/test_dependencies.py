@@ -14,7 +14,7 @@ ROOT = Path(dovetail.mjcf.__file__).parent
 PLUGINS = "dovetail.plugins"
 LIBRARY = f"{PLUGINS}.shared"
 STOREYS = ("geometry", "read", "compose", "elements", "model")
-"""From bottom to top; `compose` and `elements` share names of attributes and classes, so neither is above the other."""
+"""From bottom to top; `compose` and `elements` stand on the same floor."""
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
