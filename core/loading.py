@@ -54,7 +54,7 @@ def load(
     root = None if builtin else checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
     with _at_work(str(path)):
-        compiled = mjcf.compile_file(file, asset_root=root, dialect=dialect, **loading.tables())
+        compiled = mjcf.compile_file(file, mjcf.Tables(**loading.tables()), asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
 
@@ -78,7 +78,8 @@ def loads(
     root = checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
     with _at_work("<string>"):
-        compiled = mjcf.compile_text(xml, assets=given, asset_root=root, dialect=dialect, **loading.tables())
+        tables = mjcf.Tables(**loading.tables())
+        compiled = mjcf.compile_text(xml, tables, assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
 

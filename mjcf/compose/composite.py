@@ -16,9 +16,11 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.mjcf.compose.namespace import BUILT_IN
 from dovetail.mjcf.geometry.rotation import (
     IDENTITY,
     ORIGIN,
+    Vec,
     add,
     conjugate,
     cross,
@@ -33,8 +35,6 @@ from dovetail.mjcf.geometry.rotation import (
     scaled,
     subtract,
 )
-from dovetail.mjcf.model.defaults import BUILT_IN
-from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.read.source import Node
 
 CABLE_PLUGIN = "mujoco.elasticity.cable"

@@ -8,10 +8,12 @@ plain arithmetic in the order of MuJoCo's `mjuu_eig3`, which almost always gives
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from dovetail.mjcf.geometry.rotation import EPS, add, multiply, normalized, scaled, subtract
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.mjcf.tree import Geom
+from dovetail.mjcf.geometry.rotation import EPS, Vec, add, multiply, normalized, scaled, subtract
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.geom import GeomItem
 
 Matrix = tuple[Vec, Vec, Vec]
 """Rows of a 3×3 matrix."""
@@ -128,7 +130,7 @@ def _point_mass(mass: float, offset: Vec) -> Symmetric:
     )
 
 
-def combine(geoms: list[Geom]) -> tuple[float, Vec, Vec, Vec]:
+def combine(geoms: list[GeomItem]) -> tuple[float, Vec, Vec, Vec]:
     """Mass, centre, principal moments and principal frame of several geoms of one body."""
     heavy = [geom for geom in geoms if geom.computed_mass > EPS]
     if len(heavy) == 1:

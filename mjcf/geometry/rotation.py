@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from dovetail.mjcf.read.kinds import Vec
-
+Vec = tuple[float, ...]
+"""A short vector of model numbers; plain floats are quicker than arrays at this length."""
 EPS = 1e-14
 """mjEPS: what is smaller counts as zero; of vectors it is the squared length that is compared."""
 MINVAL = 1e-15

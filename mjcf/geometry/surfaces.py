@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
-from dovetail.mjcf.asset_tree import Mesh
 from dovetail.mjcf.geometry.bvh import build_tree
 from dovetail.mjcf.geometry.hull import Hull, HullError, convex_hull
 from dovetail.mjcf.geometry.inertia import diagonalize, rotation_matrix
 from dovetail.mjcf.geometry.octree import octree_fields
 from dovetail.mjcf.geometry.polygons import polygons, unit_normals
-from dovetail.mjcf.geometry.rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.mesh_integrals_numpy import dots, surface_centroid, triangles
+from dovetail.mjcf.geometry.rotation import EPS, IDENTITY, ORIGIN, Vec, conjugate, normalized
+from dovetail.plugins.triangle_areas import SMALL, dots, surface_centroid, triangles
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.model.context import MeshInertiaRow
+    from dovetail.mjcf.elements.mesh import MeshItem
+    from dovetail.mjcf.model.tables import MeshInertiaRow
 
 _SHARP = 0.8
 """Faces whose normal's cosine with the vertex normal is smaller take no part in it, unless normals are smooth."""
@@ -32,7 +30,7 @@ _SLACK_ABSOLUTE, _SLACK_RELATIVE = 1e-9, 1e-6
 """How far principal moments may violate A + B ≥ C."""
 
 
-def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
+def process(mesh: MeshItem, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
     """Compile one mesh whose surface has been read; `row` integrates its inertia, over its `own_faces` in every mode
     if so said."""
     surface, node = mesh.surface, mesh.place
@@ -47,7 +45,7 @@ def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_a
     mesh.polygons = polygons(surface.vertex, sides)
     _transform(mesh)
     area, _ = surface_centroid(surface.vertex, surface.face)
-    if area < MINVAL and needs_area:
+    if area < SMALL and needs_area:
         raise node.error("the surface has no area; move the vertices apart, or scale the mesh")
     _set_frame(mesh, row, surface.face if own_faces else sides)
     _set_polygon_normals(mesh)
@@ -57,11 +55,11 @@ def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_a
         mesh.octree = octree_fields(surface.vertex, surface.face)
 
 
-def _check_orientation(mesh: Mesh) -> None:
+def _check_orientation(mesh: MeshItem) -> None:
     """With exact inertia no two faces may run along an edge in the same direction."""
     vertex, face = mesh.surface.vertex, mesh.surface.face
     area, _, _ = triangles(vertex, face)
-    proper = face[area > np.sqrt(MINVAL)].astype(np.int64)
+    proper = face[area > np.sqrt(SMALL)].astype(np.int64)
     start = proper.reshape(-1)
     end = proper[:, [1, 2, 0]].reshape(-1)
     keys = np.sort(start * len(vertex) + end)
@@ -75,7 +73,7 @@ def _check_orientation(mesh: Mesh) -> None:
         )
 
 
-def _hull(mesh: Mesh) -> tuple[Hull | None, np.ndarray | None]:
+def _hull(mesh: MeshItem) -> tuple[Hull | None, np.ndarray | None]:
     """The convex hull and its graph, for meshes that collide, that have no faces, or whose mass is their hull's."""
     wanted = mesh.needs_hull or mesh.inertia == MeshInertia.CONVEX or not len(mesh.surface.face)
     if not wanted:
@@ -89,7 +87,7 @@ def _hull(mesh: Mesh) -> tuple[Hull | None, np.ndarray | None]:
         ) from None
 
 
-def _complete(mesh: Mesh) -> None:
+def _complete(mesh: MeshItem) -> None:
     """Fill in normals and index lists that were not given."""
     surface = mesh.surface
     if not len(surface.normal):
@@ -129,7 +127,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def _single_units(vectors: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Vectors of single precision by their length; those without one look along z."""
     result = np.tile(np.array([0, 0, 1], np.float32), (len(vectors), 1))
-    proper = length > MINVAL
+    proper = length > SMALL
     result[proper] = vectors[proper] / length[proper, None]
     return result
 
@@ -158,7 +156,7 @@ class _Incidence:
         return total
 
 
-def _transform(mesh: Mesh) -> None:
+def _transform(mesh: MeshItem) -> None:
     """refpos, refquat and scale."""
     surface = mesh.surface
     vertex, normal = surface.vertex - np.array(mesh.refpos), surface.normal
@@ -172,11 +170,11 @@ def _transform(mesh: Mesh) -> None:
     square = normal[:, 0] ** 2 + normal[:, 1] ** 2 + normal[:, 2] ** 2
     surface.vertex, surface.normal = (
         vertex,
-        _single_units(normal, np.where(square > MINVAL, np.sqrt(square), 0)),
+        _single_units(normal, np.where(square > SMALL, np.sqrt(square), 0)),
     )
 
 
-def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
+def _set_frame(mesh: MeshItem, row: MeshInertiaRow, sides: np.ndarray) -> None:
     """Measure, inertia and frame; then vertices and normals in that frame."""
     surface = mesh.surface
     faces = sides if mesh.inertia == MeshInertia.CONVEX else surface.face
@@ -204,8 +202,8 @@ def _turned(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
 
 
-def _check_measure(mesh: Mesh) -> None:
-    if mesh.measure >= MINVAL:
+def _check_measure(mesh: MeshItem) -> None:
+    if mesh.measure >= SMALL:
         return
     if mesh.inertia == MeshInertia.SHELL:
         raise mesh.place.error("the surface has no area; move the vertices apart, or scale the mesh")
@@ -216,7 +214,7 @@ def _check_measure(mesh: Mesh) -> None:
     raise mesh.place.error('the mesh has no volume; for a flat or open mesh use inertia="shell"')
 
 
-def _check_moments(mesh: Mesh) -> None:
+def _check_moments(mesh: MeshItem) -> None:
     a, b, c = mesh.moments
     if c <= 0:
         raise mesh.place.error("a principal moment of inertia is not positive; check the faces")
@@ -235,11 +233,11 @@ def _equivalent_box(moments: Vec, measure: float) -> Vec:
     return tuple(0.5 * float(np.sqrt(max(6 * square / measure, 0.0))) for square in squares)
 
 
-def _set_polygon_normals(mesh: Mesh) -> None:
+def _set_polygon_normals(mesh: MeshItem) -> None:
     mesh.polygon_normals = unit_normals(mesh.surface.vertex, mesh.polygons.triples)
 
 
-def _set_volumes(mesh: Mesh) -> None:
+def _set_volumes(mesh: MeshItem) -> None:
     """Bounding volumes of the faces, split at the centres of their circumcircles."""
     surface = mesh.surface
     corners = surface.vertex[surface.face]

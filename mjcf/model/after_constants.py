@@ -10,9 +10,10 @@ import numpy as np
 
 from dovetail.contracts.enums import BiasType, GainType, LengthRangeMode
 from dovetail.errors import PlanError
+from dovetail.mjcf.elements.actuator import ActuatorItem
+from dovetail.mjcf.elements.joint import JointItem
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.model.first_step import check_first_step
-from dovetail.mjcf.tree import Actuator, Joint
 
 Completion = Callable[[Any, Callable[[str], Callable[..., Any]]], None]
 """Completes a loaded Model, given a function that finds what fills a slot of loading."""
@@ -44,7 +45,7 @@ def afterwards(context: Context) -> tuple[Completion, ...]:
     )
 
 
-def set_springs(model: Any, joints: list[Joint]) -> None:
+def set_springs(model: Any, joints: list[JointItem]) -> None:
     """springdamper: stiffness and damping of a joint from a time constant and a ratio (mjCModel::AutoSpringDamper).
 
     The joint's inertia is the inverse of its mean inverse weight.
@@ -74,7 +75,7 @@ def set_length_ranges(model: Any, context: Context, filler: Callable[[str], Call
 
 
 @contextmanager
-def _told(actuator: Actuator) -> Iterator[None]:
+def _told(actuator: ActuatorItem) -> Iterator[None]:
     """Say with the actuator's place why its range cannot be found."""
     try:
         yield
