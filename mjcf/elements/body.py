@@ -16,6 +16,7 @@ from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.inertia import diagonalize
 from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.camera import CameraItem
@@ -134,7 +135,7 @@ def read_inertial(context: Context, node: Node, scope: Scope) -> None:
 
 def _diagonalized(node: Node) -> tuple[tuple[float, ...], tuple[float, ...]]:
     moments, quat = diagonalize(node.values["fullinertia"])
-    if moments[2] < rotation.EPS:
+    if moments[2] < EPS:
         raise node.error("fullinertia must have positive principal moments", "fullinertia")
     return moments, quat
 

@@ -23,6 +23,7 @@ from dovetail.mjcf.geometry.flex_topology import Ints, Reals
 from dovetail.mjcf.geometry.inertia import rotation_matrix
 from dovetail.mjcf.geometry.rotation import Pose, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.body import BodyItem
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 MAX_BODIES_AND_FLEXES = 65534
 """MuJoCo's limit: pairs of them are numbered by 16 bits each."""
-_FLAT = 1e-15
-"""mjMINVAL: a flex thinner than this, m, has no extent along that axis."""
 _TEXTURED_CORNERS = 3
 """How many corners of an element get texture coordinates if the file does not say which."""
 _BENDING_JOINTS = 3
@@ -300,7 +299,7 @@ def _fraction_of_box(flex: FlexItem, place: Reals, box: Reals) -> Reals:
     Along an axis in which the flex is flat it is ½; MuJoCo 3.4.0 divides by zero there.
     """
     half = box[3:] - flex.radius
-    flat = half <= _FLAT
+    flat = half <= MINVAL
     return np.where(flat, 0.5, (place - box[:3]) / np.where(flat, 1.0, 2 * half) + 0.5)
 
 

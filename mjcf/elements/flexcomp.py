@@ -26,16 +26,15 @@ from dovetail.mjcf.elements.items import overlay
 from dovetail.mjcf.elements.joint import JointItem
 from dovetail.mjcf.elements.plugins import PluginUser
 from dovetail.mjcf.geometry.flex_topology import Ints, Reals
-from dovetail.mjcf.geometry.rotation import EPS, ORIGIN, Pose, Vec, norm, scaled
+from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, norm, scaled
 from dovetail.mjcf.read.kinds import shorten
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import EPS, MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
     from dovetail.mjcf.model.defaults import DefaultClass
 
-_LEAST = 1e-15
-"""mjMINVAL: scale, mass and inertiabox must be larger."""
 MAX_POINTS = limits.FLEX_POINTS
 """Most points that a flexcomp may generate."""
 _FROM_FILE = ("mesh", "gmsh")
@@ -166,7 +165,7 @@ def _check(context: Context, comp: Flexcomp) -> None:
             f"spacing must be at least 2·radius + margin = {gap:g}, so that points keep apart", "spacing"
         )
     for name, values in (("scale", comp.scale), ("mass", (comp.mass,)), ("inertiabox", (comp.inertiabox,))):
-        if min(values) < _LEAST:
+        if min(values) < MINVAL:
             raise node.error(f"{name} must be positive", name)
     if flex.elastic2d in ("stretch", "both") and comp.equality:
         raise node.error(

@@ -19,8 +19,9 @@ from dovetail.mjcf.elements.poses import Scope, in_frame, read_posed
 from dovetail.mjcf.elements.shapes import ShapedItem, check_size, set_pose_and_size, shape_columns
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.fluid import fluid_coefficients
-from dovetail.mjcf.geometry.rotation import EPS, ORIGIN, Vec
+from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.body import BodyItem

@@ -15,8 +15,9 @@ import numpy as np
 from dovetail.mjcf.elements.columns import Columns, Pieces
 from dovetail.mjcf.elements.items import Item, overlay
 from dovetail.mjcf.geometry.images import ImageError, check_size, decode_png
-from dovetail.mjcf.geometry.rotation import EPS, Vec
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.geom import GeomItem

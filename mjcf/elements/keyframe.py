@@ -18,8 +18,9 @@ from dovetail.mjcf.elements.actuator import ActuatorItem, apply_actuator
 from dovetail.mjcf.elements.columns import column
 from dovetail.mjcf.elements.items import Item, overlay
 from dovetail.mjcf.elements.joint import JointItem
-from dovetail.mjcf.geometry.rotation import EPS, IDENTITY, MINVAL, Vec
+from dovetail.mjcf.geometry.rotation import IDENTITY, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import EPS, MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context

@@ -13,12 +13,11 @@ from dovetail.mjcf.elements.items import Item, overlay
 from dovetail.mjcf.geometry.mesh_surface import single_pairs, single_points, triples
 from dovetail.mjcf.geometry.rotation import Vec, normalized
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.constants import MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
 
-_SMALL = 1e-15
-"""mjMINVAL: a vertex needs more weight than this."""
 _HEADER = 16
 """Bytes of the four counts at the beginning of a .skn file."""
 _BONE = 72
@@ -234,7 +233,7 @@ def _normalise_weights(skin: SkinItem) -> None:
     total = np.zeros(len(skin.vertex), np.float32)
     for bone in skin.bones:
         np.add.at(total, bone.vertid, bone.vertweight)
-    light = np.flatnonzero(~(total > _SMALL))
+    light = np.flatnonzero(~(total > MINVAL))
     if len(light):
         raise skin.place.error(f"vertex {light[0]} has no weight; every vertex needs a bone that moves it")
     for bone in skin.bones:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
-from dovetail.plugins.triangle_areas import SMALL, surface_centroid
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import surface_centroid
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.mesh import MeshItem
@@ -38,11 +39,11 @@ def boxed(mesh: MeshItem, row: MeshInertiaRow) -> MeshInertiaRow:
 
     def integrate(vertices: np.ndarray, faces: np.ndarray) -> Inertia:
         area, _ = surface_centroid(vertices, faces)
-        if area < SMALL:
+        if area < MINVAL:
             _warn(mesh, "without area", "move its vertices apart")
             return _box(mesh, vertices)
         result = row(vertices, faces)
-        if result[0] >= SMALL or mesh.inertia == MeshInertia.SHELL:
+        if result[0] >= MINVAL or mesh.inertia == MeshInertia.SHELL:
             return result
         _warn(mesh, "without volume", 'write inertia="shell"')
         return _box(mesh, vertices)

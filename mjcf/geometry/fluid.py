@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.mjcf.geometry.rotation import EPS, Vec
+from dovetail.mjcf.geometry.rotation import Vec
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.geom import GeomItem

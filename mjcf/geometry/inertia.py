@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dovetail.mjcf.geometry.rotation import EPS, Vec, add, multiply, normalized, scaled, subtract
+from dovetail.mjcf.geometry.rotation import Vec, add, multiply, normalized, scaled, subtract
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.geom import GeomItem

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 
+from dovetail.plugins.shared.constants import EPS, MINVAL
+
 Vec = tuple[float, ...]
 """A short vector of model numbers; plain floats are quicker than arrays at this length."""
-EPS = 1e-14
-"""mjEPS: what is smaller counts as zero; of vectors it is the squared length that is compared."""
-MINVAL = 1e-15
-"""mjMINVAL: run-time functions take a shorter quaternion for none."""
 Pose = tuple[Vec, Vec]
 """Position and quaternion."""
 IDENTITY: Vec = (1.0, 0.0, 0.0, 0.0)

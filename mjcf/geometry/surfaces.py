@@ -17,8 +17,9 @@ from dovetail.mjcf.geometry.hull import Hull, HullError, convex_hull
 from dovetail.mjcf.geometry.inertia import diagonalize, rotation_matrix
 from dovetail.mjcf.geometry.octree import octree_fields
 from dovetail.mjcf.geometry.polygons import polygons, unit_normals
-from dovetail.mjcf.geometry.rotation import EPS, IDENTITY, ORIGIN, Vec, conjugate, normalized
-from dovetail.plugins.triangle_areas import SMALL, dots, surface_centroid, triangles
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, conjugate, normalized
+from dovetail.plugins.shared.constants import EPS, MINVAL
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, triangles
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.mesh import MeshItem
@@ -45,7 +46,7 @@ def process(mesh: MeshItem, row: MeshInertiaRow, *, own_faces: bool = False, nee
     mesh.polygons = polygons(surface.vertex, sides)
     _transform(mesh)
     area, _ = surface_centroid(surface.vertex, surface.face)
-    if area < SMALL and needs_area:
+    if area < MINVAL and needs_area:
         raise node.error("the surface has no area; move the vertices apart, or scale the mesh")
     _set_frame(mesh, row, surface.face if own_faces else sides)
     _set_polygon_normals(mesh)
@@ -59,7 +60,7 @@ def _check_orientation(mesh: MeshItem) -> None:
     """With exact inertia no two faces may run along an edge in the same direction."""
     vertex, face = mesh.surface.vertex, mesh.surface.face
     area, _, _ = triangles(vertex, face)
-    proper = face[area > np.sqrt(SMALL)].astype(np.int64)
+    proper = face[area > np.sqrt(MINVAL)].astype(np.int64)
     start = proper.reshape(-1)
     end = proper[:, [1, 2, 0]].reshape(-1)
     keys = np.sort(start * len(vertex) + end)
@@ -127,7 +128,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def _single_units(vectors: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Vectors of single precision by their length; those without one look along z."""
     result = np.tile(np.array([0, 0, 1], np.float32), (len(vectors), 1))
-    proper = length > SMALL
+    proper = length > MINVAL
     result[proper] = vectors[proper] / length[proper, None]
     return result
 
@@ -170,7 +171,7 @@ def _transform(mesh: MeshItem) -> None:
     square = normal[:, 0] ** 2 + normal[:, 1] ** 2 + normal[:, 2] ** 2
     surface.vertex, surface.normal = (
         vertex,
-        _single_units(normal, np.where(square > SMALL, np.sqrt(square), 0)),
+        _single_units(normal, np.where(square > MINVAL, np.sqrt(square), 0)),
     )
 
 
@@ -203,7 +204,7 @@ def _turned(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _check_measure(mesh: MeshItem) -> None:
-    if mesh.measure >= SMALL:
+    if mesh.measure >= MINVAL:
         return
     if mesh.inertia == MeshInertia.SHELL:
         raise mesh.place.error("the surface has no area; move the vertices apart, or scale the mesh")

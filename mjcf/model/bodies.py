@@ -16,11 +16,9 @@ from dovetail.mjcf.elements.poses import align, in_frame, resolve_quat
 from dovetail.mjcf.elements.site import compile_site
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.inertia import combine
-from dovetail.mjcf.geometry.rotation import EPS, ORIGIN, Vec
+from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.model.context import Context
-
-_MIN_MASS = 1e-15
-"""mjMINVAL: a moving body must have more mass and inertia than this."""
+from dovetail.plugins.shared.constants import EPS, MINVAL
 
 
 def compile_bodies(context: Context) -> None:
@@ -95,7 +93,7 @@ def _check_moving_masses(context: Context) -> None:
     """A body with joints needs mass, its own or that of bodies fixed to it (`CheckBodyMassInertia`)."""
     massive = set()
     for body in reversed(context.bodies[1:]):
-        if body.mass >= _MIN_MASS and all(moment >= _MIN_MASS for moment in body.inertia):
+        if body.mass >= MINVAL and all(moment >= MINVAL for moment in body.inertia):
             massive.add(body.id)
         if body.id in massive and not body.joints:
             massive.add(body.parentid)
@@ -112,7 +110,7 @@ def scale_total_mass(context: Context) -> None:
     if not wanted > 0:
         return
     total = sum(body.mass for body in context.bodies[1:])
-    factor = max(_MIN_MASS, wanted / max(_MIN_MASS, total))
+    factor = max(MINVAL, wanted / max(MINVAL, total))
     for body in context.bodies[1:]:
         body.mass *= factor
         body.inertia = rotation.scaled(body.inertia, factor)

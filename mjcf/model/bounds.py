@@ -14,17 +14,8 @@ from dovetail.contracts.enums import JointType, SameFrame
 from dovetail.mjcf.elements.poses import world_poses
 from dovetail.mjcf.elements.same_frames import body_sameframe, sameframe
 from dovetail.mjcf.geometry.inertia import rotation_matrix
-from dovetail.mjcf.geometry.rotation import (
-    EPS,
-    ORIGIN,
-    Pose,
-    Vec,
-    conjugate,
-    multiply,
-    point,
-    rotate,
-    rotate_any,
-)
+from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, conjugate, multiply, point, rotate, rotate_any
+from dovetail.plugins.shared.constants import EPS, MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.body import BodyItem
@@ -33,8 +24,6 @@ if TYPE_CHECKING:
 
 _SMALLEST = 1e-5
 """Least size of a body, m."""
-_MASSLESS = 1e-15
-"""mjMINVAL: a subtree with less mass than this, kg, has no centre of its own."""
 _CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=np.float64)
 
 
@@ -171,7 +160,7 @@ def _subtree_centres(bodies: list[BodyItem], poses: list[Pose]) -> np.ndarray:
     for body in reversed(bodies[1:]):
         masses[body.parentid] += masses[body.id]
         moments[body.parentid] += moments[body.id]
-    heavy = masses > _MASSLESS
+    heavy = masses > MINVAL
     centres[heavy] = moments[heavy] / masses[heavy, None]
     return centres
 

@@ -17,9 +17,8 @@ from dovetail.mjcf.geometry.inertia import combine
 from dovetail.mjcf.geometry.rotation import Pose, accumulate, add, normalized, point, rotate
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.read.source import Node, walk
+from dovetail.plugins.shared.constants import MINVAL
 
-_MIN_MASS = 1e-15
-"""mjMINVAL: a lighter body adds nothing to its parent."""
 _TREE = ("body", "joint", "geom", "site", "camera", "light")
 
 
@@ -46,7 +45,7 @@ def _named_bodies(root: Node) -> set[str]:
 
 
 def _fuse(body: BodyItem, parent: BodyItem, children: list[BodyItem]) -> None:
-    if parent.parent is not None and body.mass >= _MIN_MASS:
+    if parent.parent is not None and body.mass >= MINVAL:
         _add_inertia(parent, body)
     pose = (body.pos, body.quat)
     for child in children:

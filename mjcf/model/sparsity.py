@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dovetail.contracts.enums import JointType, SameFrame, SleepPolicy
 from dovetail.mjcf.elements.body import BodyItem
 from dovetail.mjcf.elements.same_frames import _same, body_sameframe
-from dovetail.mjcf.geometry.rotation import EPS
+from dovetail.plugins.shared.constants import EPS
 
 Ints = NDArray[np.int32]
 

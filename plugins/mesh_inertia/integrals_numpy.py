@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.plugins.triangle_areas import SMALL, dots, surface_centroid, total, triangles
+from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, total, triangles
 
 _SHELL, _SOLID = 12, 20
 """Divisors of the second moments of a triangle and of a pyramid."""
@@ -27,7 +28,7 @@ def _solid(vertices: Array, faces: Array, sign: Callable[[Array], Array]) -> Res
     volume = sign(dots(centre - apex, normal) * area / 3)
     whole = float(total(volume))
     moment = total(volume[:, None] * (centre * 3.0 / 4.0 + apex / 4.0))
-    if whole < SMALL:
+    if whole < MINVAL:
         return whole, moment, np.zeros((3, 3))
     centre_of_mass = moment / whole
     centred = vertices - centre_of_mass
@@ -82,7 +83,7 @@ def shell(vertices: Array, faces: Array) -> Result:
     """
     area, apex = surface_centroid(vertices, faces)
     each, _, centre = triangles(vertices, faces)
-    if area < SMALL:
+    if area < MINVAL:
         return area, apex, np.zeros((3, 3))
     centre_of_mass = total(each[:, None] * (centre * 3.0 / 4.0 + apex / 4.0)) / area
     centred = vertices - centre_of_mass

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from dovetail import mjcf
-from dovetail.compile_choice import Loading
 from dovetail.config import Config
+from dovetail.planning.loading_selection import Loading
 
 
 @cache

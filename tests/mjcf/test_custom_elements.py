@@ -10,7 +10,7 @@ import dovetail
 from dovetail.config import Config
 from dovetail.errors import MJCFError, PluginError
 from dovetail.mjcf.elements.custom import NumericItem
-from dovetail.planner import compile_plan
+from dovetail.planning.planner import compile_plan
 from dovetail.plugin import Implementation, model_field
 from dovetail.registry import default_registry
 

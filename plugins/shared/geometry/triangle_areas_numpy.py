@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.fields import Array
-
-SMALL = 1e-15
-"""mjMINVAL: areas and volumes below this count as zero."""
+from dovetail.plugins.shared.constants import MINVAL
 
 
 def triangles(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
@@ -15,7 +13,7 @@ def triangles(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normal = _cross(b - a, c - a)
     length = np.sqrt(dots(normal, normal))
-    proper = length >= SMALL
+    proper = length >= MINVAL
     np.divide(normal, length[:, None], out=normal, where=proper[:, None])
     return np.where(proper, 0.5 * length, 0.0), normal, (a + b + c) / 3
 
@@ -45,4 +43,4 @@ def surface_centroid(vertices: Array, faces: Array) -> tuple[float, Array]:
     area, _, centre = triangles(vertices, faces)
     whole = float(total(area))
     moment = total(area[:, None] * centre)
-    return whole, moment / whole if whole >= SMALL else moment
+    return whole, moment / whole if whole >= MINVAL else moment
