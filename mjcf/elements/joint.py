@@ -14,6 +14,7 @@ from dovetail.mjcf.elements.poses import FramePose, Scope
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.quaternions_numpy import quat_rotate
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.body import BodyItem
@@ -155,7 +156,7 @@ def _set_frame(joint: JointItem) -> None:
     if joint.type in (JointType.FREE, JointType.BALL):
         joint.axis = (0.0, 0.0, 1.0)
     elif joint.frame:
-        joint.axis = rotation.rotate_any(joint.frame.quat, joint.axis)
+        joint.axis = quat_rotate(joint.frame.quat, joint.axis)
     if rotation.too_short(joint.axis):
         raise joint.place.error("the axis has no direction; give it a length", "axis")
     joint.axis = rotation.normalized(joint.axis)

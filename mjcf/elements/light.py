@@ -13,6 +13,7 @@ from dovetail.mjcf.elements.poses import FramePose, Scope
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.quaternions_numpy import quat_rotate
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
@@ -89,7 +90,7 @@ def compile_light(light: LightItem, back: rotation.Pose | None) -> None:
     frame = (light.frame.pos, light.frame.quat) if light.frame else None
     for pose in (frame, back):
         if pose:
-            light.pos, light.dir = rotation.point(pose, light.pos), rotation.rotate_any(pose[1], light.dir)
+            light.pos, light.dir = rotation.point(pose, light.pos), quat_rotate(pose[1], light.dir)
     if rotation.too_short(light.dir):
         raise light.place.error("the direction has no length; write e.g. 0 0 -1", "dir")
     light.dir = rotation.normalized(light.dir)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dovetail.mjcf.geometry.rotation import Vec, add, multiply, normalized, scaled, subtract
+from dovetail.mjcf.geometry.rotation import Vec, add, normalized, scaled, subtract
 from dovetail.plugins.shared.constants import EPS
+from dovetail.plugins.shared.quaternions_numpy import quat_multiply
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.geom import GeomItem
@@ -74,7 +75,7 @@ def diagonalize(tensor: Symmetric) -> tuple[Vec, Vec]:
         turn = _jacobi_turn(rotated)
         if turn is None:
             break
-        quat = normalized(multiply(quat, turn))
+        quat = normalized(quat_multiply(quat, turn))
     return _descending([rotated[0][0], rotated[1][1], rotated[2][2]], quat)
 
 
@@ -103,7 +104,7 @@ def _descending(moments: list[float], quat: Vec) -> tuple[Vec, Vec]:
             moments[first], moments[first + 1] = moments[first + 1], moments[first]
             quarter = [_QUARTER, 0.0, 0.0, 0.0]
             quarter[(first + 2) % 3 + 1] = _QUARTER
-            quat = normalized(multiply(quat, tuple(quarter)))
+            quat = normalized(quat_multiply(quat, tuple(quarter)))
     return tuple(moments), quat
 
 

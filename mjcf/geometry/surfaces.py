@@ -17,9 +17,10 @@ from dovetail.mjcf.geometry.hull import Hull, HullError, convex_hull
 from dovetail.mjcf.geometry.inertia import diagonalize, rotation_matrix
 from dovetail.mjcf.geometry.octree import octree_fields
 from dovetail.mjcf.geometry.polygons import polygons, unit_normals
-from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, conjugate, normalized
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, normalized
 from dovetail.plugins.shared.constants import EPS, MINVAL
 from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, triangles
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.mesh import MeshItem
@@ -190,7 +191,7 @@ def _set_frame(mesh: MeshItem, row: MeshInertiaRow, sides: np.ndarray) -> None:
     if mesh.plugin >= 0:
         # the plugin's distances are in the frame of its shape, so the mesh stays there, whatever its inertia
         mesh.pos, mesh.quat, centre = ORIGIN, IDENTITY, np.zeros(3)
-    turn = np.array(rotation_matrix(conjugate(mesh.quat)))
+    turn = np.array(rotation_matrix(quat_conjugate(mesh.quat)))
     surface.vertex = _turned(surface.vertex - centre, turn)
     surface.normal = _turned(surface.normal.astype(np.float64), turn).astype(np.float32)
     mesh.low = tuple(surface.vertex.min(axis=0).tolist())

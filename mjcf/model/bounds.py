@@ -14,8 +14,9 @@ from dovetail.contracts.enums import JointType, SameFrame
 from dovetail.mjcf.elements.poses import world_poses
 from dovetail.mjcf.elements.same_frames import body_sameframe, sameframe
 from dovetail.mjcf.geometry.inertia import rotation_matrix
-from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, conjugate, multiply, point, rotate, rotate_any
+from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, point, rotate
 from dovetail.plugins.shared.constants import EPS, MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply, quat_rotate
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.body import BodyItem
@@ -54,7 +55,7 @@ def _in_inertial_frame(
 ) -> tuple[list[GeomItem], np.ndarray, np.ndarray]:
     """Geoms with their centres (n,3) and the corners of their boxes (n,8,3) in the body's inertial frame."""
     assert body.ipos is not None
-    back, origin = conjugate(body.iquat), np.array(body.ipos)
+    back, origin = quat_conjugate(body.iquat), np.array(body.ipos)
     centres = np.array([_turned(back, np.array(geom.pos) - origin) for geom in geoms])
     corners = []
     for geom in geoms:
@@ -66,7 +67,7 @@ def _in_inertial_frame(
 def _turned(quat: Vec, points: np.ndarray) -> np.ndarray:
     """Points (…,3) turned as `rotate_any` turns one."""
     coordinates: Any = (points[..., 0], points[..., 1], points[..., 2])
-    turned: Any = rotate_any(quat, coordinates)
+    turned: Any = quat_rotate(quat, coordinates)
     return np.stack(turned, axis=-1)
 
 
@@ -145,7 +146,7 @@ def reference_looks(context: Context) -> dict[str, Any]:
         own = np.array([poses[i.bodyid][0] for i in items]).reshape(-1, 3)
         fields[f"{prefix}_pos0"] = places - own
         fields[f"{prefix}_poscom0"] = places - subtrees[followed]
-    turned = [rotation_matrix(multiply(poses[c.bodyid][1], c.quat)) for c in context.objects["camera"]]
+    turned = [rotation_matrix(quat_multiply(poses[c.bodyid][1], c.quat)) for c in context.objects["camera"]]
     fields["cam_mat0"] = np.array(turned, np.float64).reshape(-1, 9)
     directions = [rotate(poses[light.bodyid][1], light.dir) for light in context.objects["light"]]
     fields["light_dir0"] = np.array(directions, np.float64).reshape(-1, 3)
