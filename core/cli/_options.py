@@ -87,7 +87,7 @@ def selection_options(function: F) -> F:
         choices = {keyword: arguments.pop(keyword) or None for keyword in SIMULATION_OPTIONS}
         return function(choices=choices, **arguments)
 
-    for option in reversed(SIMULATION_OPTIONS.values()):
+    for option in reversed([*SIMULATION_OPTIONS.values()]):
         gathered = option(gathered)
     result: Any = gathered
     return result
