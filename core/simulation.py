@@ -30,7 +30,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import PerWorldError
 from dovetail.loading import MODELS, builtin_models, finalizer, load, loads, set_constants
-from dovetail.planning.loading_selection import for_loading, for_running, without_loading
+from dovetail.planning.loading_selection import for_loading, for_running, over_configuration
 from dovetail.planning.per_world import PerWorld, WorldModel, set_world_constants
 from dovetail.planning.plan import Plan
 from dovetail.planning.planner import compile_plan
@@ -61,14 +61,10 @@ def plan_for(model: Model, data: Data) -> Plan:
     for plan in plans:
         if plan.is_current and plan.fits(data):
             return plan
-    said = Config.of_call(precision=data.precision, lanes=data.arena.lanes)
     # Fields of implementations' own come with the implementations that the plan chooses.
-    kept = Config.of_call(keep=tuple(name for name, _ in data.fields() if name not in data.extra))
-    plans.append(
-        compile_plan(
-            model, Config.merge([said, kept, without_loading(Config.discover())]), nworld=data.nworld
-        )
-    )
+    kept = tuple(name for name, _ in data.fields() if name not in data.extra)
+    call = Config.of_call(precision=data.precision, lanes=data.arena.lanes, keep=kept)
+    plans.append(compile_plan(model, over_configuration(call), nworld=data.nworld))
     return plans[-1]
 
 
@@ -124,10 +120,10 @@ class Simulation:
         running = for_running(stages, loaded=isinstance(model, Model))
         loading = for_loading(stages)
         self.model = model if isinstance(model, Model) else load(model, stages=loading, config=config)
-        self._finish = {slot: wish for slot, wish in loading.items() if slot == "finalize_model"}
-        own = {slot: wish for slot, wish in running.items() if callable(wish)}
+        self._finish = {slot: choice for slot, choice in loading.items() if slot == "finalize_model"}
+        own = {slot: function for slot, function in running.items() if callable(function)}
         self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
-        said = Config.of_call(
+        call = Config.of_call(
             {**running, **names},
             backend=backend,
             precision=precision,
@@ -139,7 +135,7 @@ class Simulation:
             on_nan=on_nan,
             plugins=plugins,
         )
-        self._config = Config.merge([said, without_loading(Config.discover() if config is None else config)])
+        self._config = over_configuration(call, config)
         self._wrap = checked_wrappers(wrap)
         self._missing = choice("missing", missing, ON_MISSING)
         self.nworld = (

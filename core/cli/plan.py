@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import (
-    Said,
+    Choices,
     asset_root_option,
     cli_command,
     load_model,
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @model_argument
 @asset_root_option
 @selection_options
-def plan(model: str, said: Said, asset_root: str | None, as_json: bool) -> int:
+def plan(model: str, choices: Choices, asset_root: str | None, as_json: bool) -> int:
     """Show which implementation would run for each stage, and why.
 
     Nothing is simulated or compiled to machine code. The exit code is 1 if a stage is missing.
     """
-    made = make_plan(load_model(model, said, asset_root=asset_root), said)
+    made = make_plan(load_model(model, choices, asset_root=asset_root), choices)
     report = describe(made)
     if as_json:
         emit(report)
@@ -143,7 +143,7 @@ def show(report: dict[str, Any]) -> None:
 
 
 def _slot_notes(line: Any) -> str:
-    said = [f"fell back: {line.fallback}"] if line.fallback else []
-    said += [f"wrapped by {', '.join(line.wrapped_by)}"] if line.wrapped_by else []
-    said += [f"from {line.provider}"] if line.provider != "dovetail" else []
-    return "; ".join(said)
+    remarks = [f"fell back: {line.fallback}"] if line.fallback else []
+    remarks += [f"wrapped by {', '.join(line.wrapped_by)}"] if line.wrapped_by else []
+    remarks += [f"from {line.provider}"] if line.provider != "dovetail" else []
+    return "; ".join(remarks)

@@ -267,6 +267,12 @@ def without_loading(config: Config, registry: Registry | None = None) -> Config:
     return attrs.evolve(config, requests={_slot(known, slot): requests for slot, requests in kept.items()})
 
 
+def over_configuration(call: Config, config: Config | None = None) -> Config:
+    """What a call asks for, and behind it a configuration (else files and environment) without its part for
+    loading."""
+    return Config.merge([call, without_loading(Config.discover() if config is None else config)])
+
+
 def _refuse_running(slot: str) -> None:
     """A call that loads has no use for stages of running."""
     check_stage(slot, BY_CALL)
