@@ -62,9 +62,9 @@ RESERVE = '''\
 # ---- attributes
 
 
-def meaning(spec: FieldSpec) -> str:
+def meaning(spec: FieldSpec, before: str = "") -> str:
     """What hovering over a field shows: its sentence, then shape, type, unit and who writes it."""
-    shape = f"Shape ({', '.join(map(str, spec.shape))})" if spec.shape else "Scalar"
+    shape = f"{before or 'Shape'} ({', '.join(map(str, spec.shape))})" if spec.shape else "Scalar"
     dtype = "float64 or float32" if spec.dtype == REAL else spec.dtype
     facts = [f"{shape}, {dtype}", *([f"unit {spec.unit}"] if spec.unit not in ("", "1") else [])]
     writer = f" Written by {spec.writer}." if spec.writer else ""
@@ -179,10 +179,10 @@ def objects(owner: str, specs: Mapping[str, FieldSpec]) -> Iterator[str]:
         body = "".join(
             attribute(
                 name,
-                "ArrayField" if len(spec.shape) > slots else "Number",
-                f"Of {spec.name}: {meaning(spec)}",
+                "ArrayField" if len(spec.shape) > axes else "Number",
+                meaning(spec, f"From {spec.name}, of shape"),
             )
-            for name, (spec, slots) in attributes_of(kind, specs).items()
+            for name, (spec, axes) in attributes_of(kind, specs).items()
         )
         doc = docstring(f"The {owner} fields of one {kind}.", 4)
         yield "\n".join(filter(None, (f"class {cls}(Named):\n{doc}", body)))

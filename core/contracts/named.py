@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Kind:
+class ObjectKind:
     """A kind of named object: the size that counts it and the prefixes its fields carry."""
 
     size: str
     prefixes: tuple[str, ...]
 
 
-KINDS: Mapping[str, Kind] = {
-    "body": Kind("nbody", ("body_", "")),
-    "joint": Kind("njnt", ("jnt_", "")),
-    "geom": Kind("ngeom", ("geom_", "")),
-    "site": Kind("nsite", ("site_", "")),
-    "camera": Kind("ncam", ("cam_", "")),
-    "light": Kind("nlight", ("light_", "")),
-    "flex": Kind("nflex", ("flex_",)),
-    "mesh": Kind("nmesh", ("mesh_",)),
-    "skin": Kind("nskin", ("skin_",)),
-    "hfield": Kind("nhfield", ("hfield_",)),
-    "texture": Kind("ntex", ("tex_",)),
-    "material": Kind("nmat", ("mat_",)),
-    "pair": Kind("npair", ("pair_",)),
-    "exclude": Kind("nexclude", ("exclude_",)),
-    "equality": Kind("neq", ("eq_",)),
-    "tendon": Kind("ntendon", ("tendon_", "ten_")),
-    "actuator": Kind("nu", ("actuator_", "")),
-    "sensor": Kind("nsensor", ("sensor_",)),
-    "numeric": Kind("nnumeric", ("numeric_",)),
-    "text": Kind("ntext", ("text_",)),
-    "tuple": Kind("ntuple", ("tuple_",)),
-    "key": Kind("nkey", ("key_",)),
-    "plugin": Kind("nplugin", ("plugin_",)),
+KINDS: Mapping[str, ObjectKind] = {
+    "body": ObjectKind("nbody", ("body_", "")),
+    "joint": ObjectKind("njnt", ("jnt_", "")),
+    "geom": ObjectKind("ngeom", ("geom_", "")),
+    "site": ObjectKind("nsite", ("site_", "")),
+    "camera": ObjectKind("ncam", ("cam_", "")),
+    "light": ObjectKind("nlight", ("light_", "")),
+    "flex": ObjectKind("nflex", ("flex_",)),
+    "mesh": ObjectKind("nmesh", ("mesh_",)),
+    "skin": ObjectKind("nskin", ("skin_",)),
+    "hfield": ObjectKind("nhfield", ("hfield_",)),
+    "texture": ObjectKind("ntex", ("tex_",)),
+    "material": ObjectKind("nmat", ("mat_",)),
+    "pair": ObjectKind("npair", ("pair_",)),
+    "exclude": ObjectKind("nexclude", ("exclude_",)),
+    "equality": ObjectKind("neq", ("eq_",)),
+    "tendon": ObjectKind("ntendon", ("tendon_", "ten_")),
+    "actuator": ObjectKind("nu", ("actuator_", "")),
+    "sensor": ObjectKind("nsensor", ("sensor_",)),
+    "numeric": ObjectKind("nnumeric", ("numeric_",)),
+    "text": ObjectKind("ntext", ("text_",)),
+    "tuple": ObjectKind("ntuple", ("tuple_",)),
+    "key": ObjectKind("nkey", ("key_",)),
+    "plugin": ObjectKind("nplugin", ("plugin_",)),
 }
 
 _JOINT_WIDTHS = {"nq": (7, 4, 1, 1), "nv": (6, 3, 1, 1)}

@@ -4057,594 +4057,605 @@ class ModelBody(Named):
     """The Model fields of one body."""
 
     parentid: Number = ...
-    """Of body_parentid: Parent body; the world is its own parent. Shape (nbody), int32."""
+    """Parent body; the world is its own parent. From body_parentid, of shape (nbody), int32."""
     rootid: Number = ...
-    """Of body_rootid: Ancestor (or the body itself) that is a direct child of the world. Shape (nbody),
+    """Ancestor (or the body itself) that is a direct child of the world. From body_rootid, of shape (nbody),
     int32."""
     weldid: Number = ...
-    """Of body_weldid: Topmost body this one is rigidly attached to, or itself; 0: fixed to the world. Shape
-    (nbody), int32."""
+    """Topmost body this one is rigidly attached to, or itself; 0: fixed to the world. From body_weldid, of
+    shape (nbody), int32."""
     mocapid: Number = ...
-    """Of body_mocapid: Row of mocap_pos and mocap_quat that drives the body; -1: not a mocap body. Shape
+    """Row of mocap_pos and mocap_quat that drives the body; -1: not a mocap body. From body_mocapid, of shape
     (nbody), int32."""
     jntnum: Number = ...
-    """Of body_jntnum: Number of joints of the body. Shape (nbody), int32."""
+    """Number of joints of the body. From body_jntnum, of shape (nbody), int32."""
     jntadr: Number = ...
-    """Of body_jntadr: First joint of the body; -1: none. Shape (nbody), int32."""
+    """First joint of the body; -1: none. From body_jntadr, of shape (nbody), int32."""
     dofnum: Number = ...
-    """Of body_dofnum: Number of dofs of the body. Shape (nbody), int32."""
+    """Number of dofs of the body. From body_dofnum, of shape (nbody), int32."""
     dofadr: Number = ...
-    """Of body_dofadr: First dof of the body; -1: none. Shape (nbody), int32."""
+    """First dof of the body; -1: none. From body_dofadr, of shape (nbody), int32."""
     treeid: Number = ...
-    """Of body_treeid: Kinematic tree of the body; -1: it cannot move. Shape (nbody), int32."""
+    """Kinematic tree of the body; -1: it cannot move. From body_treeid, of shape (nbody), int32."""
     geomnum: Number = ...
-    """Of body_geomnum: Number of geoms of the body. Shape (nbody), int32."""
+    """Number of geoms of the body. From body_geomnum, of shape (nbody), int32."""
     geomadr: Number = ...
-    """Of body_geomadr: First geom of the body; -1: none. Shape (nbody), int32."""
+    """First geom of the body; -1: none. From body_geomadr, of shape (nbody), int32."""
     simple: Number = ...
-    """Of body_simple: Whether the body's part of the mass matrix is diagonal: 0 no, 1 yes, 2 yes and only
-    slides. Shape (nbody), uint8."""
+    """Whether the body's part of the mass matrix is diagonal: 0 no, 1 yes, 2 yes and only slides. From
+    body_simple, of shape (nbody), uint8."""
     sameframe: Number = ...
-    """Of body_sameframe: How the inertial frame coincides with the body frame (enums.SameFrame). Shape
+    """How the inertial frame coincides with the body frame (enums.SameFrame). From body_sameframe, of shape
     (nbody), uint8."""
     pos: ArrayField = ...
-    """Of body_pos: Origin of the body frame in the parent's frame, before its joints move it. Shape (nbody,
-    3), float64, unit m."""
+    """Origin of the body frame in the parent's frame, before its joints move it. From body_pos, of shape
+    (nbody, 3), float64, unit m."""
     quat: ArrayField = ...
-    """Of body_quat: Orientation of the body frame in the parent's frame (w, x, y, z), before its joints move
-    it. Shape (nbody, 4), float64."""
+    """Orientation of the body frame in the parent's frame (w, x, y, z), before its joints move it. From
+    body_quat, of shape (nbody, 4), float64."""
     ipos: ArrayField = ...
-    """Of body_ipos: Centre of mass in the body frame. Shape (nbody, 3), float64, unit m."""
+    """Centre of mass in the body frame. From body_ipos, of shape (nbody, 3), float64, unit m."""
     iquat: ArrayField = ...
-    """Of body_iquat: Principal axes of inertia in the body frame, as a quaternion (w, x, y, z). Shape (nbody,
-    4), float64."""
+    """Principal axes of inertia in the body frame, as a quaternion (w, x, y, z). From body_iquat, of shape
+    (nbody, 4), float64."""
     mass: Number = ...
-    """Of body_mass: Mass of the body alone. Shape (nbody), float64, unit kg."""
+    """Mass of the body alone. From body_mass, of shape (nbody), float64, unit kg."""
     subtreemass: Number = ...
-    """Of body_subtreemass: Mass of the body and all its descendants. Shape (nbody), float64, unit kg."""
+    """Mass of the body and all its descendants. From body_subtreemass, of shape (nbody), float64, unit kg."""
     inertia: ArrayField = ...
-    """Of body_inertia: Principal moments of inertia about the centre of mass, along body_iquat's axes. Shape
-    (nbody, 3), float64, unit kg m^2."""
+    """Principal moments of inertia about the centre of mass, along body_iquat's axes. From body_inertia, of
+    shape (nbody, 3), float64, unit kg m^2."""
     invweight0: ArrayField = ...
-    """Of body_invweight0: Mean inverse inertia at qpos0: translational [1/kg], rotational [1/(kg m^2)]. Shape
-    (nbody, 2), float64."""
+    """Mean inverse inertia at qpos0: translational [1/kg], rotational [1/(kg m^2)]. From body_invweight0, of
+    shape (nbody, 2), float64."""
     gravcomp: Number = ...
-    """Of body_gravcomp: Share of the body's weight that gravity compensation carries; 1 cancels gravity.
-    Shape (nbody), float64."""
+    """Share of the body's weight that gravity compensation carries; 1 cancels gravity. From body_gravcomp, of
+    shape (nbody), float64."""
     margin: Number = ...
-    """Of body_margin: Largest contact margin among the body's geoms. Shape (nbody), float64, unit m."""
+    """Largest contact margin among the body's geoms. From body_margin, of shape (nbody), float64, unit m."""
     user: ArrayField = ...
-    """Of body_user: User numbers of the body. Shape (nbody, nuser_body), float64."""
+    """User numbers of the body. From body_user, of shape (nbody, nuser_body), float64."""
     plugin: Number = ...
-    """Of body_plugin: Engine plugin instance of the body; -1: none. Shape (nbody), int32."""
+    """Engine plugin instance of the body; -1: none. From body_plugin, of shape (nbody), int32."""
     contype: Number = ...
-    """Of body_contype: Contact type bits of all the body's geoms together. Shape (nbody), int32."""
+    """Contact type bits of all the body's geoms together. From body_contype, of shape (nbody), int32."""
     conaffinity: Number = ...
-    """Of body_conaffinity: Contact affinity bits of all the body's geoms together. Shape (nbody), int32."""
-    bvhadr: Number = ...
-    """Of body_bvhadr: Root of the body's bounding volume tree, an index into bvh_*; -1: none. Shape (nbody),
+    """Contact affinity bits of all the body's geoms together. From body_conaffinity, of shape (nbody),
     int32."""
+    bvhadr: Number = ...
+    """Root of the body's bounding volume tree, an index into bvh_*; -1: none. From body_bvhadr, of shape
+    (nbody), int32."""
     bvhnum: Number = ...
-    """Of body_bvhnum: Number of bounding volumes in the body's tree. Shape (nbody), int32."""
+    """Number of bounding volumes in the body's tree. From body_bvhnum, of shape (nbody), int32."""
     name_bodyadr: Number = ...
-    """Of name_bodyadr: Where each body's name begins in names. Shape (nbody), int32."""
+    """Where each body's name begins in names. From name_bodyadr, of shape (nbody), int32."""
     B_rownnz: Number = ...
-    """Of B_rownnz: Number of dofs that move each body. Shape (nbody), int32."""
+    """Number of dofs that move each body. From B_rownnz, of shape (nbody), int32."""
     B_rowadr: Number = ...
-    """Of B_rowadr: Where each body's dofs begin in B_colind. Shape (nbody), int32."""
+    """Where each body's dofs begin in B_colind. From B_rowadr, of shape (nbody), int32."""
 
 class ModelJoint(Named):
     """The Model fields of one joint."""
 
     type: Number = ...
-    """Of jnt_type: Joint type (enums.JointType). Shape (njnt), int32."""
+    """Joint type (enums.JointType). From jnt_type, of shape (njnt), int32."""
     qposadr: Number = ...
-    """Of jnt_qposadr: Index in qpos of the joint's first number. Shape (njnt), int32."""
+    """Index in qpos of the joint's first number. From jnt_qposadr, of shape (njnt), int32."""
     dofadr: Number = ...
-    """Of jnt_dofadr: Index in qvel of the joint's first degree of freedom. Shape (njnt), int32."""
+    """Index in qvel of the joint's first degree of freedom. From jnt_dofadr, of shape (njnt), int32."""
     bodyid: Number = ...
-    """Of jnt_bodyid: Body the joint moves. Shape (njnt), int32."""
+    """Body the joint moves. From jnt_bodyid, of shape (njnt), int32."""
     group: Number = ...
-    """Of jnt_group: Visibility group of the joint. Shape (njnt), int32."""
+    """Visibility group of the joint. From jnt_group, of shape (njnt), int32."""
     limited: Number = ...
-    """Of jnt_limited: Whether jnt_range is enforced. Shape (njnt), uint8."""
+    """Whether jnt_range is enforced. From jnt_limited, of shape (njnt), uint8."""
     actfrclimited: Number = ...
-    """Of jnt_actfrclimited: Whether jnt_actfrcrange clamps the joint's total actuator force. Shape (njnt),
-    uint8."""
+    """Whether jnt_actfrcrange clamps the joint's total actuator force. From jnt_actfrclimited, of shape
+    (njnt), uint8."""
     actgravcomp: Number = ...
-    """Of jnt_actgravcomp: Whether gravity compensation counts as actuator force (1) or passive force (0).
-    Shape (njnt), uint8."""
+    """Whether gravity compensation counts as actuator force (1) or passive force (0). From jnt_actgravcomp,
+    of shape (njnt), uint8."""
     solref: ArrayField = ...
-    """Of jnt_solref: Solver reference of the limit: time constant, damping ratio; or −stiffness, −damping.
-    Shape (njnt, 2), float64."""
+    """Solver reference of the limit: time constant, damping ratio; or −stiffness, −damping. From jnt_solref,
+    of shape (njnt, 2), float64."""
     solimp: ArrayField = ...
-    """Of jnt_solimp: Solver impedance of the joint limit: d0, dwidth, width, midpoint, power. Shape (njnt,
-    5), float64."""
+    """Solver impedance of the joint limit: d0, dwidth, width, midpoint, power. From jnt_solimp, of shape
+    (njnt, 5), float64."""
     pos: ArrayField = ...
-    """Of jnt_pos: Anchor in the frame of the joint's body. Shape (njnt, 3), float64, unit m."""
+    """Anchor in the frame of the joint's body. From jnt_pos, of shape (njnt, 3), float64, unit m."""
     axis: ArrayField = ...
-    """Of jnt_axis: Unit axis of a hinge or slide in the frame of the joint's body. Shape (njnt, 3),
+    """Unit axis of a hinge or slide in the frame of the joint's body. From jnt_axis, of shape (njnt, 3),
     float64."""
     stiffness: Number = ...
-    """Of jnt_stiffness: Stiffness of the joint spring. Shape (njnt), float64, unit N m/rad or N/m."""
+    """Stiffness of the joint spring. From jnt_stiffness, of shape (njnt), float64, unit N m/rad or N/m."""
     range: ArrayField = ...
-    """Of jnt_range: Lower and upper limit; a ball joint uses the upper as its largest angle. Shape (njnt, 2),
-    float64, unit m or rad."""
+    """Lower and upper limit; a ball joint uses the upper as its largest angle. From jnt_range, of shape
+    (njnt, 2), float64, unit m or rad."""
     actfrcrange: ArrayField = ...
-    """Of jnt_actfrcrange: Smallest and largest total actuator force on the joint. Shape (njnt, 2), float64,
-    unit N or N m."""
+    """Smallest and largest total actuator force on the joint. From jnt_actfrcrange, of shape (njnt, 2),
+    float64, unit N or N m."""
     margin: Number = ...
-    """Of jnt_margin: The limit becomes a constraint when closer than this. Shape (njnt), float64, unit m or
-    rad."""
+    """The limit becomes a constraint when closer than this. From jnt_margin, of shape (njnt), float64, unit m
+    or rad."""
     user: ArrayField = ...
-    """Of jnt_user: User numbers of the joint. Shape (njnt, nuser_jnt), float64."""
+    """User numbers of the joint. From jnt_user, of shape (njnt, nuser_jnt), float64."""
     name_jntadr: Number = ...
-    """Of name_jntadr: Where each joint's name begins in names. Shape (njnt), int32."""
+    """Where each joint's name begins in names. From name_jntadr, of shape (njnt), int32."""
     qpos0: ArrayField = ...
-    """Of qpos0: Joint positions of the model as written; reset starts here. Shape (nq), float64, unit m or
-    rad."""
+    """Joint positions of the model as written; reset starts here. From qpos0, of shape (nq), float64, unit m
+    or rad."""
     qpos_spring: ArrayField = ...
-    """Of qpos_spring: Joint positions at which joint springs rest. Shape (nq), float64, unit m or rad."""
+    """Joint positions at which joint springs rest. From qpos_spring, of shape (nq), float64, unit m or
+    rad."""
     dof_bodyid: ArrayField = ...
-    """Of dof_bodyid: Body the dof moves. Shape (nv), int32."""
+    """Body the dof moves. From dof_bodyid, of shape (nv), int32."""
     dof_jntid: ArrayField = ...
-    """Of dof_jntid: Joint the dof belongs to. Shape (nv), int32."""
+    """Joint the dof belongs to. From dof_jntid, of shape (nv), int32."""
     dof_parentid: ArrayField = ...
-    """Of dof_parentid: Previous dof on the way to the root: same joint, same body or an ancestor; -1: none.
-    Shape (nv), int32."""
+    """Previous dof on the way to the root: same joint, same body or an ancestor; -1: none. From dof_parentid,
+    of shape (nv), int32."""
     dof_treeid: ArrayField = ...
-    """Of dof_treeid: Kinematic tree of the dof. Shape (nv), int32."""
+    """Kinematic tree of the dof. From dof_treeid, of shape (nv), int32."""
     dof_Madr: ArrayField = ...
-    """Of dof_Madr: Index in qM of the dof's diagonal entry; its ancestors' entries follow. Shape (nv),
+    """Index in qM of the dof's diagonal entry; its ancestors' entries follow. From dof_Madr, of shape (nv),
     int32."""
     dof_simplenum: ArrayField = ...
-    """Of dof_simplenum: How many dofs from this one on are simple (their mass matrix is diagonal). Shape
+    """How many dofs from this one on are simple (their mass matrix is diagonal). From dof_simplenum, of shape
     (nv), int32."""
     dof_solref: ArrayField = ...
-    """Of dof_solref: Solver reference of the dof's friction loss. Shape (nv, 2), float64."""
+    """Solver reference of the dof's friction loss. From dof_solref, of shape (nv, 2), float64."""
     dof_solimp: ArrayField = ...
-    """Of dof_solimp: Solver impedance of the dof's friction loss. Shape (nv, 5), float64."""
+    """Solver impedance of the dof's friction loss. From dof_solimp, of shape (nv, 5), float64."""
     dof_frictionloss: ArrayField = ...
-    """Of dof_frictionloss: Dry friction of the dof. Shape (nv), float64, unit N or N m."""
+    """Dry friction of the dof. From dof_frictionloss, of shape (nv), float64, unit N or N m."""
     dof_armature: ArrayField = ...
-    """Of dof_armature: Inertia added to the mass matrix diagonal, such as a geared rotor's. Shape (nv),
+    """Inertia added to the mass matrix diagonal, such as a geared rotor's. From dof_armature, of shape (nv),
     float64, unit kg or kg m^2."""
     dof_damping: ArrayField = ...
-    """Of dof_damping: Viscous damping of the dof. Shape (nv), float64, unit N s/m or N m s/rad."""
+    """Viscous damping of the dof. From dof_damping, of shape (nv), float64, unit N s/m or N m s/rad."""
     dof_invweight0: ArrayField = ...
-    """Of dof_invweight0: Diagonal of the inverse mass matrix at qpos0, averaged over a joint's alike dofs.
-    Shape (nv), float64, unit 1/kg or 1/(kg m^2)."""
+    """Diagonal of the inverse mass matrix at qpos0, averaged over a joint's alike dofs. From dof_invweight0,
+    of shape (nv), float64, unit 1/kg or 1/(kg m^2)."""
     dof_M0: ArrayField = ...
-    """Of dof_M0: Diagonal of the mass matrix at qpos0. Shape (nv), float64, unit kg or kg m^2."""
+    """Diagonal of the mass matrix at qpos0. From dof_M0, of shape (nv), float64, unit kg or kg m^2."""
     dof_length: ArrayField = ...
-    """Of dof_length: Length that turns the dof's speed into m/s: 1 if sliding, typical reach if rotating.
-    Shape (nv), float64."""
+    """Length that turns the dof's speed into m/s: 1 if sliding, typical reach if rotating. From dof_length,
+    of shape (nv), float64."""
     M_rownnz: ArrayField = ...
-    """Of M_rownnz: Number of entries in each row of M. Shape (nv), int32."""
+    """Number of entries in each row of M. From M_rownnz, of shape (nv), int32."""
     M_rowadr: ArrayField = ...
-    """Of M_rowadr: Where each row of M begins. Shape (nv), int32."""
+    """Where each row of M begins. From M_rowadr, of shape (nv), int32."""
     D_rownnz: ArrayField = ...
-    """Of D_rownnz: Number of entries in each row of D. Shape (nv), int32."""
+    """Number of entries in each row of D. From D_rownnz, of shape (nv), int32."""
     D_rowadr: ArrayField = ...
-    """Of D_rowadr: Where each row of D begins. Shape (nv), int32."""
+    """Where each row of D begins. From D_rowadr, of shape (nv), int32."""
     D_diag: ArrayField = ...
-    """Of D_diag: Where each row's diagonal lies, counted from the row's start. Shape (nv), int32."""
+    """Where each row's diagonal lies, counted from the row's start. From D_diag, of shape (nv), int32."""
     jntid: ArrayField = ...
-    """Of dof_jntid: Joint the dof belongs to. Shape (nv), int32."""
+    """Joint the dof belongs to. From dof_jntid, of shape (nv), int32."""
     parentid: ArrayField = ...
-    """Of dof_parentid: Previous dof on the way to the root: same joint, same body or an ancestor; -1: none.
-    Shape (nv), int32."""
+    """Previous dof on the way to the root: same joint, same body or an ancestor; -1: none. From dof_parentid,
+    of shape (nv), int32."""
     treeid: ArrayField = ...
-    """Of dof_treeid: Kinematic tree of the dof. Shape (nv), int32."""
+    """Kinematic tree of the dof. From dof_treeid, of shape (nv), int32."""
     Madr: ArrayField = ...
-    """Of dof_Madr: Index in qM of the dof's diagonal entry; its ancestors' entries follow. Shape (nv),
+    """Index in qM of the dof's diagonal entry; its ancestors' entries follow. From dof_Madr, of shape (nv),
     int32."""
     simplenum: ArrayField = ...
-    """Of dof_simplenum: How many dofs from this one on are simple (their mass matrix is diagonal). Shape
+    """How many dofs from this one on are simple (their mass matrix is diagonal). From dof_simplenum, of shape
     (nv), int32."""
     frictionloss: ArrayField = ...
-    """Of dof_frictionloss: Dry friction of the dof. Shape (nv), float64, unit N or N m."""
+    """Dry friction of the dof. From dof_frictionloss, of shape (nv), float64, unit N or N m."""
     armature: ArrayField = ...
-    """Of dof_armature: Inertia added to the mass matrix diagonal, such as a geared rotor's. Shape (nv),
+    """Inertia added to the mass matrix diagonal, such as a geared rotor's. From dof_armature, of shape (nv),
     float64, unit kg or kg m^2."""
     damping: ArrayField = ...
-    """Of dof_damping: Viscous damping of the dof. Shape (nv), float64, unit N s/m or N m s/rad."""
+    """Viscous damping of the dof. From dof_damping, of shape (nv), float64, unit N s/m or N m s/rad."""
     invweight0: ArrayField = ...
-    """Of dof_invweight0: Diagonal of the inverse mass matrix at qpos0, averaged over a joint's alike dofs.
-    Shape (nv), float64, unit 1/kg or 1/(kg m^2)."""
+    """Diagonal of the inverse mass matrix at qpos0, averaged over a joint's alike dofs. From dof_invweight0,
+    of shape (nv), float64, unit 1/kg or 1/(kg m^2)."""
     M0: ArrayField = ...
-    """Of dof_M0: Diagonal of the mass matrix at qpos0. Shape (nv), float64, unit kg or kg m^2."""
+    """Diagonal of the mass matrix at qpos0. From dof_M0, of shape (nv), float64, unit kg or kg m^2."""
     length: ArrayField = ...
-    """Of dof_length: Length that turns the dof's speed into m/s: 1 if sliding, typical reach if rotating.
-    Shape (nv), float64."""
+    """Length that turns the dof's speed into m/s: 1 if sliding, typical reach if rotating. From dof_length,
+    of shape (nv), float64."""
 
 class ModelGeom(Named):
     """The Model fields of one geom."""
 
     type: Number = ...
-    """Of geom_type: Shape (enums.GeomType). Shape (ngeom), int32."""
+    """Shape (enums.GeomType). From geom_type, of shape (ngeom), int32."""
     contype: Number = ...
-    """Of geom_contype: Contact type bits; a pair may collide when one's type meets the other's affinity.
-    Shape (ngeom), int32."""
+    """Contact type bits; a pair may collide when one's type meets the other's affinity. From geom_contype, of
+    shape (ngeom), int32."""
     conaffinity: Number = ...
-    """Of geom_conaffinity: Contact affinity bits of the geom. Shape (ngeom), int32."""
+    """Contact affinity bits of the geom. From geom_conaffinity, of shape (ngeom), int32."""
     condim: Number = ...
-    """Of geom_condim: Contact dimension: 1 frictionless, 3 sliding, 4 with spin, 6 with rolling. Shape
+    """Contact dimension: 1 frictionless, 3 sliding, 4 with spin, 6 with rolling. From geom_condim, of shape
     (ngeom), int32."""
     bodyid: Number = ...
-    """Of geom_bodyid: Body the geom is attached to. Shape (ngeom), int32."""
+    """Body the geom is attached to. From geom_bodyid, of shape (ngeom), int32."""
     dataid: Number = ...
-    """Of geom_dataid: Mesh or height field that gives the shape; -1: none. Shape (ngeom), int32."""
+    """Mesh or height field that gives the shape; -1: none. From geom_dataid, of shape (ngeom), int32."""
     matid: Number = ...
-    """Of geom_matid: Material of the geom; -1: none. Shape (ngeom), int32."""
+    """Material of the geom; -1: none. From geom_matid, of shape (ngeom), int32."""
     group: Number = ...
-    """Of geom_group: Visibility group of the geom. Shape (ngeom), int32."""
+    """Visibility group of the geom. From geom_group, of shape (ngeom), int32."""
     priority: Number = ...
-    """Of geom_priority: The geom with higher priority decides the contact's parameters; equal ones are
-    combined. Shape (ngeom), int32."""
+    """The geom with higher priority decides the contact's parameters; equal ones are combined. From
+    geom_priority, of shape (ngeom), int32."""
     plugin: Number = ...
-    """Of geom_plugin: Engine plugin instance of the geom; -1: none. Shape (ngeom), int32."""
+    """Engine plugin instance of the geom; -1: none. From geom_plugin, of shape (ngeom), int32."""
     sameframe: Number = ...
-    """Of geom_sameframe: Whether the geom frame coincides with its body's or inertial frame
-    (enums.SameFrame). Shape (ngeom), uint8."""
+    """Whether the geom frame coincides with its body's or inertial frame (enums.SameFrame). From
+    geom_sameframe, of shape (ngeom), uint8."""
     solmix: Number = ...
-    """Of geom_solmix: Weight of this geom when two geoms' solver parameters are averaged. Shape (ngeom),
+    """Weight of this geom when two geoms' solver parameters are averaged. From geom_solmix, of shape (ngeom),
     float64."""
     solref: ArrayField = ...
-    """Of geom_solref: Solver reference of the geom's contacts. Shape (ngeom, 2), float64."""
+    """Solver reference of the geom's contacts. From geom_solref, of shape (ngeom, 2), float64."""
     solimp: ArrayField = ...
-    """Of geom_solimp: Solver impedance of the geom's contacts. Shape (ngeom, 5), float64."""
+    """Solver impedance of the geom's contacts. From geom_solimp, of shape (ngeom, 5), float64."""
     size: ArrayField = ...
-    """Of geom_size: Shape sizes: radius; radius and half-length; three half-sizes; unused ones 0. Shape
+    """Shape sizes: radius; radius and half-length; three half-sizes; unused ones 0. From geom_size, of shape
     (ngeom, 3), float64, unit m."""
     aabb: ArrayField = ...
-    """Of geom_aabb: Bounding box in the geom frame: centre, half-sizes. Shape (ngeom, 6), float64, unit m."""
+    """Bounding box in the geom frame: centre, half-sizes. From geom_aabb, of shape (ngeom, 6), float64, unit
+    m."""
     rbound: Number = ...
-    """Of geom_rbound: Radius of the bounding sphere; 0 for a plane. Shape (ngeom), float64, unit m."""
+    """Radius of the bounding sphere; 0 for a plane. From geom_rbound, of shape (ngeom), float64, unit m."""
     pos: ArrayField = ...
-    """Of geom_pos: Origin of the geom frame in its body's frame. Shape (ngeom, 3), float64, unit m."""
+    """Origin of the geom frame in its body's frame. From geom_pos, of shape (ngeom, 3), float64, unit m."""
     quat: ArrayField = ...
-    """Of geom_quat: Orientation of the geom frame in its body's frame (w, x, y, z). Shape (ngeom, 4),
+    """Orientation of the geom frame in its body's frame (w, x, y, z). From geom_quat, of shape (ngeom, 4),
     float64."""
     friction: ArrayField = ...
-    """Of geom_friction: Friction coefficients: sliding [1], spinning [m], rolling [m]. Shape (ngeom, 3),
+    """Friction coefficients: sliding [1], spinning [m], rolling [m]. From geom_friction, of shape (ngeom, 3),
     float64."""
     margin: Number = ...
-    """Of geom_margin: Contacts are detected when the distance is at most this. Shape (ngeom), float64, unit
-    m."""
-    gap: Number = ...
-    """Of geom_gap: Contacts are detected but push only when closer than margin − gap. Shape (ngeom), float64,
+    """Contacts are detected when the distance is at most this. From geom_margin, of shape (ngeom), float64,
     unit m."""
+    gap: Number = ...
+    """Contacts are detected but push only when closer than margin − gap. From geom_gap, of shape (ngeom),
+    float64, unit m."""
     fluid: ArrayField = ...
-    """Of geom_fluid: Ellipsoid fluid model: switch, five drag and lift coefficients, virtual mass and
-    inertia. Shape (ngeom, 12), float64."""
+    """Ellipsoid fluid model: switch, five drag and lift coefficients, virtual mass and inertia. From
+    geom_fluid, of shape (ngeom, 12), float64."""
     user: ArrayField = ...
-    """Of geom_user: User numbers of the geom. Shape (ngeom, nuser_geom), float64."""
+    """User numbers of the geom. From geom_user, of shape (ngeom, nuser_geom), float64."""
     rgba: ArrayField = ...
-    """Of geom_rgba: Colour of the geom without a material: red, green, blue, alpha. Shape (ngeom, 4),
+    """Colour of the geom without a material: red, green, blue, alpha. From geom_rgba, of shape (ngeom, 4),
     float32."""
     name_geomadr: Number = ...
-    """Of name_geomadr: Where each geom's name begins in names. Shape (ngeom), int32."""
+    """Where each geom's name begins in names. From name_geomadr, of shape (ngeom), int32."""
 
 class ModelSite(Named):
     """The Model fields of one site."""
 
     type: Number = ...
-    """Of site_type: Shape of the site, for drawing and touch zones (enums.GeomType). Shape (nsite), int32."""
+    """Shape of the site, for drawing and touch zones (enums.GeomType). From site_type, of shape (nsite),
+    int32."""
     bodyid: Number = ...
-    """Of site_bodyid: Body the site is attached to. Shape (nsite), int32."""
+    """Body the site is attached to. From site_bodyid, of shape (nsite), int32."""
     matid: Number = ...
-    """Of site_matid: Material of the site; -1: none. Shape (nsite), int32."""
+    """Material of the site; -1: none. From site_matid, of shape (nsite), int32."""
     group: Number = ...
-    """Of site_group: Visibility group of the site. Shape (nsite), int32."""
+    """Visibility group of the site. From site_group, of shape (nsite), int32."""
     sameframe: Number = ...
-    """Of site_sameframe: Whether the site frame coincides with its body's or inertial frame
-    (enums.SameFrame). Shape (nsite), uint8."""
+    """Whether the site frame coincides with its body's or inertial frame (enums.SameFrame). From
+    site_sameframe, of shape (nsite), uint8."""
     size: ArrayField = ...
-    """Of site_size: Sizes of the site's shape, as for a geom. Shape (nsite, 3), float64, unit m."""
+    """Sizes of the site's shape, as for a geom. From site_size, of shape (nsite, 3), float64, unit m."""
     pos: ArrayField = ...
-    """Of site_pos: Origin of the site frame in its body's frame. Shape (nsite, 3), float64, unit m."""
+    """Origin of the site frame in its body's frame. From site_pos, of shape (nsite, 3), float64, unit m."""
     quat: ArrayField = ...
-    """Of site_quat: Orientation of the site frame in its body's frame (w, x, y, z). Shape (nsite, 4),
+    """Orientation of the site frame in its body's frame (w, x, y, z). From site_quat, of shape (nsite, 4),
     float64."""
     user: ArrayField = ...
-    """Of site_user: User numbers of the site. Shape (nsite, nuser_site), float64."""
+    """User numbers of the site. From site_user, of shape (nsite, nuser_site), float64."""
     rgba: ArrayField = ...
-    """Of site_rgba: Colour of the site without a material. Shape (nsite, 4), float32."""
+    """Colour of the site without a material. From site_rgba, of shape (nsite, 4), float32."""
     name_siteadr: Number = ...
-    """Of name_siteadr: Where each site's name begins in names. Shape (nsite), int32."""
+    """Where each site's name begins in names. From name_siteadr, of shape (nsite), int32."""
 
 class ModelCamera(Named):
     """The Model fields of one camera."""
 
     mode: Number = ...
-    """Of cam_mode: How the camera follows bodies (enums.CamLight). Shape (ncam), int32."""
+    """How the camera follows bodies (enums.CamLight). From cam_mode, of shape (ncam), int32."""
     bodyid: Number = ...
-    """Of cam_bodyid: Body the camera is attached to. Shape (ncam), int32."""
+    """Body the camera is attached to. From cam_bodyid, of shape (ncam), int32."""
     targetbodyid: Number = ...
-    """Of cam_targetbodyid: Body the camera looks at; -1: none. Shape (ncam), int32."""
+    """Body the camera looks at; -1: none. From cam_targetbodyid, of shape (ncam), int32."""
     pos: ArrayField = ...
-    """Of cam_pos: Camera position in its body's frame. Shape (ncam, 3), float64, unit m."""
+    """Camera position in its body's frame. From cam_pos, of shape (ncam, 3), float64, unit m."""
     quat: ArrayField = ...
-    """Of cam_quat: Camera orientation in its body's frame (w, x, y, z). Shape (ncam, 4), float64."""
+    """Camera orientation in its body's frame (w, x, y, z). From cam_quat, of shape (ncam, 4), float64."""
     poscom0: ArrayField = ...
-    """Of cam_poscom0: Camera position minus the subtree's centre of mass at qpos0, world axes. Shape (ncam,
-    3), float64, unit m."""
+    """Camera position minus the subtree's centre of mass at qpos0, world axes. From cam_poscom0, of shape
+    (ncam, 3), float64, unit m."""
     pos0: ArrayField = ...
-    """Of cam_pos0: Camera position minus its body's position at qpos0, world axes. Shape (ncam, 3), float64,
-    unit m."""
+    """Camera position minus its body's position at qpos0, world axes. From cam_pos0, of shape (ncam, 3),
+    float64, unit m."""
     mat0: ArrayField = ...
-    """Of cam_mat0: Rotation matrix world←camera at qpos0, row by row. Shape (ncam, 9), float64."""
+    """Rotation matrix world←camera at qpos0, row by row. From cam_mat0, of shape (ncam, 9), float64."""
     orthographic: Number = ...
-    """Of cam_orthographic: Whether projection is orthographic (1) or perspective (0). Shape (ncam), int32."""
+    """Whether projection is orthographic (1) or perspective (0). From cam_orthographic, of shape (ncam),
+    int32."""
     fovy: Number = ...
-    """Of cam_fovy: Vertical field of view: an angle, or a length when orthographic. Shape (ncam), float64,
-    unit deg or m."""
+    """Vertical field of view: an angle, or a length when orthographic. From cam_fovy, of shape (ncam),
+    float64, unit deg or m."""
     ipd: Number = ...
-    """Of cam_ipd: Distance between the eyes for stereo images. Shape (ncam), float64, unit m."""
+    """Distance between the eyes for stereo images. From cam_ipd, of shape (ncam), float64, unit m."""
     resolution: ArrayField = ...
-    """Of cam_resolution: Image width and height. Shape (ncam, 2), int32, unit pixel."""
+    """Image width and height. From cam_resolution, of shape (ncam, 2), int32, unit pixel."""
     sensorsize: ArrayField = ...
-    """Of cam_sensorsize: Width and height of the image sensor; 0: use the field of view. Shape (ncam, 2),
-    float32, unit m."""
+    """Width and height of the image sensor; 0: use the field of view. From cam_sensorsize, of shape (ncam,
+    2), float32, unit m."""
     intrinsic: ArrayField = ...
-    """Of cam_intrinsic: Focal lengths x and y, then principal point x and y. Shape (ncam, 4), float32, unit
-    m."""
+    """Focal lengths x and y, then principal point x and y. From cam_intrinsic, of shape (ncam, 4), float32,
+    unit m."""
     user: ArrayField = ...
-    """Of cam_user: User numbers of the camera. Shape (ncam, nuser_cam), float64."""
+    """User numbers of the camera. From cam_user, of shape (ncam, nuser_cam), float64."""
     name_camadr: Number = ...
-    """Of name_camadr: Where each camera's name begins in names. Shape (ncam), int32."""
+    """Where each camera's name begins in names. From name_camadr, of shape (ncam), int32."""
 
 class ModelLight(Named):
     """The Model fields of one light."""
 
     mode: Number = ...
-    """Of light_mode: How the light follows bodies (enums.CamLight). Shape (nlight), int32."""
+    """How the light follows bodies (enums.CamLight). From light_mode, of shape (nlight), int32."""
     bodyid: Number = ...
-    """Of light_bodyid: Body the light is attached to. Shape (nlight), int32."""
+    """Body the light is attached to. From light_bodyid, of shape (nlight), int32."""
     targetbodyid: Number = ...
-    """Of light_targetbodyid: Body the light points at; -1: none. Shape (nlight), int32."""
+    """Body the light points at; -1: none. From light_targetbodyid, of shape (nlight), int32."""
     type: Number = ...
-    """Of light_type: Kind of light source (enums.LightType). Shape (nlight), int32."""
+    """Kind of light source (enums.LightType). From light_type, of shape (nlight), int32."""
     texid: Number = ...
-    """Of light_texid: Texture of an image light; -1: none. Shape (nlight), int32."""
+    """Texture of an image light; -1: none. From light_texid, of shape (nlight), int32."""
     castshadow: Number = ...
-    """Of light_castshadow: Whether the light casts shadows. Shape (nlight), uint8."""
+    """Whether the light casts shadows. From light_castshadow, of shape (nlight), uint8."""
     bulbradius: Number = ...
-    """Of light_bulbradius: Radius of the source, which softens shadows. Shape (nlight), float32, unit m."""
+    """Radius of the source, which softens shadows. From light_bulbradius, of shape (nlight), float32, unit
+    m."""
     intensity: Number = ...
-    """Of light_intensity: Brightness for physically based renderers. Shape (nlight), float32, unit cd."""
+    """Brightness for physically based renderers. From light_intensity, of shape (nlight), float32, unit
+    cd."""
     range: Number = ...
-    """Of light_range: Distance the light reaches. Shape (nlight), float32, unit m."""
+    """Distance the light reaches. From light_range, of shape (nlight), float32, unit m."""
     active: Number = ...
-    """Of light_active: Whether the light is on. Shape (nlight), uint8."""
+    """Whether the light is on. From light_active, of shape (nlight), uint8."""
     pos: ArrayField = ...
-    """Of light_pos: Light position in its body's frame. Shape (nlight, 3), float64, unit m."""
+    """Light position in its body's frame. From light_pos, of shape (nlight, 3), float64, unit m."""
     dir: ArrayField = ...
-    """Of light_dir: Unit direction of the light in its body's frame. Shape (nlight, 3), float64."""
+    """Unit direction of the light in its body's frame. From light_dir, of shape (nlight, 3), float64."""
     poscom0: ArrayField = ...
-    """Of light_poscom0: Light position minus the subtree's centre of mass at qpos0, world axes. Shape
+    """Light position minus the subtree's centre of mass at qpos0, world axes. From light_poscom0, of shape
     (nlight, 3), float64, unit m."""
     pos0: ArrayField = ...
-    """Of light_pos0: Light position minus its body's position at qpos0, world axes. Shape (nlight, 3),
+    """Light position minus its body's position at qpos0, world axes. From light_pos0, of shape (nlight, 3),
     float64, unit m."""
     dir0: ArrayField = ...
-    """Of light_dir0: Direction of the light at qpos0, world axes. Shape (nlight, 3), float64."""
+    """Direction of the light at qpos0, world axes. From light_dir0, of shape (nlight, 3), float64."""
     attenuation: ArrayField = ...
-    """Of light_attenuation: Constant, linear and quadratic fall-off with distance. Shape (nlight, 3),
+    """Constant, linear and quadratic fall-off with distance. From light_attenuation, of shape (nlight, 3),
     float32."""
     cutoff: Number = ...
-    """Of light_cutoff: Half-angle of a spot light's cone. Shape (nlight), float32, unit deg."""
+    """Half-angle of a spot light's cone. From light_cutoff, of shape (nlight), float32, unit deg."""
     exponent: Number = ...
-    """Of light_exponent: Fall-off of a spot light towards its cone's edge. Shape (nlight), float32."""
+    """Fall-off of a spot light towards its cone's edge. From light_exponent, of shape (nlight), float32."""
     ambient: ArrayField = ...
-    """Of light_ambient: Ambient colour of the light (red, green, blue). Shape (nlight, 3), float32."""
+    """Ambient colour of the light (red, green, blue). From light_ambient, of shape (nlight, 3), float32."""
     diffuse: ArrayField = ...
-    """Of light_diffuse: Diffuse colour of the light (red, green, blue). Shape (nlight, 3), float32."""
+    """Diffuse colour of the light (red, green, blue). From light_diffuse, of shape (nlight, 3), float32."""
     specular: ArrayField = ...
-    """Of light_specular: Specular colour of the light (red, green, blue). Shape (nlight, 3), float32."""
+    """Specular colour of the light (red, green, blue). From light_specular, of shape (nlight, 3), float32."""
     name_lightadr: Number = ...
-    """Of name_lightadr: Where each light's name begins in names. Shape (nlight), int32."""
+    """Where each light's name begins in names. From name_lightadr, of shape (nlight), int32."""
 
 class ModelTendon(Named):
     """The Model fields of one tendon."""
 
     adr: Number = ...
-    """Of tendon_adr: First path object of the tendon, an index into wrap_*. Shape (ntendon), int32."""
+    """First path object of the tendon, an index into wrap_*. From tendon_adr, of shape (ntendon), int32."""
     num: Number = ...
-    """Of tendon_num: Number of objects on the tendon's path. Shape (ntendon), int32."""
+    """Number of objects on the tendon's path. From tendon_num, of shape (ntendon), int32."""
     matid: Number = ...
-    """Of tendon_matid: Material of the tendon; -1: none. Shape (ntendon), int32."""
+    """Material of the tendon; -1: none. From tendon_matid, of shape (ntendon), int32."""
     group: Number = ...
-    """Of tendon_group: Visibility group of the tendon. Shape (ntendon), int32."""
+    """Visibility group of the tendon. From tendon_group, of shape (ntendon), int32."""
     treenum: Number = ...
-    """Of tendon_treenum: Number of kinematic trees the tendon touches. Shape (ntendon), int32."""
+    """Number of kinematic trees the tendon touches. From tendon_treenum, of shape (ntendon), int32."""
     treeid: ArrayField = ...
-    """Of tendon_treeid: First two kinematic trees the tendon touches; -1: none. Shape (ntendon, 2), int32."""
+    """First two kinematic trees the tendon touches; -1: none. From tendon_treeid, of shape (ntendon, 2),
+    int32."""
     limited: Number = ...
-    """Of tendon_limited: Whether tendon_range is enforced. Shape (ntendon), uint8."""
+    """Whether tendon_range is enforced. From tendon_limited, of shape (ntendon), uint8."""
     actfrclimited: Number = ...
-    """Of tendon_actfrclimited: Whether tendon_actfrcrange clamps the tendon's total actuator force. Shape
-    (ntendon), uint8."""
+    """Whether tendon_actfrcrange clamps the tendon's total actuator force. From tendon_actfrclimited, of
+    shape (ntendon), uint8."""
     width: Number = ...
-    """Of tendon_width: Radius the tendon is drawn with. Shape (ntendon), float64, unit m."""
+    """Radius the tendon is drawn with. From tendon_width, of shape (ntendon), float64, unit m."""
     solref_lim: ArrayField = ...
-    """Of tendon_solref_lim: Solver reference of the tendon limit. Shape (ntendon, 2), float64."""
+    """Solver reference of the tendon limit. From tendon_solref_lim, of shape (ntendon, 2), float64."""
     solimp_lim: ArrayField = ...
-    """Of tendon_solimp_lim: Solver impedance of the tendon limit. Shape (ntendon, 5), float64."""
+    """Solver impedance of the tendon limit. From tendon_solimp_lim, of shape (ntendon, 5), float64."""
     solref_fri: ArrayField = ...
-    """Of tendon_solref_fri: Solver reference of the tendon's friction loss. Shape (ntendon, 2), float64."""
+    """Solver reference of the tendon's friction loss. From tendon_solref_fri, of shape (ntendon, 2),
+    float64."""
     solimp_fri: ArrayField = ...
-    """Of tendon_solimp_fri: Solver impedance of the tendon's friction loss. Shape (ntendon, 5), float64."""
+    """Solver impedance of the tendon's friction loss. From tendon_solimp_fri, of shape (ntendon, 5),
+    float64."""
     range: ArrayField = ...
-    """Of tendon_range: Smallest and largest length. Shape (ntendon, 2), float64, unit m or rad."""
+    """Smallest and largest length. From tendon_range, of shape (ntendon, 2), float64, unit m or rad."""
     actfrcrange: ArrayField = ...
-    """Of tendon_actfrcrange: Smallest and largest total actuator force on the tendon. Shape (ntendon, 2),
-    float64, unit N or N m."""
+    """Smallest and largest total actuator force on the tendon. From tendon_actfrcrange, of shape (ntendon,
+    2), float64, unit N or N m."""
     margin: Number = ...
-    """Of tendon_margin: The tendon's limit becomes a constraint when closer than this. Shape (ntendon),
+    """The tendon's limit becomes a constraint when closer than this. From tendon_margin, of shape (ntendon),
     float64, unit m or rad."""
     stiffness: Number = ...
-    """Of tendon_stiffness: Stiffness of the tendon's spring. Shape (ntendon), float64, unit N m/rad or
+    """Stiffness of the tendon's spring. From tendon_stiffness, of shape (ntendon), float64, unit N m/rad or
     N/m."""
     damping: Number = ...
-    """Of tendon_damping: Viscous damping along the tendon. Shape (ntendon), float64, unit N s/m or N m
+    """Viscous damping along the tendon. From tendon_damping, of shape (ntendon), float64, unit N s/m or N m
     s/rad."""
     armature: Number = ...
-    """Of tendon_armature: Inertia that moves with the tendon's length. Shape (ntendon), float64, unit kg or
-    kg m^2."""
+    """Inertia that moves with the tendon's length. From tendon_armature, of shape (ntendon), float64, unit kg
+    or kg m^2."""
     frictionloss: Number = ...
-    """Of tendon_frictionloss: Dry friction along the tendon. Shape (ntendon), float64, unit N or N m."""
+    """Dry friction along the tendon. From tendon_frictionloss, of shape (ntendon), float64, unit N or N m."""
     lengthspring: ArrayField = ...
-    """Of tendon_lengthspring: Spring rest lengths: slack between lower and upper. Shape (ntendon, 2),
+    """Spring rest lengths: slack between lower and upper. From tendon_lengthspring, of shape (ntendon, 2),
     float64, unit m or rad."""
     length0: Number = ...
-    """Of tendon_length0: Tendon length at qpos0. Shape (ntendon), float64, unit m or rad."""
+    """Tendon length at qpos0. From tendon_length0, of shape (ntendon), float64, unit m or rad."""
     invweight0: Number = ...
-    """Of tendon_invweight0: Inverse inertia along the tendon at qpos0. Shape (ntendon), float64, unit 1/kg or
-    1/(kg m^2)."""
+    """Inverse inertia along the tendon at qpos0. From tendon_invweight0, of shape (ntendon), float64, unit
+    1/kg or 1/(kg m^2)."""
     user: ArrayField = ...
-    """Of tendon_user: User numbers of the tendon. Shape (ntendon, nuser_tendon), float64."""
+    """User numbers of the tendon. From tendon_user, of shape (ntendon, nuser_tendon), float64."""
     rgba: ArrayField = ...
-    """Of tendon_rgba: Colour of the tendon without a material. Shape (ntendon, 4), float32."""
+    """Colour of the tendon without a material. From tendon_rgba, of shape (ntendon, 4), float32."""
 
 class ModelActuator(Named):
     """The Model fields of one actuator."""
 
     trntype: Number = ...
-    """Of actuator_trntype: What the actuator pulls on (enums.TrnType). Shape (nu), int32."""
+    """What the actuator pulls on (enums.TrnType). From actuator_trntype, of shape (nu), int32."""
     dyntype: Number = ...
-    """Of actuator_dyntype: Activation dynamics (enums.DynType). Shape (nu), int32."""
+    """Activation dynamics (enums.DynType). From actuator_dyntype, of shape (nu), int32."""
     gaintype: Number = ...
-    """Of actuator_gaintype: How the gain is computed (enums.GainType). Shape (nu), int32."""
+    """How the gain is computed (enums.GainType). From actuator_gaintype, of shape (nu), int32."""
     biastype: Number = ...
-    """Of actuator_biastype: How the bias is computed (enums.BiasType). Shape (nu), int32."""
+    """How the bias is computed (enums.BiasType). From actuator_biastype, of shape (nu), int32."""
     trnid: ArrayField = ...
-    """Of actuator_trnid: Joint, tendon, site or body pulled on; then the slider or reference site; -1: none.
-    Shape (nu, 2), int32."""
+    """Joint, tendon, site or body pulled on; then the slider or reference site; -1: none. From
+    actuator_trnid, of shape (nu, 2), int32."""
     actadr: Number = ...
-    """Of actuator_actadr: First activation of the actuator in act; -1: none. Shape (nu), int32."""
+    """First activation of the actuator in act; -1: none. From actuator_actadr, of shape (nu), int32."""
     actnum: Number = ...
-    """Of actuator_actnum: Number of activations of the actuator. Shape (nu), int32."""
+    """Number of activations of the actuator. From actuator_actnum, of shape (nu), int32."""
     group: Number = ...
-    """Of actuator_group: Group of the actuator, for visibility and for opt.disableactuator. Shape (nu),
+    """Group of the actuator, for visibility and for opt.disableactuator. From actuator_group, of shape (nu),
     int32."""
     ctrllimited: Number = ...
-    """Of actuator_ctrllimited: Whether actuator_ctrlrange clamps the control. Shape (nu), uint8."""
+    """Whether actuator_ctrlrange clamps the control. From actuator_ctrllimited, of shape (nu), uint8."""
     forcelimited: Number = ...
-    """Of actuator_forcelimited: Whether actuator_forcerange clamps the force. Shape (nu), uint8."""
+    """Whether actuator_forcerange clamps the force. From actuator_forcelimited, of shape (nu), uint8."""
     actlimited: Number = ...
-    """Of actuator_actlimited: Whether actuator_actrange clamps the activation. Shape (nu), uint8."""
+    """Whether actuator_actrange clamps the activation. From actuator_actlimited, of shape (nu), uint8."""
     dynprm: ArrayField = ...
-    """Of actuator_dynprm: Parameters of the activation dynamics. Shape (nu, 10), float64."""
+    """Parameters of the activation dynamics. From actuator_dynprm, of shape (nu, 10), float64."""
     gainprm: ArrayField = ...
-    """Of actuator_gainprm: Parameters of the gain. Shape (nu, 10), float64."""
+    """Parameters of the gain. From actuator_gainprm, of shape (nu, 10), float64."""
     biasprm: ArrayField = ...
-    """Of actuator_biasprm: Parameters of the bias. Shape (nu, 10), float64."""
+    """Parameters of the bias. From actuator_biasprm, of shape (nu, 10), float64."""
     actearly: Number = ...
-    """Of actuator_actearly: Whether force uses the activation at the end of the step rather than its start.
-    Shape (nu), uint8."""
+    """Whether force uses the activation at the end of the step rather than its start. From actuator_actearly,
+    of shape (nu), uint8."""
     ctrlrange: ArrayField = ...
-    """Of actuator_ctrlrange: Smallest and largest control. Shape (nu, 2), float64."""
+    """Smallest and largest control. From actuator_ctrlrange, of shape (nu, 2), float64."""
     forcerange: ArrayField = ...
-    """Of actuator_forcerange: Smallest and largest force. Shape (nu, 2), float64, unit N or N m."""
+    """Smallest and largest force. From actuator_forcerange, of shape (nu, 2), float64, unit N or N m."""
     actrange: ArrayField = ...
-    """Of actuator_actrange: Smallest and largest activation. Shape (nu, 2), float64."""
+    """Smallest and largest activation. From actuator_actrange, of shape (nu, 2), float64."""
     gear: ArrayField = ...
-    """Of actuator_gear: Scale of length and force; all six numbers matter for free, ball and site
-    transmissions. Shape (nu, 6), float64."""
+    """Scale of length and force; all six numbers matter for free, ball and site transmissions. From
+    actuator_gear, of shape (nu, 6), float64."""
     cranklength: Number = ...
-    """Of actuator_cranklength: Length of the connecting rod of a slider-crank. Shape (nu), float64, unit
+    """Length of the connecting rod of a slider-crank. From actuator_cranklength, of shape (nu), float64, unit
     m."""
     acc0: Number = ...
-    """Of actuator_acc0: Norm of the joint acceleration a unit force causes at qpos0. Shape (nu), float64."""
+    """Norm of the joint acceleration a unit force causes at qpos0. From actuator_acc0, of shape (nu),
+    float64."""
     length0: Number = ...
-    """Of actuator_length0: Actuator length at qpos0. Shape (nu), float64, unit m or rad."""
+    """Actuator length at qpos0. From actuator_length0, of shape (nu), float64, unit m or rad."""
     lengthrange: ArrayField = ...
-    """Of actuator_lengthrange: Smallest and largest length the model can reach. Shape (nu, 2), float64, unit
-    m or rad."""
+    """Smallest and largest length the model can reach. From actuator_lengthrange, of shape (nu, 2), float64,
+    unit m or rad."""
     user: ArrayField = ...
-    """Of actuator_user: User numbers of the actuator. Shape (nu, nuser_actuator), float64."""
+    """User numbers of the actuator. From actuator_user, of shape (nu, nuser_actuator), float64."""
     plugin: Number = ...
-    """Of actuator_plugin: Engine plugin instance of the actuator; -1: none. Shape (nu), int32."""
+    """Engine plugin instance of the actuator; -1: none. From actuator_plugin, of shape (nu), int32."""
     name_actuatoradr: Number = ...
-    """Of name_actuatoradr: Where each actuator's name begins in names. Shape (nu), int32."""
+    """Where each actuator's name begins in names. From name_actuatoradr, of shape (nu), int32."""
 
 class ModelSensor(Named):
     """The Model fields of one sensor."""
 
     type: Number = ...
-    """Of sensor_type: Kind of sensor (enums.SensorType). Shape (nsensor), int32."""
+    """Kind of sensor (enums.SensorType). From sensor_type, of shape (nsensor), int32."""
     datatype: Number = ...
-    """Of sensor_datatype: What its numbers are (enums.DataType). Shape (nsensor), int32."""
+    """What its numbers are (enums.DataType). From sensor_datatype, of shape (nsensor), int32."""
     needstage: Number = ...
-    """Of sensor_needstage: Part of forward it waits for (enums.NeedStage). Shape (nsensor), int32."""
+    """Part of forward it waits for (enums.NeedStage). From sensor_needstage, of shape (nsensor), int32."""
     objtype: Number = ...
-    """Of sensor_objtype: What kind of object is measured (enums.ObjType). Shape (nsensor), int32."""
+    """What kind of object is measured (enums.ObjType). From sensor_objtype, of shape (nsensor), int32."""
     objid: Number = ...
-    """Of sensor_objid: Object that is measured; -1: none. Shape (nsensor), int32."""
+    """Object that is measured; -1: none. From sensor_objid, of shape (nsensor), int32."""
     reftype: Number = ...
-    """Of sensor_reftype: What kind of object the reference frame is (enums.ObjType). Shape (nsensor),
+    """What kind of object the reference frame is (enums.ObjType). From sensor_reftype, of shape (nsensor),
     int32."""
     refid: Number = ...
-    """Of sensor_refid: Object that gives the reference frame; -1: world. Shape (nsensor), int32."""
+    """Object that gives the reference frame; -1: world. From sensor_refid, of shape (nsensor), int32."""
     intprm: ArrayField = ...
-    """Of sensor_intprm: Options of the sensor; contact: reported fields as bits, reduction, number of slots.
-    Shape (nsensor, 3), int32."""
+    """Options of the sensor; contact: reported fields as bits, reduction, number of slots. From
+    sensor_intprm, of shape (nsensor, 3), int32."""
     dim: Number = ...
-    """Of sensor_dim: How many numbers the sensor writes. Shape (nsensor), int32."""
+    """How many numbers the sensor writes. From sensor_dim, of shape (nsensor), int32."""
     adr: Number = ...
-    """Of sensor_adr: Where the sensor's numbers begin in sensordata. Shape (nsensor), int32."""
+    """Where the sensor's numbers begin in sensordata. From sensor_adr, of shape (nsensor), int32."""
     cutoff: Number = ...
-    """Of sensor_cutoff: Clamps the reading: to ±cutoff, or to cutoff for positive types; 0: no clamp. Shape
-    (nsensor), float64."""
+    """Clamps the reading: to ±cutoff, or to cutoff for positive types; 0: no clamp. From sensor_cutoff, of
+    shape (nsensor), float64."""
     noise: Number = ...
-    """Of sensor_noise: Standard deviation of noise, for the user to apply. Shape (nsensor), float64."""
+    """Standard deviation of noise, for the user to apply. From sensor_noise, of shape (nsensor), float64."""
     user: ArrayField = ...
-    """Of sensor_user: User numbers of the sensor. Shape (nsensor, nuser_sensor), float64."""
+    """User numbers of the sensor. From sensor_user, of shape (nsensor, nuser_sensor), float64."""
     plugin: Number = ...
-    """Of sensor_plugin: Engine plugin instance of the sensor; -1: none. Shape (nsensor), int32."""
+    """Engine plugin instance of the sensor; -1: none. From sensor_plugin, of shape (nsensor), int32."""
 
 class ModelEquality(Named):
     """The Model fields of one equality."""
 
     type: Number = ...
-    """Of eq_type: Kind of constraint (enums.EqType). Shape (neq), int32."""
+    """Kind of constraint (enums.EqType). From eq_type, of shape (neq), int32."""
     obj1id: Number = ...
-    """Of eq_obj1id: First object of the constraint. Shape (neq), int32."""
+    """First object of the constraint. From eq_obj1id, of shape (neq), int32."""
     obj2id: Number = ...
-    """Of eq_obj2id: Second object of the constraint; -1: none. Shape (neq), int32."""
+    """Second object of the constraint; -1: none. From eq_obj2id, of shape (neq), int32."""
     objtype: Number = ...
-    """Of eq_objtype: What kind of object both ids are (enums.ObjType). Shape (neq), int32."""
+    """What kind of object both ids are (enums.ObjType). From eq_objtype, of shape (neq), int32."""
     active0: Number = ...
-    """Of eq_active0: Whether the constraint is active after reset. Shape (neq), uint8."""
+    """Whether the constraint is active after reset. From eq_active0, of shape (neq), uint8."""
     solref: ArrayField = ...
-    """Of eq_solref: Solver reference of the equality constraint. Shape (neq, 2), float64."""
+    """Solver reference of the equality constraint. From eq_solref, of shape (neq, 2), float64."""
     solimp: ArrayField = ...
-    """Of eq_solimp: Solver impedance of the equality constraint. Shape (neq, 5), float64."""
+    """Solver impedance of the equality constraint. From eq_solimp, of shape (neq, 5), float64."""
     data: ArrayField = ...
-    """Of eq_data: Numbers by type: anchors and relative pose, or coefficients of the coupling polynomial.
-    Shape (neq, 11), float64."""
+    """Numbers by type: anchors and relative pose, or coefficients of the coupling polynomial. From eq_data,
+    of shape (neq, 11), float64."""
 
 class ModelKey(Named):
     """The Model fields of one key."""
 
     time: Number = ...
-    """Of key_time: Simulation time of the keyframe. Shape (nkey), float64, unit s."""
+    """Simulation time of the keyframe. From key_time, of shape (nkey), float64, unit s."""
     qpos: ArrayField = ...
-    """Of key_qpos: Joint positions of the keyframe. Shape (nkey, nq), float64, unit m or rad."""
+    """Joint positions of the keyframe. From key_qpos, of shape (nkey, nq), float64, unit m or rad."""
     qvel: ArrayField = ...
-    """Of key_qvel: Joint velocities of the keyframe. Shape (nkey, nv), float64, unit m/s or rad/s."""
+    """Joint velocities of the keyframe. From key_qvel, of shape (nkey, nv), float64, unit m/s or rad/s."""
     act: ArrayField = ...
-    """Of key_act: Activations of the keyframe. Shape (nkey, na), float64."""
+    """Activations of the keyframe. From key_act, of shape (nkey, na), float64."""
     mpos: ArrayField = ...
-    """Of key_mpos: Mocap positions of the keyframe, all bodies in one row. Shape (nkey, nmocap*3), float64,
-    unit m."""
+    """Mocap positions of the keyframe, all bodies in one row. From key_mpos, of shape (nkey, nmocap*3),
+    float64, unit m."""
     mquat: ArrayField = ...
-    """Of key_mquat: Mocap quaternions of the keyframe, all bodies in one row. Shape (nkey, nmocap*4),
+    """Mocap quaternions of the keyframe, all bodies in one row. From key_mquat, of shape (nkey, nmocap*4),
     float64."""
     ctrl: ArrayField = ...
-    """Of key_ctrl: Controls of the keyframe. Shape (nkey, nu), float64."""
+    """Controls of the keyframe. From key_ctrl, of shape (nkey, nu), float64."""
 
 class ModelObjects:
     """Access by name or number."""
@@ -4665,247 +4676,253 @@ class DataBody(Named):
     """The Data fields of one body."""
 
     awake: Number = ...
-    """Of body_awake: Sleep state of each body (enums.SleepState). Shape (nbody), int32. Written by sleep."""
+    """Sleep state of each body (enums.SleepState). From body_awake, of shape (nbody), int32. Written by
+    sleep."""
     awake_ind: Number = ...
-    """Of body_awake_ind: Bodies that are awake or static, in increasing order. Shape (nbody), int32. Written
-    by sleep."""
+    """Bodies that are awake or static, in increasing order. From body_awake_ind, of shape (nbody), int32.
+    Written by sleep."""
     xfrc_applied: ArrayField = ...
-    """Of xfrc_applied: Force [N], then torque [N m], set by the user, on each body's centre of mass, world
-    axes. Shape (nbody, 6), float64 or float32."""
+    """Force [N], then torque [N m], set by the user, on each body's centre of mass, world axes. From
+    xfrc_applied, of shape (nbody, 6), float64 or float32."""
     xpos: ArrayField = ...
-    """Of xpos: Origin of each body frame, world frame. Shape (nbody, 3), float64 or float32, unit m. Written
-    by kinematics."""
+    """Origin of each body frame, world frame. From xpos, of shape (nbody, 3), float64 or float32, unit m.
+    Written by kinematics."""
     xquat: ArrayField = ...
-    """Of xquat: Orientation of each body frame (w, x, y, z), world←body. Shape (nbody, 4), float64 or
+    """Orientation of each body frame (w, x, y, z), world←body. From xquat, of shape (nbody, 4), float64 or
     float32. Written by kinematics."""
     xmat: ArrayField = ...
-    """Of xmat: Rotation matrix world←body, row by row. Shape (nbody, 9), float64 or float32. Written by
+    """Rotation matrix world←body, row by row. From xmat, of shape (nbody, 9), float64 or float32. Written by
     kinematics."""
     xipos: ArrayField = ...
-    """Of xipos: Centre of mass of each body, world frame. Shape (nbody, 3), float64 or float32, unit m.
+    """Centre of mass of each body, world frame. From xipos, of shape (nbody, 3), float64 or float32, unit m.
     Written by kinematics."""
     ximat: ArrayField = ...
-    """Of ximat: Rotation matrix world←inertial frame of each body, row by row. Shape (nbody, 9), float64 or
-    float32. Written by kinematics."""
+    """Rotation matrix world←inertial frame of each body, row by row. From ximat, of shape (nbody, 9), float64
+    or float32. Written by kinematics."""
     subtree_com: ArrayField = ...
-    """Of subtree_com: Centre of mass of each body with all its descendants, world frame. Shape (nbody, 3),
-    float64 or float32, unit m. Written by com_position."""
+    """Centre of mass of each body with all its descendants, world frame. From subtree_com, of shape (nbody,
+    3), float64 or float32, unit m. Written by com_position."""
     cinert: ArrayField = ...
-    """Of cinert: Inertia of each body, com-based: xx yy zz xy xz yz, mass × offset (3), mass. Shape (nbody,
-    10), float64 or float32. Written by com_position."""
+    """Inertia of each body, com-based: xx yy zz xy xz yz, mass × offset (3), mass. From cinert, of shape
+    (nbody, 10), float64 or float32. Written by com_position."""
     crb: ArrayField = ...
-    """Of crb: Inertia of each body with all its descendants, com-based, laid out as cinert. Shape (nbody,
-    10), float64 or float32. Written by mass_matrix."""
+    """Inertia of each body with all its descendants, com-based, laid out as cinert. From crb, of shape
+    (nbody, 10), float64 or float32. Written by mass_matrix."""
     cvel: ArrayField = ...
-    """Of cvel: Velocity of each body, com-based: angular [rad/s], then linear [m/s]. Shape (nbody, 6),
+    """Velocity of each body, com-based: angular [rad/s], then linear [m/s]. From cvel, of shape (nbody, 6),
     float64 or float32. Written by com_velocity."""
     subtree_linvel: ArrayField = ...
-    """Of subtree_linvel: Velocity of each subtree's centre of mass, world frame. Shape (nbody, 3), float64 or
-    float32, unit m/s. Written by subtree_velocity."""
+    """Velocity of each subtree's centre of mass, world frame. From subtree_linvel, of shape (nbody, 3),
+    float64 or float32, unit m/s. Written by subtree_velocity."""
     subtree_angmom: ArrayField = ...
-    """Of subtree_angmom: Angular momentum of each subtree about its centre of mass, world frame. Shape
+    """Angular momentum of each subtree about its centre of mass, world frame. From subtree_angmom, of shape
     (nbody, 3), float64 or float32, unit kg m^2/s. Written by subtree_velocity."""
     cacc: ArrayField = ...
-    """Of cacc: Acceleration of each body minus gravity, com-based: angular, then linear. Shape (nbody, 6),
-    float64 or float32. Written by body_forces."""
-    cfrc_int: ArrayField = ...
-    """Of cfrc_int: Force between each body and its parent, com-based: torque [N m], then force [N]. Shape
-    (nbody, 6), float64 or float32. Written by body_forces."""
-    cfrc_ext: ArrayField = ...
-    """Of cfrc_ext: Force on each body from outside and contacts, com-based: torque, then force. Shape (nbody,
+    """Acceleration of each body minus gravity, com-based: angular, then linear. From cacc, of shape (nbody,
     6), float64 or float32. Written by body_forces."""
+    cfrc_int: ArrayField = ...
+    """Force between each body and its parent, com-based: torque [N m], then force [N]. From cfrc_int, of
+    shape (nbody, 6), float64 or float32. Written by body_forces."""
+    cfrc_ext: ArrayField = ...
+    """Force on each body from outside and contacts, com-based: torque, then force. From cfrc_ext, of shape
+    (nbody, 6), float64 or float32. Written by body_forces."""
     parent_awake_ind: Number = ...
-    """Of parent_awake_ind: Bodies whose parent is awake or static. Shape (nbody), int32. Written by sleep."""
+    """Bodies whose parent is awake or static. From parent_awake_ind, of shape (nbody), int32. Written by
+    sleep."""
 
 class DataJoint(Named):
     """The Data fields of one joint."""
 
     xanchor: ArrayField = ...
-    """Of xanchor: Anchor of each joint, world frame. Shape (njnt, 3), float64 or float32, unit m. Written by
-    kinematics."""
+    """Anchor of each joint, world frame. From xanchor, of shape (njnt, 3), float64 or float32, unit m.
+    Written by kinematics."""
     xaxis: ArrayField = ...
-    """Of xaxis: Axis of each joint, world frame, as it was before that joint moved its body. Shape (njnt, 3),
-    float64 or float32. Written by kinematics."""
+    """Axis of each joint, world frame, as it was before that joint moved its body. From xaxis, of shape
+    (njnt, 3), float64 or float32. Written by kinematics."""
     qpos: ArrayField = ...
-    """Of qpos: Joint positions; free and ball joints hold quaternions (w, x, y, z). Shape (nq), float64 or
-    float32, unit m or rad. Written by integrate."""
+    """Joint positions; free and ball joints hold quaternions (w, x, y, z). From qpos, of shape (nq), float64
+    or float32, unit m or rad. Written by integrate."""
     qvel: ArrayField = ...
-    """Of qvel: Joint velocities; rotations of free and ball joints are in the body frame. Shape (nv), float64
-    or float32, unit m/s or rad/s. Written by integrate."""
+    """Joint velocities; rotations of free and ball joints are in the body frame. From qvel, of shape (nv),
+    float64 or float32, unit m/s or rad/s. Written by integrate."""
     qacc_warmstart: ArrayField = ...
-    """Of qacc_warmstart: Last step's acceleration, where the solver starts. Shape (nv), float64 or float32,
-    unit m/s^2 or rad/s^2. Written by integrate."""
+    """Last step's acceleration, where the solver starts. From qacc_warmstart, of shape (nv), float64 or
+    float32, unit m/s^2 or rad/s^2. Written by integrate."""
     qfrc_applied: ArrayField = ...
-    """Of qfrc_applied: Generalised force set by the user. Shape (nv), float64 or float32, unit N or N m."""
+    """Generalised force set by the user. From qfrc_applied, of shape (nv), float64 or float32, unit N or N
+    m."""
     qacc: ArrayField = ...
-    """Of qacc: Joint accelerations, constraints included. Shape (nv), float64 or float32, unit m/s^2 or
+    """Joint accelerations, constraints included. From qacc, of shape (nv), float64 or float32, unit m/s^2 or
     rad/s^2. Written by solve_constraints."""
     cdof: ArrayField = ...
-    """Of cdof: Motion axis of each dof, com-based: angular, then linear velocity at unit speed. Shape (nv,
-    6), float64 or float32. Written by com_position."""
+    """Motion axis of each dof, com-based: angular, then linear velocity at unit speed. From cdof, of shape
+    (nv, 6), float64 or float32. Written by com_position."""
     qLDiagInv: ArrayField = ...
-    """Of qLDiagInv: Reciprocals of D in M = Lᵀ D L. Shape (nv), float64 or float32, unit 1/kg or 1/(kg m^2).
-    Written by factor_mass."""
+    """Reciprocals of D in M = Lᵀ D L. From qLDiagInv, of shape (nv), float64 or float32, unit 1/kg or 1/(kg
+    m^2). Written by factor_mass."""
     cdof_dot: ArrayField = ...
-    """Of cdof_dot: Time derivative of cdof. Shape (nv, 6), float64 or float32. Written by com_velocity."""
+    """Time derivative of cdof. From cdof_dot, of shape (nv, 6), float64 or float32. Written by
+    com_velocity."""
     qfrc_bias: ArrayField = ...
-    """Of qfrc_bias: Coriolis, centrifugal and gravitational force; the left-hand side of M q̈ + bias = force.
-    Shape (nv), float64 or float32, unit N or N m. Written by bias_force."""
+    """Coriolis, centrifugal and gravitational force; the left-hand side of M q̈ + bias = force. From
+    qfrc_bias, of shape (nv), float64 or float32, unit N or N m. Written by bias_force."""
     qfrc_spring: ArrayField = ...
-    """Of qfrc_spring: Force of joint, tendon and flex springs. Shape (nv), float64 or float32, unit N or N m.
-    Written by passive_force."""
+    """Force of joint, tendon and flex springs. From qfrc_spring, of shape (nv), float64 or float32, unit N or
+    N m. Written by passive_force."""
     qfrc_damper: ArrayField = ...
-    """Of qfrc_damper: Force of joint, tendon and flex dampers. Shape (nv), float64 or float32, unit N or N m.
-    Written by passive_force."""
+    """Force of joint, tendon and flex dampers. From qfrc_damper, of shape (nv), float64 or float32, unit N or
+    N m. Written by passive_force."""
     qfrc_gravcomp: ArrayField = ...
-    """Of qfrc_gravcomp: Force of gravity compensation. Shape (nv), float64 or float32, unit N or N m. Written
-    by passive_force."""
+    """Force of gravity compensation. From qfrc_gravcomp, of shape (nv), float64 or float32, unit N or N m.
+    Written by passive_force."""
     qfrc_fluid: ArrayField = ...
-    """Of qfrc_fluid: Force of the surrounding medium: drag, lift, viscosity, virtual mass. Shape (nv),
+    """Force of the surrounding medium: drag, lift, viscosity, virtual mass. From qfrc_fluid, of shape (nv),
     float64 or float32, unit N or N m. Written by passive_force."""
     qfrc_passive: ArrayField = ...
-    """Of qfrc_passive: Sum of the passive forces. Shape (nv), float64 or float32, unit N or N m. Written by
-    passive_force."""
+    """Sum of the passive forces. From qfrc_passive, of shape (nv), float64 or float32, unit N or N m. Written
+    by passive_force."""
     qHDiagInv: ArrayField = ...
-    """Of qHDiagInv: Reciprocals of the diagonal factor in qH. Shape (nv), float64 or float32, unit 1/kg or
-    1/(kg m^2). Written by integrate."""
+    """Reciprocals of the diagonal factor in qH. From qHDiagInv, of shape (nv), float64 or float32, unit 1/kg
+    or 1/(kg m^2). Written by integrate."""
     qfrc_actuator: ArrayField = ...
-    """Of qfrc_actuator: Generalised force of all actuators. Shape (nv), float64 or float32, unit N or N m.
-    Written by actuation."""
+    """Generalised force of all actuators. From qfrc_actuator, of shape (nv), float64 or float32, unit N or N
+    m. Written by actuation."""
     qfrc_smooth: ArrayField = ...
-    """Of qfrc_smooth: Sum of all forces but the constraints': passive − bias + actuator + applied. Shape
+    """Sum of all forces but the constraints': passive − bias + actuator + applied. From qfrc_smooth, of shape
     (nv), float64 or float32, unit N or N m. Written by smooth_acceleration."""
     qacc_smooth: ArrayField = ...
-    """Of qacc_smooth: Acceleration if there were no constraints. Shape (nv), float64 or float32, unit m/s^2
-    or rad/s^2. Written by smooth_acceleration."""
+    """Acceleration if there were no constraints. From qacc_smooth, of shape (nv), float64 or float32, unit
+    m/s^2 or rad/s^2. Written by smooth_acceleration."""
     qfrc_constraint: ArrayField = ...
-    """Of qfrc_constraint: Generalised force of all constraints, Jᵀ efc_force. Shape (nv), float64 or float32,
-    unit N or N m. Written by solve_constraints."""
+    """Generalised force of all constraints, Jᵀ efc_force. From qfrc_constraint, of shape (nv), float64 or
+    float32, unit N or N m. Written by solve_constraints."""
     qfrc_inverse: ArrayField = ...
-    """Of qfrc_inverse: Applied force that would produce the given qacc, from inverse dynamics. Shape (nv),
-    float64 or float32, unit N or N m. Written by inverse."""
+    """Applied force that would produce the given qacc, from inverse dynamics. From qfrc_inverse, of shape
+    (nv), float64 or float32, unit N or N m. Written by inverse."""
     dof_island: ArrayField = ...
-    """Of dof_island: Island of each dof; -1: none. Shape (nv), int32. Written by islands."""
+    """Island of each dof; -1: none. From dof_island, of shape (nv), int32. Written by islands."""
     map_dof2idof: ArrayField = ...
-    """Of map_dof2idof: Place of each dof in the sorted order. Shape (nv), int32. Written by islands."""
+    """Place of each dof in the sorted order. From map_dof2idof, of shape (nv), int32. Written by islands."""
     map_idof2dof: ArrayField = ...
-    """Of map_idof2dof: Dof at each place of the sorted order; those from nidof on have no constraint. Shape
-    (nv), int32. Written by islands."""
+    """Dof at each place of the sorted order; those from nidof on have no constraint. From map_idof2dof, of
+    shape (nv), int32. Written by islands."""
     ifrc_smooth: ArrayField = ...
-    """Of ifrc_smooth: qfrc_smooth, sorted by island. Shape (nv), float64 or float32, unit N or N m. Written
-    by solve_constraints."""
-    iacc_smooth: ArrayField = ...
-    """Of iacc_smooth: qacc_smooth, sorted by island. Shape (nv), float64 or float32, unit m/s^2 or rad/s^2.
+    """qfrc_smooth, sorted by island. From ifrc_smooth, of shape (nv), float64 or float32, unit N or N m.
     Written by solve_constraints."""
+    iacc_smooth: ArrayField = ...
+    """qacc_smooth, sorted by island. From iacc_smooth, of shape (nv), float64 or float32, unit m/s^2 or
+    rad/s^2. Written by solve_constraints."""
     iM_rownnz: ArrayField = ...
-    """Of iM_rownnz: Number of entries in each row of iM. Shape (nv), int32. Written by islands."""
+    """Number of entries in each row of iM. From iM_rownnz, of shape (nv), int32. Written by islands."""
     iM_rowadr: ArrayField = ...
-    """Of iM_rowadr: Where each row of iM begins. Shape (nv), int32. Written by islands."""
+    """Where each row of iM begins. From iM_rowadr, of shape (nv), int32. Written by islands."""
     iLDiagInv: ArrayField = ...
-    """Of iLDiagInv: qLDiagInv, sorted by island. Shape (nv), float64 or float32, unit 1/kg or 1/(kg m^2).
-    Written by islands."""
+    """qLDiagInv, sorted by island. From iLDiagInv, of shape (nv), float64 or float32, unit 1/kg or 1/(kg
+    m^2). Written by islands."""
     iacc: ArrayField = ...
-    """Of iacc: qacc, sorted by island. Shape (nv), float64 or float32, unit m/s^2 or rad/s^2. Written by
+    """qacc, sorted by island. From iacc, of shape (nv), float64 or float32, unit m/s^2 or rad/s^2. Written by
     solve_constraints."""
     ifrc_constraint: ArrayField = ...
-    """Of ifrc_constraint: qfrc_constraint, sorted by island. Shape (nv), float64 or float32, unit N or N m.
-    Written by solve_constraints."""
+    """qfrc_constraint, sorted by island. From ifrc_constraint, of shape (nv), float64 or float32, unit N or N
+    m. Written by solve_constraints."""
     dof_awake_ind: ArrayField = ...
-    """Of dof_awake_ind: Awake dofs, in increasing order. Shape (nv), int32. Written by sleep."""
+    """Awake dofs, in increasing order. From dof_awake_ind, of shape (nv), int32. Written by sleep."""
     island: ArrayField = ...
-    """Of dof_island: Island of each dof; -1: none. Shape (nv), int32. Written by islands."""
+    """Island of each dof; -1: none. From dof_island, of shape (nv), int32. Written by islands."""
     awake_ind: ArrayField = ...
-    """Of dof_awake_ind: Awake dofs, in increasing order. Shape (nv), int32. Written by sleep."""
+    """Awake dofs, in increasing order. From dof_awake_ind, of shape (nv), int32. Written by sleep."""
 
 class DataGeom(Named):
     """The Data fields of one geom."""
 
     xpos: ArrayField = ...
-    """Of geom_xpos: Origin of each geom frame, world frame. Shape (ngeom, 3), float64 or float32, unit m.
-    Written by kinematics."""
+    """Origin of each geom frame, world frame. From geom_xpos, of shape (ngeom, 3), float64 or float32, unit
+    m. Written by kinematics."""
     xmat: ArrayField = ...
-    """Of geom_xmat: Rotation matrix world←geom, row by row. Shape (ngeom, 9), float64 or float32. Written by
-    kinematics."""
+    """Rotation matrix world←geom, row by row. From geom_xmat, of shape (ngeom, 9), float64 or float32.
+    Written by kinematics."""
 
 class DataSite(Named):
     """The Data fields of one site."""
 
     xpos: ArrayField = ...
-    """Of site_xpos: Origin of each site frame, world frame. Shape (nsite, 3), float64 or float32, unit m.
-    Written by kinematics."""
+    """Origin of each site frame, world frame. From site_xpos, of shape (nsite, 3), float64 or float32, unit
+    m. Written by kinematics."""
     xmat: ArrayField = ...
-    """Of site_xmat: Rotation matrix world←site, row by row. Shape (nsite, 9), float64 or float32. Written by
-    kinematics."""
+    """Rotation matrix world←site, row by row. From site_xmat, of shape (nsite, 9), float64 or float32.
+    Written by kinematics."""
 
 class DataCamera(Named):
     """The Data fields of one camera."""
 
     xpos: ArrayField = ...
-    """Of cam_xpos: Position of each camera, world frame. Shape (ncam, 3), float64 or float32, unit m. Written
-    by camera_light."""
+    """Position of each camera, world frame. From cam_xpos, of shape (ncam, 3), float64 or float32, unit m.
+    Written by camera_light."""
     xmat: ArrayField = ...
-    """Of cam_xmat: Rotation matrix world←camera, row by row. Shape (ncam, 9), float64 or float32. Written by
-    camera_light."""
+    """Rotation matrix world←camera, row by row. From cam_xmat, of shape (ncam, 9), float64 or float32.
+    Written by camera_light."""
 
 class DataLight(Named):
     """The Data fields of one light."""
 
     xpos: ArrayField = ...
-    """Of light_xpos: Position of each light, world frame. Shape (nlight, 3), float64 or float32, unit m.
+    """Position of each light, world frame. From light_xpos, of shape (nlight, 3), float64 or float32, unit m.
     Written by camera_light."""
     xdir: ArrayField = ...
-    """Of light_xdir: Unit direction of each light, world frame. Shape (nlight, 3), float64 or float32.
+    """Unit direction of each light, world frame. From light_xdir, of shape (nlight, 3), float64 or float32.
     Written by camera_light."""
 
 class DataTendon(Named):
     """The Data fields of one tendon."""
 
     efcadr: Number = ...
-    """Of tendon_efcadr: First constraint row of each tendon; -1: none. Shape (ntendon), int32. Written by
-    constraint_rows."""
+    """First constraint row of each tendon; -1: none. From tendon_efcadr, of shape (ntendon), int32. Written
+    by constraint_rows."""
     wrapadr: Number = ...
-    """Of ten_wrapadr: Where each tendon's path points begin in wrap_obj and wrap_xpos. Shape (ntendon),
+    """Where each tendon's path points begin in wrap_obj and wrap_xpos. From ten_wrapadr, of shape (ntendon),
     int32. Written by tendon."""
     wrapnum: Number = ...
-    """Of ten_wrapnum: Number of points on each tendon's path. Shape (ntendon), int32. Written by tendon."""
+    """Number of points on each tendon's path. From ten_wrapnum, of shape (ntendon), int32. Written by
+    tendon."""
     J_rownnz: Number = ...
-    """Of ten_J_rownnz: Number of dofs in each tendon's Jacobian row. Shape (ntendon), int32. Written by
+    """Number of dofs in each tendon's Jacobian row. From ten_J_rownnz, of shape (ntendon), int32. Written by
     tendon."""
     J_rowadr: Number = ...
-    """Of ten_J_rowadr: Where each tendon's row begins in ten_J. Shape (ntendon), int32. Written by tendon."""
+    """Where each tendon's row begins in ten_J. From ten_J_rowadr, of shape (ntendon), int32. Written by
+    tendon."""
     J_colind: ArrayField = ...
-    """Of ten_J_colind: Dofs of the tendon Jacobian's entries. Shape (ntendon, nv), int32. Written by
+    """Dofs of the tendon Jacobian's entries. From ten_J_colind, of shape (ntendon, nv), int32. Written by
     tendon."""
     J: ArrayField = ...
-    """Of ten_J: Derivative of each tendon's length with respect to the dofs. Shape (ntendon, nv), float64 or
-    float32. Written by tendon."""
+    """Derivative of each tendon's length with respect to the dofs. From ten_J, of shape (ntendon, nv),
+    float64 or float32. Written by tendon."""
     length: Number = ...
-    """Of ten_length: Length of each tendon. Shape (ntendon), float64 or float32, unit m or rad. Written by
-    tendon."""
+    """Length of each tendon. From ten_length, of shape (ntendon), float64 or float32, unit m or rad. Written
+    by tendon."""
     velocity: Number = ...
-    """Of ten_velocity: Rate of change of each tendon's length. Shape (ntendon), float64 or float32, unit m/s
-    or rad/s. Written by transmission_velocity."""
+    """Rate of change of each tendon's length. From ten_velocity, of shape (ntendon), float64 or float32, unit
+    m/s or rad/s. Written by transmission_velocity."""
 
 class DataActuator(Named):
     """The Data fields of one actuator."""
 
     length: Number = ...
-    """Of actuator_length: Length of each actuator, gear included. Shape (nu), float64 or float32, unit m or
-    rad. Written by transmission."""
+    """Length of each actuator, gear included. From actuator_length, of shape (nu), float64 or float32, unit m
+    or rad. Written by transmission."""
     velocity: Number = ...
-    """Of actuator_velocity: Rate of change of each actuator's length. Shape (nu), float64 or float32, unit
-    m/s or rad/s. Written by transmission_velocity."""
+    """Rate of change of each actuator's length. From actuator_velocity, of shape (nu), float64 or float32,
+    unit m/s or rad/s. Written by transmission_velocity."""
     force: Number = ...
-    """Of actuator_force: Force of each actuator along its transmission, before the gear. Shape (nu), float64
-    or float32, unit N or N m. Written by actuation."""
+    """Force of each actuator along its transmission, before the gear. From actuator_force, of shape (nu),
+    float64 or float32, unit N or N m. Written by actuation."""
     ctrl: Number = ...
-    """Of ctrl: Controls, one per actuator; set by the user. Shape (nu), float64 or float32."""
+    """Controls, one per actuator; set by the user. From ctrl, of shape (nu), float64 or float32."""
     moment_rownnz: Number = ...
-    """Of moment_rownnz: Number of dofs in each actuator's moment row. Shape (nu), int32. Written by
+    """Number of dofs in each actuator's moment row. From moment_rownnz, of shape (nu), int32. Written by
     transmission."""
     moment_rowadr: Number = ...
-    """Of moment_rowadr: Where each actuator's row begins in actuator_moment. Shape (nu), int32. Written by
-    transmission."""
+    """Where each actuator's row begins in actuator_moment. From moment_rowadr, of shape (nu), int32. Written
+    by transmission."""
 
 class DataSensor(Named):
     """The Data fields of one sensor."""
@@ -4914,7 +4931,7 @@ class DataEquality(Named):
     """The Data fields of one equality."""
 
     active: Number = ...
-    """Of eq_active: Whether each equality constraint is active; the user may switch it. Shape (neq),
+    """Whether each equality constraint is active; the user may switch it. From eq_active, of shape (neq),
     uint8."""
 
 class DataKey(Named):

@@ -41,17 +41,13 @@ def expected() -> dict[tuple[str, int], str]:
 
 
 @pytest.fixture(scope="module")
-def search_path(pytestconfig: pytest.Config) -> str:
+def search_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Where a checker finds the package, beyond the installed ones."""
     if Path(dovetail.__file__).parent != ROOT / "core":
         return ""
-    assert pytestconfig.cache is not None
-    tree = pytestconfig.cache.mkdir("typing") / "tree"
-    shutil.rmtree(tree, ignore_errors=True)
-    roots = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
-        "package-dir"
-    ]
-    for package, folder in roots.items():
+    tree = tmp_path_factory.mktemp("tree")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for package, folder in project["tool"]["setuptools"]["package-dir"].items():
         shutil.copytree(ROOT / folder, tree.joinpath(*package.split(".")), dirs_exist_ok=True)
     return str(tree)
 
@@ -111,9 +107,8 @@ def check(messages: Messages) -> None:
     assert unnoticed == {}
 
 
-def test_mypy_reports_every_mistake_and_nothing_else(search_path: str, pytestconfig: pytest.Config) -> None:
-    assert pytestconfig.cache is not None
-    check(mypy(search_path, pytestconfig.cache.mkdir("typing") / "mypy"))
+def test_mypy_reports_every_mistake_and_nothing_else(search_path: str, tmp_path: Path) -> None:
+    check(mypy(search_path, tmp_path))
 
 
 def test_pyright_reports_every_mistake_and_nothing_else(search_path: str, tmp_path: Path) -> None:

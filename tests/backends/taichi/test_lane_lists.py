@@ -9,12 +9,12 @@ from lane_small import MODEL, SHAPES, N, compile_small, run, stage
 from dovetail.backends.lanes.fuse import Sources, Target, fuse
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.kernel import Kernel, LaneError, LaneLayout
-from dovetail.contracts.kernel_fields import KernelField, Kind, kernel_field
+from dovetail.contracts.kernel_fields import KernelField, KernelKind, kernel_field
 
 X = np.random.default_rng(3).normal(size=(19, N))
 
 
-def declared(name: str, *shape: str | int, kind: Kind = "numbers") -> KernelField:
+def declared(name: str, *shape: str | int, kind: KernelKind = "numbers") -> KernelField:
     return kernel_field(name, *shape, kind=kind, doc="Of this test.", writer="find")
 
 
