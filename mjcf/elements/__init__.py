@@ -8,7 +8,8 @@ it fills (`COLUMNS`: one row per item, `Pieces`: several), how it is read, how i
 - `deformable`: `flex`, `skin`.
 - between parts of the tree: `contact`, `equality`, `tendon`, `actuator`, `sensor`.
 - the rest: `compiler`, `settings`, `visual`, `custom`, `keyframe`, `plugins` with `plugin_rules`.
-- what they share: `items`, `columns`, `object_kinds`, `poses`, `shapes`, `contact_settings`, `same_frames`, `targets`.
+- what they share: `items`, `columns`, `object_kinds`, `poses`, `shapes`, `contact_settings`, `same_frames`, and
+  `targets`.
 
 `mesh_fields` and `flex_fields` are the columns of `mesh` and `flex`, which are many. Begin with `site`, the shortest.
 `model/compile.py` says in which order elements are read and resolved. Tests: `tests/mjcf/test_<element>s.py`, and for
