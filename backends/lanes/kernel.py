@@ -228,7 +228,7 @@ class Kernel:
                 f"{self.stage}: {name} has shape {shape}, but gets numbers of shape {array.shape}"
             )
         self.table_fields[name] = array
-        self.note_write(name)
+        self.record_write(name)
 
     def table_field(self, name: str) -> np.ndarray:
         """The numbers of a kernel field that is a table."""
@@ -239,7 +239,7 @@ class Kernel:
                 f"{self.stage}: reads {name}, which no earlier stage of the program has worked out "
                 f"({self.layout.kernel_fields[name].writer} would)"
             )
-        self.note_read(name)
+        self.record_read(name)
         return known
 
     def kernel_size(self, name: str) -> int:
@@ -276,13 +276,13 @@ class Kernel:
             raise LaneError(f"{self.stage}: {name} is no {kind} but {known[name].kind}: use k.kernel_field")
         return known[name]
 
-    def note_read(self, name: str) -> None:
+    def record_read(self, name: str) -> None:
         """The stage reads a declared field."""
         self.reads.add(name)
         if name not in self.writes:
             self.read_first.add(name)
 
-    def note_write(self, name: str) -> None:
+    def record_write(self, name: str) -> None:
         """The stage writes a declared field."""
         self.writes.add(name)
 

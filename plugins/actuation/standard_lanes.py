@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
-from dovetail.backends.lanes.controls import note_broken
+from dovetail.backends.lanes.controls import record_broken
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
@@ -64,7 +64,7 @@ def clamped_controls(k: Kernel) -> Field:
             fit = (ctrl[i] <= MAXVAL) & (ctrl[i] >= -MAXVAL)
             which.set(k.select(fit, which.value, i * 1.0))
             wrong.set(k.select(fit, wrong.value, ctrl[i]))
-        note_broken(k, sound.value < 0.5, which.value, wrong.value)
+        record_broken(k, sound.value < 0.5, which.value, wrong.value)
         with k.loop(0, m.nu) as i:
             ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
     return ctrl
