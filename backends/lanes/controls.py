@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import LaneStage
-from dovetail.backends.lanes.kernel import PROGRAM, Field, Kernel
+from dovetail.backends.lanes.kernel import PROGRAM, Kernel, LaneField
 from dovetail.bad_states import MOST_REPORTED, describe_control
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
@@ -26,7 +26,7 @@ INDEX, VALUE, TIME, COUNT = range(4)
 """What is recorded of a world: the first broken control, its value, when it was, and in how many evaluations."""
 
 
-def records(k: Kernel) -> Field:
+def records(k: Kernel) -> LaneField:
     return k.program_memory(BROKEN, 4)
 
 

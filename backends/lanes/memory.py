@@ -182,11 +182,11 @@ class PerWorldField(_Indexed):
         kernel.per_world.add(name)
 
     def load(self, index: tuple[Any, ...]) -> Any:
-        cell = Field(self.kernel, self.name, self.shape)._cell(index)
+        cell = LaneField(self.kernel, self.name, self.shape)._cell(index)
         return self.kernel.trace.node("load", NUM, (self.name, *cell), depends=self.name)
 
 
-class Field(_Indexed):
+class LaneField(_Indexed):
     """A Data array or private scratch: loads give lanes, assignment stores them."""
 
     def load(self, index: tuple[Any, ...]) -> Any:

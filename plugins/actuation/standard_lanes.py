@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from dovetail.backends.lanes.controls import record_broken
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.integrate.activation_lanes import disabled_actuator, next_activation
@@ -46,7 +46,7 @@ def actuation(k: Kernel, parts: Mapping[str, Rows]) -> None:
         joint_forces(k)
 
 
-def clamped_controls(k: Kernel) -> Field:
+def clamped_controls(k: Kernel) -> LaneField:
     """Controls within ctrlrange; all zero in a world where any is broken, as MuJoCo does."""
     m, d = k.model, k.data
     ctrl = k.scratch("ctrl", m.nu)
@@ -70,7 +70,7 @@ def clamped_controls(k: Kernel) -> Field:
     return ctrl
 
 
-def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
+def activation_rates(k: Kernel, ctrl: LaneField, dynamics: Rows) -> None:
     """Rate of change of every activation; an actuator's law drives its last one."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
@@ -81,7 +81,7 @@ def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
                 d.act_dot[last] = law(k, i, ctrl[i])
 
 
-def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
+def actuator_forces(k: Kernel, ctrl: LaneField, parts: Mapping[str, Rows]) -> None:
     """gain × input + bias; zero in disabled groups."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
@@ -134,7 +134,7 @@ def limit_actuators(k: Kernel) -> None:
         d.actuator_force[i] = k.select(m.actuator_forcelimited[i] != 0, k.clip(force, low, high), force)
 
 
-def driving(k: Kernel, actuator: Int, ctrl: Field) -> Any:
+def driving(k: Kernel, actuator: Int, ctrl: LaneField) -> Any:
     """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
     m, d = k.model, k.data
     if not m.na:

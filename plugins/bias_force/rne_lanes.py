@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.backends.lanes.algebra import cross_force, dot, inertia_times, vector
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.tendon.drift_lanes import tendon_drifts
 from dovetail.plugins.tendon.rows_lanes import add_along
@@ -36,7 +36,7 @@ def bias_force(k: Kernel) -> None:
             add_along(k, tendon, m.tendon_armature[tendon] * drift[tendon], d.qfrc_bias)
 
 
-def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:
+def body_forces(k: Kernel, acceleration: LaneField, force: LaneField) -> None:
     """Acceleration of every body from velocities and gravity alone, and the force and torque it needs."""
     m, d = k.model, k.data
     with k.loop(1, m.nbody) as body:
@@ -51,7 +51,7 @@ def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:
         )
 
 
-def add_to_parents(k: Kernel, spatial: Field) -> None:
+def add_to_parents(k: Kernel, spatial: LaneField) -> None:
     """Sum a spatial vector per body over subtrees, about the common reference point."""
     m = k.model
     with k.loop(1, m.nbody, reverse=True) as body:

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.algebra import vector
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.broadphase.reach_lanes import FAR
 from dovetail.plugins.contact_lanes import Contacts, Pairs
@@ -103,7 +103,7 @@ def write_boxes(contacts: Contacts, stretches: Stretches) -> None:
         groups[g] = union(k, g * stretches.group_size, stop, lambda b: bodies[b])
 
 
-def _boxes(k: Kernel, stretches: Stretches) -> tuple[Field, Field]:
+def _boxes(k: Kernel, stretches: Stretches) -> tuple[LaneField, LaneField]:
     """Boxes of bodies and of groups: (n, 6), low corner and high corner."""
     nbody = int(k.frozen_model.nbody)
     return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // stretches.group_size), 6)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, vector
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.passive_force import box_fluid_lanes, ellipsoid_fluid_lanes
 from dovetail.plugins.passive_force.wrenches_lanes import all_off, joint_forces, wrench
 
@@ -65,7 +65,7 @@ def on_body(
         as_ellipsoid(body, geom)
 
 
-def on_box(k: Kernel, body: Int, wrenches: Field) -> None:
+def on_box(k: Kernel, body: Int, wrenches: LaneField) -> None:
     """A body taken as a box, at its centre of mass."""
     m, d = k.model, k.data
     axes, centre = d.ximat[body].reshape(3, 3), d.xipos[body]
@@ -75,7 +75,7 @@ def on_box(k: Kernel, body: Int, wrenches: Field) -> None:
     wrenches[body] += wrench(k, body, centre, axes @ force, axes @ torque)
 
 
-def on_ellipsoid(k: Kernel, body: Int, geom: Any, wrenches: Field) -> None:
+def on_ellipsoid(k: Kernel, body: Int, geom: Any, wrenches: LaneField) -> None:
     """A geom taken as an ellipsoid, at its centre."""
     m, d = k.model, k.data
     axes, centre = d.geom_xmat[geom].reshape(3, 3), d.geom_xpos[geom]

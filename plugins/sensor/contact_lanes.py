@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, Vector, cross, dot, norm
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.plugins.body_forces.contact_forces_lanes import contact_axes, contact_force, each_contact
@@ -154,7 +154,7 @@ class Reader:
         return self.k.integers("way", self.links.contacts.capacity)
 
     @property
-    def here(self) -> Field:
+    def here(self) -> LaneField:
         """1 in worlds that have the contact, else 0."""
         return self.k.scratch("here", self.links.contacts.capacity)
 

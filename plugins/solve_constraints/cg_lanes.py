@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.algebra import MINVAL
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.constraint_lanes import DofRows, Links
 from dovetail.plugins.factor_mass.ldl_lanes import solve
 from dovetail.plugins.solve_constraints.cost_lanes import link_cost
@@ -32,12 +32,12 @@ class ConjugateGradients(Newton):
     """A direction's length says nothing: the slope and the curvature here do."""
 
     @property
-    def conditioned(self) -> Field:
+    def conditioned(self) -> LaneField:
         """M⁻¹·gradient."""
         return self._vector("conditioned")
 
     @property
-    def steepness(self) -> Field:
+    def steepness(self) -> LaneField:
         """gradient·M⁻¹·gradient of the point before, at index 0."""
         return self.k.scratch("steepness", 1)
 

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, dot
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_lanes import EQUALITY, LARGEST_DIM, Kind, Links, contact_kind, ends_of
 from dovetail.plugins.solve_constraints.cost_lanes import Link, Values, always_zero
@@ -151,15 +151,15 @@ class Hessian:
         return self.room < self.most
 
     @property
-    def blocks_field(self) -> Field:
+    def blocks_field(self) -> LaneField:
         """H[I, J] or L[I, J] at `place(I, J)`: the diagonal blocks, of which the lower triangle counts, L's diagonal
         inverted; then the others that the pattern has, row by row."""
         return self.k.scratch("H", self.nblock + self.room, B * B)
 
     @property
-    def cells(self) -> Field:
+    def cells(self) -> LaneField:
         """The same numbers as one long array."""
-        return Field(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
+        return LaneField(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
 
     @property
     def entries(self) -> _Entries:
@@ -376,12 +376,12 @@ class Hessian:
     # ---- entries
 
     @property
-    def own(self) -> Field:
+    def own(self) -> LaneField:
         """A of a body's own links to the ground."""
         return self.k.scratch("own", self.k.model.nbody, len(PACKED))
 
     @property
-    def composite(self) -> Field:
+    def composite(self) -> LaneField:
         return self.k.scratch("composite", self.k.model.nbody, len(PACKED))
 
     @property
@@ -395,7 +395,7 @@ class Hessian:
         with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
             self.own[body] = 0.0
 
-    def add_grounded(self, link: Link, W: Field) -> None:
+    def add_grounded(self, link: Link, W: LaneField) -> None:
         """A link between a changed body and the ground: A += wᵀ·W·w."""
         k, wrench = self.k, link.links.near_wrench
         body = link.links.near[link.index]
@@ -496,7 +496,7 @@ class Hessian:
         with k.loop(self.size(block), B) as place:
             H[block, (B + 1) * place] = 1.0
 
-    def add_coupling(self, link: Link, W: Field) -> None:
+    def add_coupling(self, link: Link, W: LaneField) -> None:
         """A link between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
         blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
@@ -512,13 +512,13 @@ class Hessian:
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
-    def _write_span(self, link: Link, J: Field) -> Any:
+    def _write_span(self, link: Link, J: LaneField) -> Any:
         """Note J and the blocks of the dofs that move one of a link's bodies but not both; returns how many."""
         k, d, links = self.k, self.k.data, link.links
         blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
-        def visit(dof: Any, wrench: Field) -> None:
+        def visit(dof: Any, wrench: LaneField) -> None:
             nonlocal count
             n = count.value
             blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
@@ -534,7 +534,7 @@ class Hessian:
         )
         return count.value
 
-    def _weighted(self, link: Link, W: Field, J: Values) -> Values:
+    def _weighted(self, link: Link, W: LaneField, J: Values) -> Values:
         """W times a column of J; kept in registers if the rows are written out."""
         k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
         found: dict[int, Any] = {}
@@ -596,11 +596,11 @@ class Hessian:
         L[there] = solved.reshape(-1)
 
     @property
-    def unknowns(self) -> Field:
+    def unknowns(self) -> LaneField:
         """Three numbers per block."""
         return self.k.scratch("unknowns", self.nblock, B)
 
-    def solve(self, vector: Field) -> None:
+    def solve(self, vector: LaneField) -> None:
         """Replace a vector (nv) by H⁻¹ times it."""
         k, L, x = self.k, self.blocks_field, self.unknowns
         if self.padded:

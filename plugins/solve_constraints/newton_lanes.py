@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from dovetail.backends.lanes.algebra import dot
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.bias_force.rne_lanes import add_to_parents
@@ -65,33 +65,33 @@ class Newton:
 
     # ---- memory
 
-    def _vector(self, name: str) -> Field:
+    def _vector(self, name: str) -> LaneField:
         return self.k.scratch(name, self.k.model.nv)
 
     @property
-    def Ma(self) -> Field:
+    def Ma(self) -> LaneField:
         """M·qacc."""
         return self._vector("Ma")
 
     @property
-    def gradient(self) -> Field:
+    def gradient(self) -> LaneField:
         return self._vector("gradient")
 
     @property
-    def direction(self) -> Field:
+    def direction(self) -> LaneField:
         return self._vector("direction")
 
     @property
-    def Mv(self) -> Field:
+    def Mv(self) -> LaneField:
         """M·direction."""
         return self._vector("Mv")
 
     @property
-    def link_z(self) -> Field:
+    def link_z(self) -> LaneField:
         return self.k.scratch("link_z", 2, self.links.capacity, LARGEST_DIM)
 
     @property
-    def row_z(self) -> Field:
+    def row_z(self) -> LaneField:
         return self.k.scratch("row_z", 2, max(1, self.rows.count))
 
     @property
@@ -109,11 +109,11 @@ class Newton:
         return self.k.integers("listed", 2)
 
     @property
-    def body_motion(self) -> Field:
+    def body_motion(self) -> LaneField:
         return self.k.scratch("body_motion", self.k.model.nbody, 6)
 
     @property
-    def body_force(self) -> Field:
+    def body_force(self) -> LaneField:
         return self.k.scratch("body_force", self.k.model.nbody, 6)
 
     @cached_property
@@ -126,12 +126,12 @@ class Newton:
         return bool(self.links.kinds) and has_ends(self.links)[1]
 
     @property
-    def weight(self) -> Field:
+    def weight(self) -> LaneField:
         """Second derivatives of the links' costs."""
         return self.k.scratch("link_weight", self.links.capacity, LARGEST_DIM, LARGEST_DIM)
 
     @property
-    def row_weight(self) -> Field:
+    def row_weight(self) -> LaneField:
         return self.k.scratch("row_weight", max(1, self.rows.count))
 
     # ---- the method
@@ -470,7 +470,7 @@ class Newton:
                     self._pull(link, links.far, links.far_wrench, force)
         add_to_parents(k, pull)
 
-    def _pull(self, link: Link, end: IntegerField, wrench: Field, force: Field) -> None:
+    def _pull(self, link: Link, end: IntegerField, wrench: LaneField, force: LaneField) -> None:
         """Add a link's wrench on one of its bodies."""
         body = end[link.index]
         total = self.k.local(self.body_force[body])
@@ -549,7 +549,7 @@ class Newton:
                 with k.loop(a, rows.column("nnz", row)) as b:
                     H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
-    def _add_links(self, add: Callable[[Link, Field], None], *, coupled: bool) -> None:
+    def _add_links(self, add: Callable[[Link, LaneField], None], *, coupled: bool) -> None:
         """Add the links that have two moving ends, or those that have one."""
         k, links = self.k, self.links
         for link in self.each_link_by_kind():
@@ -635,7 +635,7 @@ class Newton:
 class Watched:
     """The weights of one link, to write; sums up how much they change."""
 
-    def __init__(self, field: Field, link: Any, change: Variable) -> None:
+    def __init__(self, field: LaneField, link: Any, change: Variable) -> None:
         self._field, self._link, self._change = field, link, change
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
@@ -652,7 +652,7 @@ class Watched:
 class _Row:
     """One row of a field with two axes, as a vector to write."""
 
-    def __init__(self, field: Field, row: Any) -> None:
+    def __init__(self, field: LaneField, row: Any) -> None:
         self.field, self.row = field, row
 
     def __getitem__(self, index: Any) -> Any:

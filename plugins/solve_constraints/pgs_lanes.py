@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.algebra import MINVAL, dot
-from dovetail.backends.lanes.kernel import Field, Kernel, Variable
+from dovetail.backends.lanes.kernel import Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.constraint_lanes import ELLIPTIC, EQUALITY, PYRAMID, DofRows, Links
@@ -313,7 +313,7 @@ _VISIT: dict[str, Callable[[Visit], None]] = {
 class _Row:
     """The forces of one item, to write."""
 
-    def __init__(self, field: Field, v: Any) -> None:
+    def __init__(self, field: LaneField, v: Any) -> None:
         self._field, self._v = field, v
 
     def __setitem__(self, r: Any, value: Any) -> None:
