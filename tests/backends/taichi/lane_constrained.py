@@ -13,8 +13,9 @@ from lane_program import compile_lanes, group, with_kernel_fields
 
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
+from dovetail.backends.lanes.program import FLOAT
 from dovetail.backends.lanes.segments import features_by_group, initial_numbers, model_places
-from dovetail.backends.taichi.program import FLOAT, Program
+from dovetail.backends.taichi.program import Program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS

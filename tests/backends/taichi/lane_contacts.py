@@ -11,8 +11,9 @@ from lane_program import compile_lanes, group, with_kernel_fields
 import dovetail
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
+from dovetail.backends.lanes.program import FLOAT
 from dovetail.backends.lanes.segments import model_places
-from dovetail.backends.taichi.program import FLOAT, Program
+from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugin import Implementation
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Contacts, Pairs, pairs_of

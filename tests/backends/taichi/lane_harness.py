@@ -12,7 +12,8 @@ from lane_program import compile_lanes
 
 from dovetail.backends.lanes.fuse import LaneStage, clear_stage
 from dovetail.backends.lanes.kernel import FieldPlace
-from dovetail.backends.taichi.program import FLOAT, Program
+from dovetail.backends.lanes.program import FLOAT
+from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.enums import BiasType, DynType, GainType, JointType, TrnType
 from dovetail.plugins.actuation import gain_bias_lanes as actuation

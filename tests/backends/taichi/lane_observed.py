@@ -17,8 +17,8 @@ from lane_program import compile_lanes, group
 from dovetail import pipeline
 from dovetail.backends.lanes.fuse import LaneStage, clear_stage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneLayout
+from dovetail.backends.lanes.program import FLOAT
 from dovetail.backends.lanes.segments import features_by_group, initial_numbers, model_places
-from dovetail.backends.taichi.program import FLOAT
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.types import DATA_SPECS

@@ -12,7 +12,7 @@ from lane_small import BUFFERS, ROWS, N, compile_small, stage
 
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.backends.taichi.program import FLOAT
+from dovetail.backends.lanes.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugins.broadphase import pair_ranges_lanes as ranges
 from dovetail.plugins.shared.contacts import contacts_lanes
