@@ -1,6 +1,9 @@
-"""Small models that many tests share, compiled afresh for each test because tests edit them."""
+"""Small models that many tests share, compiled afresh for each test because tests edit them; and which process runs
+what."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -60,3 +63,11 @@ def pendulum() -> Model:
 def zoo() -> Model:
     """A joint of every type, a mocap body, an activation, names and two keyframes; nq=13, nv=11, na=1."""
     return dovetail.loads(ZOO)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file run in one process, so that they share its kernels, which take seconds to compile."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)

@@ -9,6 +9,8 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 
 import numpy as np  # noqa: E402
+from implementations import How, assert_mujocos, implementations  # noqa: E402
+from observed_scene import scene as observed_scene  # noqa: E402
 from sensor_reference import filled, forward, reference, run_record  # noqa: E402
 from smooth_reference import spoil, worst_error  # noqa: E402
 
@@ -141,3 +143,14 @@ def test_the_world_alone() -> None:
     mj_model, mj_data = forward("<mujoco/>", 0)
     compare(mj_model, mj_data, "body_forces")
     compare(mj_model, mj_data, "subtree_velocity")
+
+
+@pytest.mark.parametrize(
+    ("cone", "condim"), [("pyramidal", 6), pytest.param("elliptic", 3, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("how", implementations("body_forces"))
+def test_every_implementation_has_mujocos_accelerations_and_forces(how: How, cone: str, condim: int) -> None:
+    rest = '<sensor><force site="wrist"/></sensor>'
+    text = observed_scene(rest, cone, condim).replace("<option ", '<option tolerance="1e-14" ')
+    fields = ("cacc", "cfrc_ext", "cfrc_int")
+    assert_mujocos(text, "body_forces", how, seeds=1, warmup=60, fields=fields)

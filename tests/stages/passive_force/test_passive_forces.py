@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from beside_mujoco import Pair
+from implementations import How, assert_mujocos, implementations
+from limb_models import IN_WATER, TENDONS
+from smooth_models import EVERYTHING
 
 import dovetail
 from dovetail.errors import ValidationError
@@ -195,3 +198,26 @@ def test_equivalent_box_of_a_box_is_the_box() -> None:
     squares = np.square(size)
     inertia = 3.0 / 12.0 * (squares.sum() - squares)
     np.testing.assert_allclose(box_fluid.equivalent_box(inertia, np.array([3.0])), size, rtol=1e-12)
+
+
+ROWS = {
+    "spring": EVERYTHING,
+    "damper": EVERYTHING,
+    "tendon_spring": TENDONS["shortest"],
+    "tendon_damper": TENDONS["shortest"],
+    "gravcomp": IN_WATER,
+    "fluid": IN_WATER,
+}
+"""A model in which each row has something to do."""
+
+
+@pytest.mark.parametrize(
+    ("row", "how"),
+    [
+        pytest.param(row, *case.values, id=f"{row}-{case.id}", marks=case.marks)
+        for row in ROWS
+        for case in implementations(f"passive_force:{row}")
+    ],
+)
+def test_every_implementation_has_mujocos_forces(row: str, how: How) -> None:
+    assert_mujocos(ROWS[row], f"passive_force:{row}", how)

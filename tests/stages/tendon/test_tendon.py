@@ -7,6 +7,8 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations, scene
+from limb_models import TENDONS
 
 from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission_velocity.standard_numpy import transmission_velocity
@@ -161,3 +163,39 @@ def test_velocities(jacobian: str) -> None:
     data.ten_velocity[:] = np.nan
     transmission_velocity(model, data)
     np.testing.assert_allclose(data.ten_velocity, expected, rtol=0, atol=TOLERANCE)
+
+
+SEEDS = 3
+"""Of random states: enough for tendons to touch each geom, and to miss it."""
+
+
+@pytest.mark.parametrize("how", implementations("tendon"))
+@pytest.mark.parametrize("kind", TENDONS)
+def test_every_implementation_has_mujocos_lengths_and_jacobians(kind: str, how: How) -> None:
+    assert_mujocos(TENDONS[kind], "tendon", how, seeds=SEEDS)
+
+
+@pytest.mark.parametrize("kind", ["shortest", "sided"])
+def test_tendons_are_tried_both_touching_geoms_and_not(kind: str) -> None:
+    """The claim above is about wrapping only if the states at hand make tendons wrap, and pass by."""
+    m = scene(TENDONS[kind]).mujoco_model
+    touched = []
+    for seed in range(SEEDS):
+        for data in scene(TENDONS[kind], seed).worlds:
+            used = data.wrap_obj.reshape(-1)[: int(data.ten_wrapnum.sum())]
+            touched.append(set(used[used >= 0].tolist()))
+    round_ = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
+    geoms = set(m.wrap_objid[np.isin(m.wrap_type, round_)].tolist())
+    for geom in geoms:
+        assert any(geom in some for some in touched)
+        assert any(geom not in some for some in touched)
+
+
+SINGLE = 2e-4
+"""In single precision; the arc around a geom follows from an arc cosine, which is sensitive near 0."""
+
+
+@pytest.mark.parametrize("how", implementations("tendon"))
+def test_single_precision_stays_close(how: How) -> None:
+    fields = ("ten_length", "ten_J")  # the rest of wrap_xpos is room, with numbers left from before
+    assert_mujocos(TENDONS["shortest"], "tendon", how, precision="f32", fields=fields, tolerance=SINGLE)

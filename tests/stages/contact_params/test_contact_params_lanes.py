@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from lane_contacts import Found, LaneCollision, assert_same, compile_collision, reference
+from collisions import Found, Rules, assert_same, contacts, same_bits
 
 import dovetail
 from dovetail.contracts.enums import DisableBit, EnableBit
@@ -56,67 +56,57 @@ def poses(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def compiled(
-    seed: int, priorities: bool = True, pairs: bool = True, rules: tuple[tuple[str, str], ...] = ()
-) -> LaneCollision:
-    model = dovetail.loads(scene(seed, priorities=priorities, pairs=pairs))
-    return compile_collision(model, rules=dict(rules))
+def model(priorities: bool = True, pairs: bool = True) -> dovetail.Model:
+    return dovetail.loads(scene(0, priorities=priorities, pairs=pairs))
 
 
-def check(collision: LaneCollision, rules: dict[str, str] | None = None) -> list[Found]:
-    ours = collision(*poses())
-    for found, xpos, xmat in zip(ours, *poses(), strict=True):
-        assert_same(found, reference(collision.model, xpos, xmat, rules), TOLERANCE)
+def check(model: dovetail.Model, rules: Rules = ()) -> list[Found]:
+    ours, wanted = (contacts(model, *poses(), backend, rules=rules) for backend in ("taichi", "numpy"))
+    for found, expected in zip(ours, wanted, strict=True):
+        assert_same(found, expected, TOLERANCE)
     return ours
 
 
 @pytest.mark.parametrize(("priorities", "pairs"), [(True, True), (False, False)])
 def test_parameters_are_the_references(priorities: bool, pairs: bool) -> None:
-    found = check(compiled(0, priorities, pairs))
+    found = check(model(priorities, pairs))
     assert sum(len(f.geoms) for f in found) > 10 * NWORLD
 
 
 def test_a_model_may_be_edited_between_runs() -> None:
     """The kernel reads values from the Model, so nothing is compiled again."""
-    collision = compiled(0)
-    model = collision.model
+    edited = model()
     before = {
-        name: np.array(getattr(model, name)) for name in ("geom_friction", "geom_solref", "pair_margin")
+        name: np.array(getattr(edited, name)) for name in ("geom_friction", "geom_solref", "pair_margin")
     }
-    model.geom_friction[:] *= 1.7
-    model.geom_solref[4] = 0.08, 1.2
-    model.pair_margin[0] = 0.5
-    check(collision)
+    edited.geom_friction[:] *= 1.7
+    edited.geom_solref[4] = 0.08, 1.2
+    edited.pair_margin[0] = 0.5
+    check(edited)
     for name, value in before.items():
-        getattr(model, name)[:] = value
+        getattr(edited, name)[:] = value
 
 
 def test_the_override_flag_replaces_parameters() -> None:
-    collision = compiled(0)
-    opt = collision.model.opt
+    opt = model().opt
     flags = int(opt.enableflags)
     opt.enableflags = flags | int(EnableBit.OVERRIDE)
-    check(collision)
+    check(model())
     opt.enableflags = flags
 
 
 def test_no_contacts_while_they_are_disabled() -> None:
-    collision = compiled(0)
-    opt = collision.model.opt
+    opt = model().opt
     flags = int(opt.disableflags)
     opt.disableflags = flags | int(DisableBit.CONTACT)
-    assert all(len(found.geoms) == 0 for found in check(collision))
+    assert all(len(found.geoms) == 0 for found in check(model()))
     opt.disableflags = flags
 
 
 def test_other_rules_in_place_of_mujocos() -> None:
-    rules = {"combine_friction": "geometric_mean", "combine_margin": "sum"}
-    check(compiled(0, False, True, tuple(rules.items())), rules)
+    check(model(False, True), (("combine_friction", "geometric_mean"), ("combine_margin", "sum")))
 
 
 def test_tiles_of_one_world_give_the_same_bits() -> None:
-    collision = compiled(0)
-    single = compile_collision(collision.model, lanes=1)
-    for a, b in zip(single(*poses()), collision(*poses()), strict=True):
-        assert a.geoms.tolist() == b.geoms.tolist()
-        assert all(np.array_equal(a.fields[name], b.fields[name]) for name in a.fields)
+    for a, b in zip(contacts(model(), *poses(), lanes=1), contacts(model(), *poses()), strict=True):
+        assert same_bits(a, b)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 import pytest
-from lane_contacts import Found, LaneCollision, assert_same, compile_collision, reference
+from collisions import Found, assert_same, contacts, same_bits
+from poses import quarter_turn, rotation
 
 import dovetail
 from dovetail.plugins.collide_pair.lane_records import LANE_PAIRS
@@ -25,7 +25,6 @@ SIZES = {
 OTHER_SIZES = SIZES | {"sphere": "0.15", "capsule": "0.12 0.15", "box": "0.25 0.15 0.2"}
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
 """Distances and points in metres, directions without unit; sizes are a few tenths of a metre."""
-LANES = {"f64": 8, "f32": 16}
 MARGIN = 0.03
 
 
@@ -47,30 +46,9 @@ def model() -> dovetail.Model:
     return dovetail.loads(scene())
 
 
-@cache
-def collision(precision: str = "f64", lanes: int = 8) -> LaneCollision:
-    return compile_collision(model(), precision=precision, lanes=lanes)
-
-
 # ---- poses --------------------------------------------------------------------------------------------------
 
 NWORLD = 72
-QUARTER_TURNS = [
-    np.array([np.eye(3)[row] * s for row, s in zip(order, signs, strict=True)])
-    for order in permutations(range(3))
-    for signs in ((1, 1, 1), (-1, 1, -1), (1, -1, -1))
-]
-
-
-def rotation(rng: np.random.Generator) -> np.ndarray:
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q if np.linalg.det(q) > 0 else q[:, [1, 0, 2]]
-
-
-def quarter_turn(rng: np.random.Generator) -> np.ndarray:
-    turn = QUARTER_TURNS[rng.integers(len(QUARTER_TURNS))]
-    return turn if np.linalg.det(turn) > 0 else -turn
 
 
 def poses(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,8 +77,7 @@ def both(kind: str, precision: str = "f64", seed: int = 1) -> tuple[list[Found],
     xpos, xmat = poses(kind, seed)
     if precision == "f32":
         xpos, xmat = xpos.astype(np.float32).astype(float), xmat.astype(np.float32).astype(float)
-    wanted = [reference(model(), x, m) for x, m in zip(xpos, xmat, strict=True)]
-    return collision(precision, LANES[precision])(xpos, xmat), wanted
+    return contacts(model(), xpos, xmat, precision=precision), contacts(model(), xpos, xmat, "numpy")
 
 
 def of_pair(found: Found, key: str) -> Found:
@@ -135,17 +112,11 @@ def test_contacts_in_single_precision(key: str) -> None:
 # ---- independence of worlds ---------------------------------------------------------------------------------
 
 
-def same_bits(a: Found, b: Found) -> bool:
-    return a.geoms.tolist() == b.geoms.tolist() and all(
-        np.array_equal(a.fields[name], b.fields[name]) for name in a.fields
-    )
-
-
 def test_a_world_does_not_depend_on_its_neighbours() -> None:
     """In another order, and so among other worlds of a tile, every world has the same bits."""
     xpos, xmat = poses("aligned", seed=1)
     order = np.random.default_rng(0).permutation(NWORLD)
-    moved = collision("f64", LANES["f64"])(xpos[order], xmat[order])
+    moved = contacts(model(), xpos[order], xmat[order])
     for found, world in zip(moved, order, strict=True):
         assert same_bits(found, both("aligned")[0][world])
 
@@ -154,7 +125,7 @@ def test_a_lost_world_has_no_contacts_and_harms_no_other() -> None:
     xpos, xmat = poses("general", seed=1)
     lost = np.arange(NWORLD) % 5 == 2
     xpos[lost], xmat[lost] = np.nan, np.inf
-    for world, found in enumerate(collision("f64", LANES["f64"])(xpos, xmat)):
+    for world, found in enumerate(contacts(model(), xpos, xmat)):
         wanted = both("general")[0][world]
         assert len(found.geoms) == 0 if lost[world] else same_bits(found, wanted)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from lane_contacts import compile_collision
+from collisions import contacts as found_contacts
 
 mujoco = pytest.importorskip("mujoco")
-sys.path.append(str(Path(__file__).parents[2] / "stages" / "collide_pair"))
 
 import flat_meshes  # noqa: E402
 
@@ -27,7 +23,7 @@ def test_flat_sides_touch_where_mujocos_do(name: str) -> None:
             expected.append(theirs.at(qpos))
             places.append(theirs.data.geom_xpos.copy())
             turns.append(theirs.data.geom_xmat.copy())
-        found = compile_collision(dovetail.loads(xml))(np.array(places), np.array(turns))
+        found = found_contacts(dovetail.loads(xml), np.array(places), np.array(turns))
         assert sum(len(contacts) > 0 for contacts in expected) > 20
         for ours, contacts in zip(found, expected, strict=True):
             assert len(ours.geoms) == len(contacts)

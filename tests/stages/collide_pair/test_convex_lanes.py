@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import robots
-from convex_scenes import GEOMS, KINDS, assets, both, collision, of_pair, poses
-from lane_contacts import assert_same, compile_collision
-from test_lane_contacts import same_bits
-from test_lane_contacts_robots import contacts_of, states
+from collisions import assert_same, contacts, same_bits
+from convex_scenes import GEOMS, KINDS, assets, both, model, of_pair, poses
+from robot_contacts import contacts_of, states
 
 import dovetail
 from dovetail.plugins.collide_pair.convex_records import CONVEX_PAIRS, HFIELD_PAIRS
@@ -40,7 +39,7 @@ def test_a_world_does_not_depend_on_its_neighbours() -> None:
     """In another order, and so among other worlds of a tile, every world has the same bits."""
     xpos, xmat = poses(SOME, "general", 24)
     order = np.random.default_rng(0).permutation(24)
-    moved = collision(SOME)(xpos[order], xmat[order])
+    moved = contacts(model(SOME), xpos[order], xmat[order])
     for found, world in zip(moved, order, strict=True):
         assert same_bits(found, both(SOME, "general", 24)[0][world])
 
@@ -50,7 +49,7 @@ def test_a_lost_world_has_no_contacts_and_harms_no_other() -> None:
     lost = np.arange(24) % 5 == 2
     xpos[lost] = np.nan
     xmat[lost] = np.inf
-    for world, found in enumerate(collision(SOME)(xpos, xmat)):
+    for world, found in enumerate(contacts(model(SOME), xpos, xmat)):
         wanted = both(SOME, "general", 24)[0][world]
         assert len(found.geoms) == 0 if lost[world] else same_bits(found, wanted)
 
@@ -94,9 +93,9 @@ ROBOTS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name in robots.FILES])
 def test_contacts_of_robots_with_curved_parts_are_mujocos(name: str) -> None:
-    collision = compile_collision(robots.ours(name))
     data = states(robots.theirs(name), seed=4)
-    ours = collision(np.array([d.geom_xpos for d in data]), np.array([d.geom_xmat for d in data]))
+    poses = np.array([d.geom_xpos for d in data]), np.array([d.geom_xmat for d in data])
+    ours = contacts(robots.ours(name), *poses)
     for found, oracle in zip(ours, data, strict=True):
         assert_same(found, contacts_of(oracle), TOLERANCE)
     assert sum(len(found.geoms) for found in ours) >= len(data) / 8

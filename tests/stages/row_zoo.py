@@ -1,11 +1,8 @@
-"""Models with every kind of constraint row that lanes know, in several trees that constraints tie together."""
+"""A model with every kind of constraint row many times over, in several trees that constraints tie together."""
 
 from __future__ import annotations
 
-import mujoco
-from lane_models import ASSETS
-
-_ZOO = """
+ZOO = """
 <mujoco>
   <compiler autolimits="true"/>
   <option {option}/>
@@ -66,16 +63,7 @@ _ZOO = """
 """
 
 
-def zoo(
-    cone: str = "pyramidal", condim: int = 3, solimp: str = ".9 .95 .01", **options: float
-) -> mujoco.MjModel:
+def zoo_text(cone: str = "pyramidal", condim: int = 3, solimp: str = ".9 .95 .01", **options: float) -> str:
+    """The model as MJCF; `condim` is that of the floor."""
     option = " ".join([f'cone="{cone}"', *(f'{name}="{value}"' for name, value in options.items())])
-    return mujoco.MjModel.from_xml_string(_ZOO.format(option=option, condim=condim, solimp=solimp))
-
-
-def real(name: str, cone: str = "pyramidal") -> mujoco.MjModel:
-    """A gymnasium model as it is, but for Euler's method and the cone."""
-    m = mujoco.MjModel.from_xml_path(str(ASSETS / f"{name}.xml"))
-    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    m.opt.cone = {"pyramidal": 0, "elliptic": 1}[cone]
-    return m
+    return ZOO.format(option=option, condim=condim, solimp=solimp)

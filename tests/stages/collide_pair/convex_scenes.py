@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from lane_contacts import Found, LaneCollision, compile_collision, reference
-from test_lane_contacts import quarter_turn, rotation
+from collisions import Found, contacts
+from poses import quarter_turn, rotation
 
 import dovetail
 
@@ -28,7 +28,6 @@ OTHERS = GEOMS | {
 }
 KINDS = ("general", "aligned", "inside")
 REACH = {"general": 0.4, "aligned": 0.4, "inside": 0.1}
-LANES = {"f64": 8, "f32": 16}
 
 
 def cloud(rng: np.random.Generator, count: int, radius: float) -> str:
@@ -64,11 +63,6 @@ def model(keys: tuple[str, ...]) -> dovetail.Model:
     return dovetail.loads(f"<mujoco>{assets()}<worldbody>{''.join(bodies)}</worldbody></mujoco>")
 
 
-@cache
-def collision(keys: tuple[str, ...], precision: str = "f64") -> LaneCollision:
-    return compile_collision(model(keys), precision=precision, lanes=LANES[precision])
-
-
 def poses(keys: tuple[str, ...], kind: str, worlds: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
     """Geom poses: `general`, `aligned` (axes parallel, offsets on a grid), `inside` (deep)."""
     rng = np.random.default_rng(seed)
@@ -97,8 +91,8 @@ def both(
     xpos, xmat = poses(keys, kind, worlds, seed)
     if precision == "f32":
         xpos, xmat = xpos.astype(np.float32).astype(float), xmat.astype(np.float32).astype(float)
-    wanted = [reference(model(keys), x, m) for x, m in zip(xpos, xmat, strict=True)]
-    return collision(keys, precision)(xpos, xmat), wanted
+    found = contacts(model(keys), xpos, xmat, precision=precision)
+    return found, contacts(model(keys), xpos, xmat, "numpy")
 
 
 def of_pair(found: Found, keys: tuple[str, ...], key: str) -> Found:
