@@ -95,18 +95,6 @@ def test_a_medium_at_rest_with_the_body_exerts_nothing() -> None:
     assert not pair.ours.qfrc_fluid.any()
 
 
-def test_a_batch_on_taichi_agrees() -> None:
-    pytest.importorskip("taichi")
-    model = dovetail.loads(tree(WATER, fluid=ELLIPSOIDS, gravcomp="1", joint="true"))
-    single = dovetail.Simulation(model)
-    batch = dovetail.Simulation(model, nworld=2, backend="taichi")
-    single.data.qvel = batch.data.qvel = np.linspace(-1.0, 1.0, model.nv)
-    single.step(10)
-    batch.step(10)
-    np.testing.assert_allclose(batch.data.qpos[1], single.data.qpos, rtol=1e-10)
-    assert not any(line.fallback for line in batch.plan.lines())
-
-
 FLAGS = ("spring", "damper", "gravity", "actuation", "clampctrl")
 
 
