@@ -29,7 +29,7 @@ def tree(option: str = "", flags: str = "", gravcomp: str = "0", band: str = ".3
 @pytest.mark.parametrize(
     "flags", ["", *(f'{flag}="disable"' for flag in ("gravity", "spring", "damper", "actuation"))]
 )
-def test_agrees_with_mujoco(flags: str, gravcomp: str) -> None:
+def test_energies_are_mujocos_flag_by_flag(flags: str, gravcomp: str) -> None:
     Pair(tree(flags=flags, gravcomp=gravcomp)).compare("energy")
 
 

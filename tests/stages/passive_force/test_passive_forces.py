@@ -49,7 +49,7 @@ ELLIPSOIDS = 'fluidshape="ellipsoid" fluidcoef=".6 .3 1.2 .9 1.1"'
 
 @pytest.mark.parametrize("gravcomp", ["0", "1", "-.3"])
 @pytest.mark.parametrize("joint", ["false", "true"])
-def test_gravity_compensation(gravcomp: str, joint: str) -> None:
+def test_gravity_compensation_is_mujocos(gravcomp: str, joint: str) -> None:
     Pair(tree('gravity="1 2 -9"', gravcomp=gravcomp, joint=joint)).compare(*FIELDS)
 
 
@@ -72,7 +72,7 @@ def test_negative_compensation_alone_does_nothing() -> None:
 @pytest.mark.parametrize(
     "option", [WATER, 'density="1.2"', 'viscosity=".1"', 'viscosity=".1" wind="3 0 0"', 'wind="3 0 0"']
 )
-def test_medium(option: str, fluid: str) -> None:
+def test_forces_of_a_medium_are_mujocos(option: str, fluid: str) -> None:
     Pair(tree(option, fluid=fluid)).compare(*FIELDS)
 
 
@@ -101,7 +101,7 @@ FLAGS = ("spring", "damper", "gravity", "actuation", "clampctrl")
 @pytest.mark.parametrize(
     "off", [(), *((f,) for f in FLAGS), ("spring", "damper"), ("spring", "gravity"), FLAGS], ids=" ".join
 )
-def test_flags(off: tuple[str, ...]) -> None:
+def test_flags_switch_off_what_they_do_in_mujoco(off: tuple[str, ...]) -> None:
     flags = " ".join(f'{flag}="disable"' for flag in off)
     pair = Pair(tree(WATER, flags, ELLIPSOIDS, gravcomp="1", joint="true"))
     pair.compare(*FIELDS)
@@ -123,7 +123,7 @@ CABLE = """<mujoco><extension><plugin plugin="mujoco.elasticity.cable"/></extens
 @pytest.mark.parametrize(
     ("curve", "flat"), [("s 0 0", ""), ("cos(s) sin(s) s", ""), ("cos(s) sin(s) s", "true")]
 )
-def test_cable(curve: str, flat: str, initial: str, geom: str) -> None:
+def test_forces_of_cables_are_mujocos(curve: str, flat: str, initial: str, geom: str) -> None:
     config = f'<config key="flat" value="{flat}"/>' if flat else ""
     pair = Pair(CABLE.format(curve=curve, config=config, initial=initial, geom=geom, flags=""))
     pair.compare("qfrc_passive", "qacc", states=2, scale=0.5)

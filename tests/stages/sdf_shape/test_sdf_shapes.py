@@ -37,7 +37,7 @@ def test_contacts_of_shapes_and_octrees_are_mujocos(shape, reach):
     assert compare(pair, "sdf-sdf", reach, DIFFERENCES) > POSES
 
 
-def test_two_shapes():
+def test_contacts_of_two_shapes_are_mujocos():
     pair = model(
         geom("first", "sdf", "shape", INSTANCE), geom("second", "sdf", "shape", INSTANCE), plugin("nut")
     )

@@ -93,7 +93,7 @@ def compare(model: Any, qpos: Any) -> int:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_random_tendons(jacobian: str) -> None:
+def test_random_tendons_are_mujocos(jacobian: str) -> None:
     on_geoms = 0
     for seed in range(12):
         builder = Builder(seed)
@@ -115,7 +115,7 @@ WRAPS = {
 
 
 @pytest.mark.parametrize("case", WRAPS)
-def test_one_detour(case: str) -> None:
+def test_one_detour_is_mujocos(case: str) -> None:
     geom, side, length = WRAPS[case]
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><worldbody><site name="below" pos="0 0 -1"/><site name="inside" pos="0 0 .01"/>
@@ -133,7 +133,7 @@ def test_one_detour(case: str) -> None:
         assert data.ten_length[0] == pytest.approx(length, abs=1e-9)
 
 
-def test_ends_in_line_with_the_centre() -> None:
+def test_ends_in_line_with_the_centre_are_mujocos() -> None:
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><worldbody><site name="a" pos="0 -.5 0"/><geom name="g" size=".2" contype="0"/>
         <body><joint type="slide" axis="0 1 0"/><geom size=".01"/><site name="b" pos="0 .5 0"/></body></worldbody>
@@ -143,7 +143,7 @@ def test_ends_in_line_with_the_centre() -> None:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_joint_named_twice(jacobian: str) -> None:
+def test_a_joint_named_twice_counts_as_in_mujoco(jacobian: str) -> None:
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><option jacobian="{jacobian}"/><worldbody><body><joint name="j"/><geom size=".1"/>
         <body><joint name="k"/><geom size=".1"/></body></body></worldbody><tendon><fixed>
@@ -153,7 +153,7 @@ def test_joint_named_twice(jacobian: str) -> None:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_velocities(jacobian: str) -> None:
+def test_velocities_are_mujocos(jacobian: str) -> None:
     builder = Builder(3)
     model = builder.model(jacobian)
     data = mujoco.MjData(model)

@@ -76,7 +76,7 @@ def compare(model: Any, qpos: Any) -> Any:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
-def test_every_target(jacobian: str, cone: str) -> None:
+def test_lengths_and_moments_of_every_target_are_mujocos(jacobian: str, cone: str) -> None:
     model = mujoco.MjModel.from_xml_string(WORLD % (jacobian, cone, "".join(ACTUATORS)))
     random, contacts = np.random.default_rng(0), 0
     for _ in range(10):
