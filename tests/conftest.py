@@ -3,12 +3,16 @@ what."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 import dovetail
 from dovetail import Model
+from dovetail.errors import MissingDependencyError
 
 PENDULUM = """
 <mujoco model="pendulum">
@@ -63,6 +67,32 @@ def pendulum() -> Model:
 def zoo() -> Model:
     """A joint of every type, a mocap body, an activation, names and two keyframes; nq=13, nv=11, na=1."""
     return dovetail.loads(ZOO)
+
+
+NO_RUNTIME = not any(map(find_spec, ("quadrants", "taichi")))
+
+
+@contextmanager
+def skipping_without_a_runtime() -> Iterator[None]:
+    """Where nothing is installed that compiles lanes, what needs it is skipped."""
+    try:
+        yield
+    except MissingDependencyError as missing:
+        if NO_RUNTIME:
+            pytest.skip(str(missing))
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with skipping_without_a_runtime():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    with skipping_without_a_runtime():
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)
