@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from dovetail.backends.lanes.controls import record_broken
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times
 from dovetail.plugins.shared.tendons.drift_lanes import tendon_drifts

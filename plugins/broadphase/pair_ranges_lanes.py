@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, Pairs

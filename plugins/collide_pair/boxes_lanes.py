@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel, Variable, elementwise
+from dovetail.backends.lanes.kernel import Kernel, LaneField, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts

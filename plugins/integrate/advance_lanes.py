@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit, JointType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
 from dovetail.plugins.shared.quaternions_lanes import quat_integrate

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.integrate.advance_lanes import advance
 from dovetail.plugins.shared.ldl_lanes import copy, factor, solve

@@ -7,7 +7,7 @@ to the root, which keeps the pattern D. Compare mj_implicit.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.integrate.advance_lanes import advance
 from dovetail.plugins.shared.derivative.velocity_lanes import add_force_velocity
 

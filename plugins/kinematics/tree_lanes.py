@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel, ModelField, Variable
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField, ModelField, Variable
 from dovetail.contracts.enums import JointType, SameFrame
 from dovetail.plugins.shared.quaternions_lanes import (
     quat_from_axis_angle,

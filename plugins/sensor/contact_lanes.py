@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array

@@ -8,7 +8,7 @@ actuator cases of mj_computeSensorPos, …Vel and …Acc.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import SensorType, TrnType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.shared.quaternions_lanes import quat_normalize

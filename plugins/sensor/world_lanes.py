@@ -6,7 +6,7 @@ replaces their row. Compare the subtree, energy and clock cases of mj_computeSen
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.shared.energy_lanes import kinetic_energy, potential_energy

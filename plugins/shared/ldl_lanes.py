@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.vectors_lanes import dot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 
 
 def add_to_parents(k: Kernel, rows: LaneField) -> None:

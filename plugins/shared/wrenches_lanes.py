@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.lanes.kernel import LaneField, IntegerField, Kernel, Variable
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows

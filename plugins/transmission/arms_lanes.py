@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
 from dovetail.plugins.shared.moments.layout import BOTH, OTHER, OWN
 from dovetail.plugins.shared.moments.rows_lanes import moment_entries

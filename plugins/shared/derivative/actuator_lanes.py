@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators
 from dovetail.plugins.shared.derivative.muscle_lanes import gain_velocity as muscle_gain_velocity

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.derivative import ellipsoid_lanes
 from dovetail.plugins.shared.fluid.box_lanes import equivalent_box

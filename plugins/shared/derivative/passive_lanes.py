@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.mass_pairs_lanes import Stored, each_pair
 from dovetail.plugins.shared.tendons.layout import row_arms

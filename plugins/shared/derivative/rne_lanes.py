@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import JointType
 from dovetail.plugins.shared.spatial_lanes import cross_force, cross_motion, inertia_times
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.derivative.actuator_lanes import add_actuators
 from dovetail.plugins.shared.derivative.fluid_lanes import medium_acts, write_couplings
 from dovetail.plugins.shared.derivative.passive_lanes import add_dampers

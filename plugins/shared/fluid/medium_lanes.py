@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.fluid import box_lanes, ellipsoid_lanes
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 from dovetail.plugins.shared.wrenches_lanes import wrench

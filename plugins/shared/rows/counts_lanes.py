@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, FRICTIONLESS, PYRAMID, BodyRows, DofRows
 

@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.groups import FieldGroup
-from dovetail.backends.lanes.kernel import LaneField, Int, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import Int, IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.rows.rows_lanes import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import LaneField, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tendons.layout import Piece, pieces
 from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of
