@@ -51,8 +51,8 @@ def usable_controls(model: Any, data: Any) -> Array:
     if broken.any():
         first = int(np.argmax(broken))
         number = getattr(data, "number", None)  # mjData has none
-        said = describe_control(model, first, float(ctrl[first]), float(data.time), number)
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        message = describe_control(model, first, float(ctrl[first]), float(data.time), number)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
         return np.zeros(model.nu)
     return ctrl
 

@@ -9,6 +9,7 @@ tests/stages/collide_pair.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.shared.geometry.pairs import (
@@ -33,7 +34,7 @@ def dovetail_implementations() -> list[Implementation]:
     return [*_formulas(), *_iterated(), *_distance_fields(), *_formulas_in_lanes(), *_iterated_in_lanes()]
 
 
-def _record(key: str, name: str, backend: str, file: str, function: str, **said: object) -> Implementation:
+def _record(key: str, name: str, backend: str, file: str, function: str, **facts: Any) -> Implementation:
     return Implementation(
         stage="collide_pair",
         name=name,
@@ -41,7 +42,7 @@ def _record(key: str, name: str, backend: str, file: str, function: str, **said:
         backend=backend,
         target=f"dovetail.plugins.collide_pair.{file}_{backend}:{function}",
         default=True,
-        **said,
+        **facts,
     )
 
 

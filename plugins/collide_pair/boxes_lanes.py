@@ -137,10 +137,10 @@ def _least_face_overlap(k: Kernel, placement: Placement) -> tuple[Any, Any]:
     best: Any = None
     face: Any = 0.0
     for axis in range(3):
-        shadow2, shadow1 = dot(slopes[axis], size2), dot(slopes[:, axis], size1)
+        extent2, extent1 = dot(slopes[axis], size2), dot(slopes[:, axis], size1)
         overlaps = (
-            -k.abs(offset1[axis]) + size1[axis] + shadow2,
-            -k.abs(offset2[axis]) + size2[axis] + shadow1,
+            -k.abs(offset1[axis]) + size1[axis] + extent2,
+            -k.abs(offset2[axis]) + size2[axis] + extent1,
         )
         for box, overlap in enumerate(overlaps):
             better = None if best is None else overlap < best

@@ -161,9 +161,9 @@ def least_overlap(placement: Placement, margin: float) -> FaceAxis | EdgeAxis | 
 def _face_overlaps(placement: Placement) -> Array:
     """Overlap along the face normals (axis, box)."""
     size1, size2, offset1, offset2, rot = placement
-    shadow2 = sum3((np.abs(rot) * size2).T)
-    shadow1 = sum3(np.abs(rot) * size1[:, None])
-    return np.stack([-np.abs(offset1) + size1 + shadow2, -np.abs(offset2) + size2 + shadow1], axis=1)
+    extent2 = sum3((np.abs(rot) * size2).T)
+    extent1 = sum3(np.abs(rot) * size1[:, None])
+    return np.stack([-np.abs(offset1) + size1 + extent2, -np.abs(offset2) + size2 + extent1], axis=1)
 
 
 def _edge_overlaps(placement: Placement) -> tuple[Array, Array]:

@@ -235,14 +235,14 @@ def cone_regularisation(
     cone keep R·μ² the same in all friction directions, those of a pyramid share one R that gives the same
     friction impedance."""
     slide, owner, place = friction[:, 0], shape.owner, shape.place
-    rubs = shape.dim > 1
-    edge = 1.0 if shape.elliptic else np.where(rubs, 1.0 + slide * slide, 1.0)
+    has_friction = shape.dim > 1
+    edge = 1.0 if shape.elliptic else np.where(has_friction, 1.0 + slide * slide, 1.0)
     normal = regularisation(value, weight[:, 0] * edge)
     tangent = normal / max(float(model.opt.impratio), MINVAL)
-    mu = np.where(rubs, slide * np.sqrt(tangent / normal), 0.0)
+    mu = np.where(has_friction, slide * np.sqrt(tangent / normal), 0.0)
     if shape.elliptic:
         own = friction[owner, np.maximum(place - 1, 0)]
         R = np.where(shape.is_friction, tangent[owner] * slide[owner] ** 2 / own**2, normal[owner])
     else:
-        R = np.where(rubs, 2.0 * mu * mu * normal, normal)[owner]
+        R = np.where(has_friction, 2.0 * mu * mu * normal, normal)[owner]
     return R, mu

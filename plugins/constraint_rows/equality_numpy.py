@@ -53,7 +53,7 @@ def equality(model: Any, data: Any) -> None:
         return
     types = model.eq_type[active]
     parts = [rule_of(model, kind)(model, data, active[types == kind]) for kind in np.unique(types).tolist()]
-    note_tendons(model, data, active[types == TENDON])
+    write_tendon_addresses(model, data, active[types == TENDON])
     add_parts(model, data, parts)
 
 
@@ -86,7 +86,7 @@ def add_parts(model: Any, data: Any, parts: list[Part]) -> None:
     store(data, rows)
 
 
-def note_tendons(model: Any, data: Any, ids: Array) -> None:
+def write_tendon_addresses(model: Any, data: Any, ids: Array) -> None:
     """Write tendon_efcadr of tendons in equality constraints. MuJoCo 3.4 puts the constraint's id there, not the
     row's number, and so does this."""
     for equality_id in ids.tolist():

@@ -21,9 +21,9 @@ from dovetail.plugins.shared.rows.append_numpy import (
     LIMIT_TENDON,
     acting,
     begin,
-    note_tendon_rows,
     soft_rows,
     store,
+    write_tendon_addresses,
 )
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
@@ -126,7 +126,7 @@ def tendon_limits(model: Any, data: Any) -> None:
     jacobian = tendon_rows(model, data, limited[which])
     jacobian = jacobian._replace(values=jacobian.values * SIDES[side][jacobian.row_of_entry])
     kept = acting(model, jacobian, np.arange(len(which)))
-    note_tendon_rows(data, LIMIT_TENDON, limited[which], kept)
+    write_tendon_addresses(data, LIMIT_TENDON, limited[which], kept)
     chosen = np.flatnonzero(kept)
     ids = limited[which[chosen]]
     rows = soft_rows(

@@ -106,10 +106,10 @@ class Paths:
         starts = np.searchsorted(owner[order], owner[order])
         rank[order] = np.arange(len(owner)) - starts
         self.width = int(rank.max()) + 1 if n else 0
-        self.slot = owner * self.width + rank
+        self.place = owner * self.width + rank
         moves = np.zeros((self.count * self.width, self.tree.nv))
         moving = link != WORLD
-        moves[self.slot[moving]] = self.tree.dof_moves_link[:, link[moving]].T
+        moves[self.place[moving]] = self.tree.dof_moves_link[:, link[moving]].T
         self.moves = moves.reshape(self.count, self.width, self.tree.nv).swapaxes(1, 2).copy()
 
     def _set_acting(self) -> None:
@@ -139,7 +139,7 @@ class Paths:
         length *= self.share
         force = np.concatenate(forces) * self.shares
         outer = np.zeros((self.count * self.width, 4, 4))
-        outer[self.slot, :3] = force[:, :, None] * points[:, None, :]
+        outer[self.place, :3] = force[:, :, None] * points[:, None, :]
         gathered = self.moves @ outer.reshape(self.count, self.width, 16)
         arms = np.einsum("ndk,ndk->nd", gathered, twists[self.copies])
         return np.bincount(self.owner, length, minlength=self.count), arms

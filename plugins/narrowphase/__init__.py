@@ -27,7 +27,7 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.narrowphase.convex_lanes:narrowphase",
             default=True,
             reads="geom_xpos geom_xmat candidate_list.*",
-            writes="contact_list.count contact_list.pair contact_list.slot contact_list.dist "
+            writes="contact_list.count contact_list.pair contact_list.index_in_pair contact_list.dist "
             "contact_list.pos contact_list.frame contact_list.ncon",
             supports="flex.none flex.untouchable",
             summary="Every near pair to the lane function of its two types; one list of contacts for the tile",

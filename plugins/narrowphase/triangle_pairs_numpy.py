@@ -143,13 +143,13 @@ def capsule_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -
     surface, pose = surface_of(model, geom2), Pose.of(data, geom2)
     axis = half * Pose.of(data, geom1).mat[:, 2]
     ends = np.array([data.geom_xpos[geom1] - axis, data.geom_xpos[geom1] + axis])
-    shares = telling_shares(surface, pose.to_local(ends), radius + margin)
+    shares = shares_to_look_at(surface, pose.to_local(ends), radius + margin)
     centres = ends[0] + np.array(shares)[:, None] * (ends[1] - ends[0])
     balls = [ball_contacts(surface, pose, centre, radius, margin) for centre in centres]
     return spread_out(joined(balls), surface.size)
 
 
-def telling_shares(surface: Surface, ends: Array, reach: float) -> list[float]:
+def shares_to_look_at(surface: Surface, ends: Array, reach: float) -> list[float]:
     """How far along a segment, from 0 to 1, to look at it: its ends, where it pierces a face, and the first, last
     and nearest places where an edge that sticks out is within reach."""
     low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach

@@ -56,7 +56,7 @@ def list_frictional(dual: Dual) -> None:
     """Visit friction loss rows and contacts with friction only."""
     k, rows, kept = dual.k, dual.rows, dual.k.local(0)
     wanted = k.table("noslip/kinds", [int(kind.name in (PYRAMID, ELLIPTIC)) for kind in dual.kinds] or [0])
-    first, end = rows.first("rubbing_dofs"), rows.first("scalar_limits")
+    first, end = rows.first("frictionloss_dofs"), rows.first("scalar_limits")
     with k.loop(0, dual.counts[0]) as v:
         place = dual.place[v]
         with k.when((wanted[dual.kind[v]] == 1) | ((place >= first) & (place < end))):

@@ -89,7 +89,7 @@ _SUMMARY = {
     "world": "Subtrees, energy, time",
     "camprojection": "Pixel of a site in a camera's image",
     "touch": "Normal forces in a site's volume",
-    "contact": "Contacts between two sides, in slots",
+    "contact": "Contacts between two sides, in reports",
     "geometry": "Rays, volumes and distances",
     "tactile": "Pressure and slip on a mesh",
 }

@@ -1,9 +1,9 @@
-"""Contact sensors: selected fields of the contacts between two sides, in a fixed number of slots.
+"""Contact sensors: selected fields of the contacts between two sides, in a fixed number of reports.
 
 Each side is a geom, a body, a subtree or anything; the first may instead be the volume of a site. A contact is
 turned over if its objects come in the other order, so that the normal points from the first side to the second.
-Slots take contacts in their order, by smallest distance or by largest force; or one slot takes the net force of
-all, about their centre of pressure, in world axes. Slots left over are zero. Compare the contact case of
+Reports take contacts in their order, by smallest distance or by largest force; or one report has the net force of
+all, about their centre of pressure, in world axes. Reports left over are zero. Compare the contact case of
 mj_computeSensorAcc.
 """
 
@@ -25,10 +25,10 @@ from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 NONE, MINDIST, MAXFORCE, NETFORCE = range(4)
-"""How contacts are reduced to slots: `sensor_intprm[1]`."""
+"""How contacts are reduced to reports: `sensor_intprm[1]`."""
 
 Fields = dict[ContactData, Array]
-"""One row per slot of every field a sensor may report."""
+"""One row per report of every field a sensor may report."""
 
 
 @attrs.frozen
@@ -57,14 +57,14 @@ def contact(model: Any, data: Any) -> None:
 
 
 def reading(model: Any, data: Any, sensor: int, contacts: Contacts) -> Array:
-    """All slots of one sensor, one after another."""
+    """All reports of one sensor, one after another."""
     matches = matching(model, data, sensor, contacts)
     bits, reduction, _ = model.sensor_intprm[sensor].tolist()
     fields = REDUCTIONS[reduction](data, matches, contacts)
-    slots = np.hstack([fields[field] for field in ContactData if bits >> field & 1]).ravel()
+    reports = np.hstack([fields[field] for field in ContactData if bits >> field & 1]).ravel()
     result = np.zeros(model.sensor_dim[sensor])
-    count = min(len(slots), len(result))
-    result[:count] = slots[:count]
+    count = min(len(reports), len(result))
+    result[:count] = reports[:count]
     return result
 
 
@@ -106,7 +106,7 @@ def subtree(model: Any, root: int) -> Array:
     return np.flatnonzero(member)
 
 
-# ---- reductions to slots ----------------------------------------------------------------------------------
+# ---- reductions to reports --------------------------------------------------------------------------------
 
 
 def in_order(data: Any, matches: Matches, contacts: Contacts) -> Fields:
@@ -150,7 +150,7 @@ def each(data: Any, matches: Matches, contacts: Contacts) -> Fields:
 
 
 def net_force(data: Any, matches: Matches, contacts: Contacts) -> Fields:
-    """One slot: total force and torque about the centre of pressure, world axes."""
+    """One report: total force and torque about the centre of pressure, world axes."""
     ids = matches.ids
     wrench = in_world_axes(data, contacts.wrench)[ids] * np.where(matches.turned, -1.0, 1.0)[:, None]
     force, torque, position = wrench[:, :3], wrench[:, 3:], data.contact.pos[ids]

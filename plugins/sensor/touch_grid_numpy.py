@@ -48,7 +48,7 @@ def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Ar
     """The images (channels, rows × columns) of one sensor."""
     grid = grid_of(model, int(model.sensor_plugin[sensor]))
     site = int(model.sensor_objid[sensor])
-    touching, force = felt(model, data, site, body, wrench)
+    touching, force = touching_forces(model, data, site, body, wrench)
     column, row = bins(data, site, grid, data.contact.pos[touching])
     rows, columns = len(grid.elevation) - 1, len(grid.azimuth) - 1
     seen = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
@@ -57,7 +57,7 @@ def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Ar
     return pixels.T
 
 
-def felt(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[Array, Array]:
+def touching_forces(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[Array, Array]:
     """The contacts of a site's body and what is welded to it, and their six channels (n, 6)."""
     weld = model.body_weldid[model.site_bodyid[site]]
     touching = np.flatnonzero(((model.body_weldid[body] == weld) & (body >= 0)).any(axis=1))

@@ -507,9 +507,9 @@ class Hessian:
     def add_coupling(self, bond: Bond, W: Field) -> None:
         """A bond between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
-        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
-        J = k.scratch("span_J", self.nv, LARGEST_DIM)
-        count = self._write_span(bond, J)
+        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
+        J = k.scratch("unshared_J", self.nv, LARGEST_DIM)
+        count = self._write_unshared(bond, J)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
             own = self._weighted(bond, W, lambda row: J[a, row])
             block, first = blocks[a], B * places[a]
@@ -520,10 +520,10 @@ class Hessian:
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
-    def _write_span(self, bond: Bond, J: Field) -> Any:
-        """Note J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
+    def _write_unshared(self, bond: Bond, J: Field) -> Any:
+        """Write J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
         k, d, body_rows = self.k, self.k.data, bond.body_rows
-        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
+        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
         def visit(dof: Any, wrench: Field) -> None:

@@ -88,7 +88,7 @@ class Newton:
 
     @property
     def bond_z(self) -> Field:
-        return self.k.scratch("bond_z", 2, self.body_rows.capacity, LARGEST_DIM)
+        return self.k.scratch("bond_z", 2, self.body_rows.room, LARGEST_DIM)
 
     @property
     def row_z(self) -> Field:
@@ -97,7 +97,7 @@ class Newton:
     @property
     def bond_list(self) -> IntegerField:
         """Bonds that a world of the tile which has not converged has."""
-        return self.k.integers("bond_list", self.body_rows.capacity)
+        return self.k.integers("bond_list", self.body_rows.room)
 
     @property
     def row_list(self) -> IntegerField:
@@ -128,7 +128,7 @@ class Newton:
     @property
     def weight(self) -> Field:
         """Second derivatives of the bonds' costs."""
-        return self.k.scratch("bond_weight", self.body_rows.capacity, LARGEST_DIM, LARGEST_DIM)
+        return self.k.scratch("bond_weight", self.body_rows.room, LARGEST_DIM, LARGEST_DIM)
 
     @property
     def row_weight(self) -> Field:
@@ -242,7 +242,7 @@ class Newton:
     def _each_row_cost(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
         """`for cost in …:` runs its body, at run time, with the function that gives the cost of this row."""
         rows = self.rows
-        bounds = (0, rows.first("rubbing_dofs"), rows.first("scalar_limits"), rows.count)
+        bounds = (0, rows.first("frictionloss_dofs"), rows.first("scalar_limits"), rows.count)
         for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
             if bounds[n] == bounds[n + 1]:
                 continue
@@ -264,19 +264,19 @@ class Newton:
         if not self.hessian.fills:
             return
         k, H, body_rows, rows = self.k, self.hessian, self.body_rows, self.rows
-        known = k.integers("known_ties", self.body_rows.capacity + max(1, rows.count))
+        known = k.integers("known_ties", self.body_rows.room + max(1, rows.count))
         found, same = k.local(0), k.local(1)
 
-        def note(tie: Any) -> None:
+        def compare(tie: Any) -> None:
             with k.when(known[found.value] != tie):
                 same.set(0)
                 known[found.value] = tie
             found.set(found.value + 1)
 
         for bond in self._each_coupled_bond():
-            note(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
+            compare(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
         for row in self._each_filling_row():
-            note(-row)
+            compare(-row)
         state = self.pattern_state
         with k.when((same.value == 0) | (state[0] != found.value + 1)):
             state[0] = found.value + 1

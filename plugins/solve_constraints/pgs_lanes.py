@@ -118,7 +118,7 @@ def _visit_equality(visit: Visit) -> None:
         old = visit.force(r)
         curvature = visit.A(r, r) + visit.R(r)
         residual = visit.z[r] + visit.R(r) * old
-        step = k.select(visit.moves, -residual * visit.dual.ease[visit.v, r], 0.0)
+        step = k.select(visit.moves, -residual * visit.dual.inverse_diagonal[visit.v, r], 0.0)
         visit.dual.force[visit.v, r] = old + step
         visit.fallen -= k.select(visit.moves, step * (residual + 0.5 * curvature * step), 0.0)
         visit.move[r] = step

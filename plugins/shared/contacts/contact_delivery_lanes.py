@@ -202,8 +202,8 @@ class _Contacts:
     def mu(self) -> Array:
         """Friction of the regularised cone; 0 without friction or rows."""
         slide = self.listed("contact_list.friction")[:, 0]
-        rubs = (self.dim > 1) & (self.exclude == INCLUDED)
-        return np.where(rubs, slide / np.sqrt(max(float(self.model.opt.impratio), MINVAL)), 0.0)
+        has_friction = (self.dim > 1) & (self.exclude == INCLUDED)
+        return np.where(has_friction, slide / np.sqrt(max(float(self.model.opt.impratio), MINVAL)), 0.0)
 
     @property
     def efc_address(self) -> Array:

@@ -41,15 +41,15 @@ SIN_120 = 0.86602540378
 """To the digits MuJoCo 3.4 has: about a symmetric shape the last ones decide which way a tie goes."""
 
 CLOSED = -1
-"""Slot of a face that is part of the polytope but cannot hold the nearest point."""
+"""Place of a face that is part of the polytope but cannot hold the nearest point."""
 GONE = -2
-"""Slot of a face that was replaced."""
+"""Place of a face that was replaced."""
 
 
 class Face:
     """A triangle of the polytope."""
 
-    __slots__ = ("corners", "foot", "neighbours", "slot", "square")
+    __slots__ = ("corners", "foot", "neighbours", "place_in_open", "square")
 
     def __init__(self, corners: tuple[int, int, int], neighbours: list[int], foot: Vector) -> None:
         self.corners = corners
@@ -57,7 +57,7 @@ class Face:
         self.foot = foot
         """The point of its plane nearest to the origin; it points outward."""
         self.square = dot(foot, foot)
-        self.slot = CLOSED
+        self.place_in_open = CLOSED
         """Position in the polytope's list of open faces, or CLOSED or GONE."""
 
     def edge_from(self, corner: int) -> int:
@@ -107,17 +107,17 @@ class Polytope:
 
     def open_face(self, face: Face) -> None:
         """Let a face take part in the search for the nearest."""
-        face.slot = len(self.open)
+        face.place_in_open = len(self.open)
         self.open.append(face)
 
     def remove(self, face: Face) -> None:
         """Take a face out of the polytope; the last open face fills its place."""
-        if face.slot >= 0:
+        if face.place_in_open >= 0:
             last = self.open.pop()
             if last is not face:
-                last.slot = face.slot
-                self.open[face.slot] = last
-        face.slot = GONE
+                last.place_in_open = face.place_in_open
+                self.open[face.place_in_open] = last
+        face.place_in_open = GONE
 
     def nearest(self) -> tuple[Face | None, float]:
         """The open face nearest to the origin, the first of equal ones, and its squared distance."""
@@ -137,7 +137,7 @@ class Polytope:
             face, i = pending.pop()
             number = face.neighbours[i]
             beyond = self.faces[number]
-            if beyond.slot == GONE:
+            if beyond.place_in_open == GONE:
                 continue
             edge = beyond.edge_from(face.corners[(i + 1) % 3])
             if dot(beyond.foot, eye) - beyond.square > MINVAL:

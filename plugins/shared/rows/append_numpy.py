@@ -175,7 +175,7 @@ def next_row(data: Any, kind: int | Array) -> int:
     return sum(int(getattr(data, name)) for name in COUNTS[: COUNTS.index(count) + 1])
 
 
-def note_tendon_rows(data: Any, kind: int, tendons: Array, kept: Array) -> None:
+def write_tendon_addresses(data: Any, kind: int, tendons: Array, kept: Array) -> None:
     """Write tendon_efcadr of tendons that have no row yet, before their rows are stored: one row each, unless not
     kept. A tendon whose row is left out has the address its row would have had, as in MuJoCo."""
     address = next_row(data, kind) + np.cumsum(kept) - kept

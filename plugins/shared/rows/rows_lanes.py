@@ -160,7 +160,7 @@ def _objects(model: Any, equality: int) -> list[int]:
     return [n for n in both if n >= 0]
 
 
-def rubbing_dofs(model: Any) -> RowTable:
+def frictionloss_dofs(model: Any) -> RowTable:
     """Dofs with friction loss."""
     dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -168,7 +168,7 @@ def rubbing_dofs(model: Any) -> RowTable:
     return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
 
 
-def rubbing_tendons(model: Any) -> RowTable:
+def frictionloss_tendons(model: Any) -> RowTable:
     """Tendons with friction loss."""
     tendons = np.flatnonzero(np.asarray(model.tendon_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -213,8 +213,8 @@ def tendon_limits(model: Any) -> RowTable:
 SOURCES: dict[str, Callable[[Any], RowTable]] = {
     "coupled_joints": coupled_joints,
     "coupled_tendons": coupled_tendons,
-    "rubbing_dofs": rubbing_dofs,
-    "rubbing_tendons": rubbing_tendons,
+    "frictionloss_dofs": frictionloss_dofs,
+    "frictionloss_tendons": frictionloss_tendons,
     "scalar_limits": scalar_limits,
     "ball_limits": ball_limits,
     "tendon_limits": tendon_limits,
@@ -225,7 +225,7 @@ SOURCES: dict[str, Callable[[Any], RowTable]] = {
 def body_row_room(k: Kernel) -> int:
     """Room for connects and welds, then for contacts."""
     body_rows = BodyRows(k)
-    return max(1, body_rows.nequality + (body_rows.contacts.capacity if body_rows.has_contacts else 0))
+    return max(1, body_rows.nequality + (body_rows.contacts.room if body_rows.has_contacts else 0))
 
 
 def dof_row_count(k: Kernel) -> int:
@@ -263,7 +263,7 @@ class BodyRows(FieldGroup):
         return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
 
     @property
-    def capacity(self) -> int:
+    def room(self) -> int:
         return self.k.kernel_size("nbody_row")
 
     @property
@@ -329,7 +329,7 @@ class DofRows(FieldGroup):
 
     @walk
     def each_row(self, source: str) -> Iterator[Any]:
-        """`for r in rows.each_row("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
+        """`for r in rows.each_row("frictionloss_dofs"):` runs its body for the rows of a source, at run time."""
         first, count = self.first(source), len(self.tables[source].ids)
         if count:
             with self.k.loop(first, first + count) as r:

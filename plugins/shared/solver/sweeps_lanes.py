@@ -121,7 +121,7 @@ class Visit:
         """Move one force to its best within bounds; by how much it changes."""
         k, old = self.dual.k, self.force(n)
         residual, curvature = z + R * old, A + R
-        new = k.min(k.max(old - residual * self.dual.ease[self.v, n], low), high)
+        new = k.min(k.max(old - residual * self.dual.inverse_diagonal[self.v, n], low), high)
         step = k.select(self.moves, new - old, 0.0)
         self.dual.force[self.v, n] = k.select(self.moves, new, old)
         self.fallen -= k.select(self.moves, step * (residual + 0.5 * curvature * step), 0.0)

@@ -32,27 +32,27 @@ WIDTHS = CONTACT | {"includemargin": 1}
 
 
 def given_contacts(k: Kernel) -> None:
-    """In place of collision: the list of contacts, from fields that hold mujoco's for every slot of every pair."""
+    """In place of collision: the list of contacts, from fields that hold mujoco's for every place of every pair."""
     contacts = Contacts(k)
     pairs = contacts.pairs
     given = {name: k.data.extra[f"test:{name}"] for name in WIDTHS}
-    owner = k.table("test/pair", np.append(np.repeat(np.arange(pairs.count), pairs.slots), 0))
+    owner = k.table("test/pair", np.append(np.repeat(np.arange(pairs.count), pairs.most_contacts), 0))
     found = k.local(0)
-    with k.loop(0, pairs.capacity) as slot, k.when(k.any(given["dist"][slot, 0] < 0.5 * ABSENT)):
+    with k.loop(0, pairs.most_in_all) as place, k.when(k.any(given["dist"][place, 0] < 0.5 * ABSENT)):
         here = found.value
-        contacts.pair[here] = owner[slot]
-        contacts.slot[here] = slot - contacts.of_pair("first", owner[slot])
-        contacts.dist[here] = given["dist"][slot, 0]
-        contacts.includemargin[here] = given["includemargin"][slot, 0]
+        contacts.pair[here] = owner[place]
+        contacts.index_in_pair[here] = place - contacts.of_pair("first", owner[place])
+        contacts.dist[here] = given["dist"][place, 0]
+        contacts.includemargin[here] = given["includemargin"][place, 0]
         for name in ("pos", "frame", "friction", "solref", "solreffriction", "solimp"):
-            getattr(contacts, name)[here] = given[name][slot]
+            getattr(contacts, name)[here] = given[name][place]
         found += 1
     contacts.count = found.value
     k.set_table_field("contact_list.dim", pairs.dim)
 
 
-def slots_of(pairs: Pairs, data: Any) -> Iterable[tuple[int, int]]:
-    """(slot, mujoco's contact) of every contact: pairs in order, each pair's contacts one after another."""
+def places_of(pairs: Pairs, data: Any) -> Iterable[tuple[int, int]]:
+    """(place, mujoco's contact) of every contact: pairs in order, each pair's contacts one after another."""
     index = {(int(a), int(b)): n for n, (a, b) in enumerate(zip(pairs.geom1, pairs.geom2, strict=True))}
     used: dict[int, int] = {}
     for c in range(data.ncon):
@@ -62,14 +62,14 @@ def slots_of(pairs: Pairs, data: Any) -> Iterable[tuple[int, int]]:
 
 
 def contact_fields(pairs: Pairs, datas: list[Any]) -> dict[str, np.ndarray]:
-    """mujoco's contacts by slot (nworld, capacity, width)."""
-    capacity = max(pairs.capacity, 1)
-    fields = {f"test:{n}": np.zeros((len(datas), capacity, w)) for n, w in WIDTHS.items()}
+    """mujoco's contacts by place (nworld, most, width)."""
+    most = max(pairs.most_in_all, 1)
+    fields = {f"test:{n}": np.zeros((len(datas), most, w)) for n, w in WIDTHS.items()}
     fields["test:dist"][:] = ABSENT
     for world, data in enumerate(datas):
-        for slot, c in slots_of(pairs, data):
+        for place, c in places_of(pairs, data):
             for name in WIDTHS:
-                fields[f"test:{name}"][world, slot] = getattr(data.contact, name)[c]
+                fields[f"test:{name}"][world, place] = getattr(data.contact, name)[c]
     return fields
 
 
@@ -176,7 +176,7 @@ def make_worlds(
     stages = [attrs.evolve(s, parts=parts) if s.parts else s for s in stages or constrained_stages()]
     shapes = {n: spec.dims(dict(model.sizes)) for n, spec in DATA_SPECS.items() if _plain(spec, model)}
     shapes["eq_active"] = (model.neq,)
-    shapes |= {f"test:{n}": (max(pairs.capacity, 1), w) for n, w in WIDTHS.items()}
+    shapes |= {f"test:{n}": (max(pairs.most_in_all, 1), w) for n, w in WIDTHS.items()}
     given = [f"test:{n}" for n in WIDTHS]
     shapes |= added or {}
     kept = [*STATE, *INPUTS, *given, *(n for n in keep if n not in STATE)]

@@ -60,14 +60,14 @@ def parts_of(model: Any, backend: str, rules: dict[str, str] | None = None) -> d
 
 
 def export(k: Kernel) -> None:
-    """Copy the list of contacts to Data, by slot."""
+    """Copy the list of contacts to Data, by place among those of all pairs."""
     contacts, out = Contacts(k), k.data.extra
-    with k.loop(0, contacts.pairs.capacity) as slot:
-        out["found:dist"][slot] = ABSENT
+    with k.loop(0, contacts.pairs.most_in_all) as place:
+        out["found:dist"][place] = ABSENT
     with k.loop(0, contacts.count) as c:
-        slot = contacts.of_pair("first", contacts.pair[c]) + contacts.slot[c]
+        place = contacts.of_pair("first", contacts.pair[c]) + contacts.index_in_pair[c]
         for name in WIDTHS:
-            out[f"found:{name}"][slot] = getattr(contacts, name)[c]
+            out[f"found:{name}"][place] = getattr(contacts, name)[c]
     out["found:ncon"][0] = contacts.ncon[0]
 
 
@@ -99,7 +99,7 @@ class LaneCollision:
         fields = {name: self._field(world, f"found:{name}") for name in WIDTHS}
         here = fields["dist"] < ABSENT / 2
         pairs = self.pairs
-        geoms = np.repeat(np.stack([pairs.geom1, pairs.geom2], axis=1), pairs.slots, axis=0)
+        geoms = np.repeat(np.stack([pairs.geom1, pairs.geom2], axis=1), pairs.most_contacts, axis=0)
         assert self._field(world, "found:ncon") == here.sum()
         here = here[: len(geoms)]
         return Found(geoms[here], {name: value[: len(geoms)][here] for name, value in fields.items()})
@@ -116,9 +116,9 @@ def compile_collision(
     poses = frozenset({"geom_xpos", "geom_xmat"})
     parts = parts_of(model, "taichi", rules)
     pairs = pairs_of(model)
-    capacity = max(pairs.capacity, 1)
+    most = max(pairs.most_in_all, 1)
     shapes: dict[str, tuple[int, ...]] = {"geom_xpos": (model.ngeom, 3), "geom_xmat": (model.ngeom, 9)}
-    shapes |= {f"found:{n}": (capacity, w) if w > 1 else (capacity,) for n, w in WIDTHS.items()}
+    shapes |= {f"found:{n}": (most, w) if w > 1 else (most,) for n, w in WIDTHS.items()}
     shapes["found:ncon"] = (1,)
     places: dict[str, FieldPlace] = {}
     row = 0

@@ -178,10 +178,12 @@ def given_forces(k: Kernel) -> None:
         body_rows.force[bond] = given["test:equality"][bond]
     if body_rows.has_contacts:
         with k.loop(0, body_rows.contacts.count) as c:
-            slot = k.table("test/first", np.append(body_rows.contacts.pairs.first, 0))[
+            first = k.table("test/first", np.append(body_rows.contacts.pairs.first, 0))[
                 body_rows.contacts.pair[c]
             ]
-            body_rows.force[body_rows.nequality + c] = given["test:force"][slot + body_rows.contacts.slot[c]]
+            body_rows.force[body_rows.nequality + c] = given["test:force"][
+                first + body_rows.contacts.index_in_pair[c]
+            ]
     with k.loop(0, rows.count) as row:
         rows.D[row] = given["test:row_active"][row]
         rows.force[row] = given["test:row_force"][row]
@@ -190,11 +192,11 @@ def given_forces(k: Kernel) -> None:
 GIVEN_FORCES = ("test:active", "test:equality", "test:force", "test:row_active", "test:row_force")
 
 
-def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dict[str, np.ndarray]:
+def force_fields(model: Any, mj_model: Any, datas: list[Any], pairs: Any) -> dict[str, np.ndarray]:
     """The numbers of GIVEN_FORCES in every world."""
     kernel = Kernel(Layout({}, {}, structure=model))
     body_rows, rows = BodyRows(kernel), DofRows(kernel)
-    sizes = (body_rows.nequality, body_rows.nequality, slots.capacity, rows.count, rows.count)
+    sizes = (body_rows.nequality, body_rows.nequality, pairs.most_in_all, rows.count, rows.count)
     widths = ((), (6,), (6,), (), ())
     out = {
         name: np.zeros((len(datas), max(1, size), *width))
@@ -202,7 +204,7 @@ def force_fields(model: Any, mj_model: Any, datas: list[Any], slots: Any) -> dic
     }
     for world, data in enumerate(datas):
         _equality_forces(body_rows, data, out, world)
-        _contact_forces(mj_model, slots, data, out["test:force"][world])
+        _contact_forces(mj_model, pairs, data, out["test:force"][world])
         _limit_forces(rows, data, out, world)
     return out
 
@@ -215,10 +217,10 @@ def _equality_forces(body_rows: BodyRows, data: Any, out: dict[str, np.ndarray],
 
 
 def _contact_forces(m: Any, pairs: Any, data: Any, force: np.ndarray) -> None:
-    from lane_constrained import slots_of
+    from lane_constrained import places_of
 
-    for slot, c in slots_of(pairs, data):
-        mujoco.mj_contactForce(m, data, c, force[slot])
+    for place, c in places_of(pairs, data):
+        mujoco.mj_contactForce(m, data, c, force[place])
 
 
 def _limit_forces(rows: DofRows, data: Any, out: dict[str, np.ndarray], world: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from lane_constrained import Worlds, constrained_stages, make_worlds, set_from, slots_of, states_in_contact
+from lane_constrained import Worlds, constrained_stages, make_worlds, places_of, set_from, states_in_contact
 from lane_program import group
 from lane_zoo import zoo
 
@@ -25,8 +25,8 @@ CONES = ["pyramidal", pytest.param("elliptic", marks=pytest.mark.slow)]
 KINDS = {
     "coupled_joints": mujoco.mjtConstraint.mjCNSTR_EQUALITY,
     "coupled_tendons": mujoco.mjtConstraint.mjCNSTR_EQUALITY,
-    "rubbing_dofs": mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF,
-    "rubbing_tendons": mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON,
+    "frictionloss_dofs": mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF,
+    "frictionloss_tendons": mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON,
     "scalar_limits": mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT,
     "ball_limits": mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT,
     "tendon_limits": mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON,
@@ -37,13 +37,16 @@ READ = group("contact_list", "body_rows", "dof_rows")
 
 
 def read_forces(k: Kernel) -> None:
-    """A stage after the solver: forces by slot of a contact, by equality, by dof row."""
+    """A stage after the solver: forces by place of a contact, by equality, by dof row."""
     body_rows, rows, extra = BodyRows(k), DofRows(k), k.data.extra
-    with k.loop(0, body_rows.contacts.capacity) as slot:
-        extra["test:contact_force"][slot] = 0.0
+    with k.loop(0, body_rows.contacts.room) as place:
+        extra["test:contact_force"][place] = 0.0
     with k.loop(0, body_rows.contacts.count) as c:
-        slot = body_rows.contacts.of_pair("first", body_rows.contacts.pair[c]) + body_rows.contacts.slot[c]
-        extra["test:contact_force"][slot] = body_rows.force[body_rows.nequality + c]
+        place = (
+            body_rows.contacts.of_pair("first", body_rows.contacts.pair[c])
+            + body_rows.contacts.index_in_pair[c]
+        )
+        extra["test:contact_force"][place] = body_rows.force[body_rows.nequality + c]
     with k.loop(0, body_rows.nequality) as bond:
         extra["test:equality_force"][bond] = body_rows.force[bond]
     with k.loop(0, rows.count) as row:
@@ -70,7 +73,7 @@ def states(cone: str) -> list[Any]:
 @cache
 def worlds(cone: str) -> Worlds:
     added = {
-        "test:contact_force": (pairs_of(model(cone)).capacity, 6),
+        "test:contact_force": (pairs_of(model(cone)).most_in_all, 6),
         "test:equality_force": (len(bond_table(model(cone)).ids), 6),
         "test:row_force": (sum(len(table.ids) for table in row_tables(cone).values()),),
     }
@@ -95,8 +98,8 @@ def test_contact_forces_are_mujocos(cone: str) -> None:
     found, acting = worlds(cone), 0
     for world, data in enumerate(states(cone)):
         wanted = np.zeros_like(found["test:contact_force"][world])
-        for slot, c in slots_of(found.pairs, data):
-            mujoco.mj_contactForce(model(cone), data, c, wanted[slot])
+        for place, c in places_of(found.pairs, data):
+            mujoco.mj_contactForce(model(cone), data, c, wanted[place])
         close(found["test:contact_force"][world], wanted, data)
         acting += np.count_nonzero(wanted[:, 0])
     assert acting > NWORLD

@@ -29,7 +29,7 @@ from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planning.planner import compile_plan
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, spans_of
+from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, moved_dofs_of
 
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
 """Largest error relative to the largest number of a world's field. Measured: 2e-13 and 2e-5. Sweeps stop short of the
@@ -140,8 +140,8 @@ def test_forces_are_left_for_later_stages(name: str) -> None:
         with k.loop(0, body_rows.contacts.count) as c:
             target[c] = body_rows.force[body_rows.nequality + c]
 
-    capacity = BodyRows(kernel_of(m)).contacts.capacity
-    shapes = {"test:force": (capacity, 6)}
+    room = BodyRows(kernel_of(m)).contacts.room
+    shapes = {"test:force": (room, 6)}
     stages = [*constrained_stages(STAGES["pgs"]), _stage("show", show, f"test:force {LEFT}", "test:force")]
     found = make_worlds(m, 1, stages=stages, keep=["test:force"], added=shapes, lanes=1)
     for data in states(name, "pgs")[:4]:
@@ -197,13 +197,13 @@ def test_items_stand_in_the_order_of_mujocos_rows() -> None:
     assert found == wanted
 
 
-def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
+def test_moved_dofs_are_the_ancestors_of_what_a_contact_moves() -> None:
     m = copy.deepcopy(model("zoo pyramidal", "pgs"))
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     k = kernel_of(m)
     body_rows, rows = BodyRows(k), DofRows(k)
-    spans, pairs = spans_of(body_rows, rows), body_rows.contacts.pairs
-    assert (spans.first % CHUNK == 0).all()
+    moved, pairs = moved_dofs_of(body_rows, rows), body_rows.contacts.pairs
+    assert (moved.first % CHUNK == 0).all()
     data = mujoco.MjData(m)
     mujoco.mj_step(m, data, 30)
     assert data.ncon > 3
@@ -212,8 +212,8 @@ def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
         frozenset((int(a), int(b))): n for n, (a, b) in enumerate(zip(pairs.geom1, pairs.geom2, strict=True))
     }
     for contact in data.contact:
-        span = spans.of_pair[index[frozenset(contact.geom.tolist())]]
-        dofs = spans.dofs[spans.first[span] :][: spans.length[span]]
+        dof_set = moved.of_pair[index[frozenset(contact.geom.tolist())]]
+        dofs = moved.dofs[moved.first[dof_set] :][: moved.length[dof_set]]
         assert set(np.flatnonzero(J[contact.efc_address])) <= set(dofs)
         assert set(m.dof_parentid[dofs]) <= {*dofs, -1}
         assert (np.diff(dofs) < 0).all()
