@@ -108,7 +108,7 @@ class Implementation:
 
     @classmethod
     def of_function(cls, slot: str, function: Callable[..., Any]) -> Implementation:
-        """A record for a function that a caller puts into a slot (`stage` or `stage:key`), on the reference backend."""
+        """A record for a function that a caller puts into a slot (`stage` or `stage:key`), on the reference."""
         stage, _, key = slot.partition(":")
         name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_").lower()
         name = name if _NAME.match(name) else f"function_{name}".rstrip("_")

@@ -100,7 +100,7 @@ LARGEST_DIM = 6
 
 _CONTACTS = "dovetail.plugins.shared.contacts.contacts_lanes"
 _ROWS = "dovetail.plugins.shared.rows.rows_lanes"
-_DUAL = "dovetail.plugins.shared.solver.dual_lanes"
+_DUAL = "dovetail.plugins.shared.solver.dual_matrix_free_lanes"
 
 KERNEL_SIZES: Mapping[str, KernelSize] = {
     size.name: size

@@ -18,7 +18,7 @@ from dovetail.backends.lanes.controls import note_broken
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
-from dovetail.plugins.shared.activation_lanes import disabled_actuator, next_activation
+from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
 from dovetail.plugins.shared.constants import MAXVAL
 from dovetail.plugins.shared.moments.rows_lanes import moment_entries
 
@@ -89,7 +89,7 @@ def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
         for law in each_row(k, parts["actuator_bias"], BiasType, m.actuator_biastype[i]):
             bias.set(law(k, i))
         force = gain.value * driving(k, i, ctrl) + bias.value
-        d.actuator_force[i] = k.select(disabled_actuator(k, i), 0.0, force)
+        d.actuator_force[i] = k.select(disabled_actuators(k, i), 0.0, force)
 
 
 def limit_tendons(k: Kernel) -> None:
@@ -104,7 +104,7 @@ def limit_tendons(k: Kernel) -> None:
         total[tendon] = 0.0
     with on_limited_tendons(k) as (actuator, tendon):
         total[tendon] += d.actuator_force[actuator]
-        enabled.set(k.select(disabled_actuator(k, actuator), enabled.value, 1))
+        enabled.set(k.select(disabled_actuators(k, actuator), enabled.value, 1))
     with k.when(enabled.value > 0), on_limited_tendons(k) as (actuator, tendon):
         low, high = m.tendon_actfrcrange[tendon]
         sum_ = total[tendon]

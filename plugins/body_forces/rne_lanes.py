@@ -16,8 +16,8 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact
 from dovetail.plugins.shared.motion_lanes import force_moved_to
+from dovetail.plugins.shared.rows.contact_forces_lanes import contact_axes, contact_force, each_contact
 from dovetail.plugins.shared.rows.equality_anchors_lanes import Columns, anchor
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times

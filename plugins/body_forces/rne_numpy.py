@@ -17,10 +17,10 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
 from dovetail.plugins.shared.motion_numpy import force_moved_to
 from dovetail.plugins.shared.rne_numpy import bias_accelerations
 from dovetail.plugins.shared.rne_numpy import body_forces as required_forces
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces, in_world_axes
 from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 

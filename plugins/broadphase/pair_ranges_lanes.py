@@ -18,7 +18,7 @@ from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, Pairs
-from dovetail.plugins.shared.contacts.margins_lanes import overridden
+from dovetail.plugins.shared.contacts.pair_margins_lanes import overridden
 from dovetail.plugins.shared.contacts.reach_lanes import FAR
 from dovetail.plugins.shared.vectors_lanes import vector
 

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.broadphase.pair_ranges_lanes import near_range, pair_ranges_of, write_boxes
 from dovetail.plugins.shared.contacts.contacts_lanes import Candidates, Contacts
-from dovetail.plugins.shared.contacts.margins_lanes import overridden, pair_or_geoms
+from dovetail.plugins.shared.contacts.pair_margins_lanes import overridden, pair_or_geoms
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import CamLight
 from dovetail.plugins.shared.quaternions_lanes import quat_matrix
-from dovetail.plugins.shared.tendons.wrapping_lanes import unit
+from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
 UP = vector(0.0, 0.0, 1.0)
@@ -57,7 +57,7 @@ def place_lights(k: Kernel) -> None:
         with k.when(targets(mode) & (target >= 0)):
             direction.set(followed(k, mode, target) - place.value)
         d.light_xpos[light] = place.value
-        d.light_xdir[light] = unit(k, direction.value)
+        d.light_xdir[light] = direction_of(k, direction.value)
 
 
 def tracks(mode: Any) -> Any:
@@ -76,7 +76,7 @@ def followed(k: Kernel, mode: Any, body: Any) -> Vector:
 
 def looking_along(k: Kernel, direction: Vector) -> Vector:
     """Rotation matrix of a camera that looks along a direction with the world's z axis up in its image."""
-    backward = unit(k, -direction)
-    right = unit(k, cross(UP, backward))
-    up = unit(k, cross(backward, right))
+    backward = direction_of(k, -direction)
+    right = direction_of(k, cross(UP, backward))
+    up = direction_of(k, cross(backward, right))
     return np.stack([right, up, backward], axis=1)

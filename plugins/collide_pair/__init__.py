@@ -1,4 +1,4 @@
-"""Contacts of two geoms, by their types. The tables of pairs are in `shared.geometry.pairs`.
+"""Contacts of two geoms, by their types. The tables of pairs are in `shared.contacts.pair_types`.
 
 Here: the pairs. `planes`, `spheres`, `capsules`, `boxes` have formulas (NumPy one pair at a time, lanes all worlds of
 a tile at once); `convex` and `hfield` iterate on support functions (`shared.geometry`: gjk, epa), in lanes one world
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.shared.geometry.pairs import (
+from dovetail.plugins.shared.contacts.pair_types import (
     CONVEX_PAIRS,
     FORMULAS,
     HFIELD_PAIRS,

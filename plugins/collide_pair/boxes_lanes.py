@@ -19,7 +19,7 @@ from dovetail.backends.lanes.kernel import Field, Kernel, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts
-from dovetail.plugins.shared.geometry.pairs import MOST_CONTACTS
+from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
 from dovetail.plugins.shared.geometry.shapes_lanes import Primitive, clip, primitive_of
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 

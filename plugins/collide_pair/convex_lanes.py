@@ -20,12 +20,12 @@ from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.collide_pair.prisms_lanes import HeightField
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts, pairs_of
-from dovetail.plugins.shared.geometry.ccd_search_lanes import Phase, Search
-from dovetail.plugins.shared.geometry.epa_lanes import Polytope
-from dovetail.plugins.shared.geometry.gjk_lanes import Distance
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS, HFIELD_PAIRS, MOST_CONTACTS
-from dovetail.plugins.shared.geometry.support_lanes import ENDLESS, Shapes
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAIRS, MOST_CONTACTS
+from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search
+from dovetail.plugins.shared.geometry.epa_one_world_lanes import Polytope
+from dovetail.plugins.shared.geometry.gjk_one_world_lanes import Distance
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
+from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS, Shapes
 from dovetail.plugins.shared.vectors_lanes import dot, vector
 
 POSE = 12

@@ -12,9 +12,9 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
-from dovetail.plugins.shared.geometry.simplex_lanes import LARGE
-from dovetail.plugins.shared.geometry.support_lanes import Shapes, farthest
+from dovetail.plugins.shared.geometry.simplex_one_world_lanes import LARGE
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
+from dovetail.plugins.shared.geometry.support_one_world_lanes import Shapes, farthest
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
 REACH_SLACK = 10.0

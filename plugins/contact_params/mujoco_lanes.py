@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel, elementwise
 from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, contact_dims
-from dovetail.plugins.shared.contacts.margins_lanes import (
+from dovetail.plugins.shared.contacts.pair_margins_lanes import (
     contact_margin,
     overridden,
     pair_or,

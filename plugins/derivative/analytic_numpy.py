@@ -1,4 +1,4 @@
-"""analytic_numpy."""
+"""Derivatives of all smooth forces by velocity, in closed form: see `shared.derivative`. Compare mjd_smooth_vel."""
 
 from __future__ import annotations
 

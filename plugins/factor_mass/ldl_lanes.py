@@ -1,11 +1,4 @@
-"""Factor the mass matrix as Lᵀ·D·L without fill-in, and solve with it, in lanes.
-
-Eliminating from the leaves to the root keeps the sparsity of the tree: row k of L has entries only at the
-ancestors of dof k, and the columns of an ancestor's row are the first columns of row k. `qLD` has M's layout:
-D on the diagonal, L below. Three rows of which each is the parent of the next are taken together where there are
-such, so that what they share is loaded and stored once. Compare mj_factorM and mj_solveM; Featherstone, Rigid Body
-Dynamics Algorithms, section 6.5.
-"""
+"""The mass matrix as Lᵀ·D·L without fill-in, in lanes: see `shared.ldl_lanes`. Compare mj_factorM."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.contracts.enums import DisableBit, JointType
-from dovetail.plugins.shared.activation_lanes import disabled_actuator, next_activation
+from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
 from dovetail.plugins.shared.quaternions_lanes import quat_integrate
 
 
@@ -31,7 +31,7 @@ def advance_activations(k: Kernel, act_dot: Field) -> None:
     with k.loop(0, m.nu) as actuator:
         first = m.actuator_actadr[actuator]
         with k.when(first >= 0):
-            driven = k.select(disabled_actuator(k, actuator), 0.0, 1.0)
+            driven = k.select(disabled_actuators(k, actuator), 0.0, 1.0)
             with k.loop(first, first + m.actuator_actnum[actuator]) as at:
                 d.act[at] = next_activation(k, actuator, d.act[at], driven * act_dot[at])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
-from dovetail.plugins.shared.transfers import CONTACTS
+from dovetail.plugins.shared.passing.transfers import CONTACTS
 
 _READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
 

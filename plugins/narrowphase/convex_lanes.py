@@ -18,7 +18,7 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
     LaneContact,
     StoredContacts,
 )
-from dovetail.plugins.shared.contacts.margins_lanes import contact_margin
+from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_margin
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 

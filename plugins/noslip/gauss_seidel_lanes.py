@@ -16,9 +16,9 @@ from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.noslip.gauss_seidel_numpy import SMALLEST
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_lanes import SCALAR, Dual, base_force, edges
+from dovetail.plugins.shared.solver.ball_qcqp_lanes import minimise_in_ball
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import SCALAR, Dual, base_force, edges
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
-from dovetail.plugins.shared.solver.qcqp_lanes import minimise_in_ball
 from dovetail.plugins.shared.solver.sweeps_lanes import Visit, each_force, exists, guess_forces
 from dovetail.plugins.shared.vectors_lanes import dot
 

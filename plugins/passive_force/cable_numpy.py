@@ -18,7 +18,7 @@ from dovetail.contracts.engine_plugins import leading_number, plugin_config, plu
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.errors import ValidationError
-from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     quat_conjugate,

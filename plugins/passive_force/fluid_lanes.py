@@ -10,7 +10,8 @@ from __future__ import annotations
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.fluid.medium_lanes import on_body, on_box, on_ellipsoid
-from dovetail.plugins.shared.wrenches_lanes import all_off, joint_forces
+from dovetail.plugins.shared.passive_flags_lanes import all_off
+from dovetail.plugins.shared.wrenches_lanes import joint_forces
 
 
 def fluid(k: Kernel) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.fluid import box_numpy, ellipsoid_numpy
 from dovetail.plugins.shared.fluid.medium_numpy import boxes_and_ellipsoids, in_world, velocity_in_medium
-from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.wrenches_lanes import all_off, joint_forces, wrench
+from dovetail.plugins.shared.passive_flags_lanes import all_off
+from dovetail.plugins.shared.wrenches_lanes import joint_forces, wrench
 
 
 def gravcomp(k: Kernel) -> None:

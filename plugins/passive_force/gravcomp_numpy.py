@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 

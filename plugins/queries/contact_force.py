@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.contracts.fields import Array
 from dovetail.errors import UnknownIndexError
-from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
 
 
 def contact_force(model: Any, data: Any, contact_id: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.shared.geometry.pairs import PRIMITIVE_PAIRS
+from dovetail.plugins.shared.contacts.pair_types import PRIMITIVE_PAIRS
 
 _SITES = "site_xpos site_xmat"
 _POSES = f"xpos xmat xipos ximat geom_xpos geom_xmat {_SITES} cam_xpos cam_xmat"

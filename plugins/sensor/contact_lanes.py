@@ -25,7 +25,7 @@ from dovetail.plugins.sensor.readings_lanes import clamped, each_sensor
 from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import FAR, inside_site
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact
+from dovetail.plugins.shared.rows.contact_forces_lanes import contact_axes, contact_force, each_contact
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 

@@ -21,7 +21,7 @@ from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.sensor.zones_numpy import inside_site
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces, in_world_axes
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 NONE, MINDIST, MAXFORCE, NETFORCE = range(4)

@@ -22,7 +22,7 @@ from dovetail.plugins.sensor.geometry_numpy import geoms_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, object_kinds, write
 from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import inside_site
-from dovetail.plugins.shared.geometry.distance_lanes import nearer, pair_rows
+from dovetail.plugins.shared.geometry.pair_distances_lanes import nearer, pair_rows
 from dovetail.plugins.shared.geometry.ray_numpy import visible
 from dovetail.plugins.shared.geometry.ray_shapes_lanes import MISS, SHAPES
 from dovetail.plugins.shared.motion_lanes import object_frame

@@ -18,7 +18,7 @@ from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
-from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces, in_world_axes
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces, in_world_axes
 
 TOUCH_GRID = "mujoco.sensor.touch_grid"
 

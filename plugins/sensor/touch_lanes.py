@@ -12,7 +12,7 @@ from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.sensor.readings_numpy import sensors_of
 from dovetail.plugins.sensor.zones_lanes import meets_site
-from dovetail.plugins.shared.contacts.contact_forces_lanes import contact_axes, contact_force, each_contact
+from dovetail.plugins.shared.rows.contact_forces_lanes import contact_axes, contact_force, each_contact
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 
 

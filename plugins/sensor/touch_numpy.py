@@ -15,7 +15,7 @@ from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.zones_numpy import meets_sites
-from dovetail.plugins.shared.contacts.contact_forces_numpy import contact_forces
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
 
 
 def touch(model: Any, data: Any) -> None:

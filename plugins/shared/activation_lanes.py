@@ -31,7 +31,7 @@ def next_activation(k: Kernel, actuator: Int, act: Any, act_dot: Any) -> Any:
     return k.select(m.actuator_actlimited[actuator] != 0, k.clip(following, low, high), following)
 
 
-def disabled_actuator(k: Kernel, actuator: Int) -> Any:
+def disabled_actuators(k: Kernel, actuator: Int) -> Any:
     """Whether the actuator is in a group that actuatorgroupdisable switches off."""
     m = k.model
     group = m.actuator_group[actuator]

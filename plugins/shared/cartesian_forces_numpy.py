@@ -1,4 +1,4 @@
-"""cartesian_forces_numpy."""
+"""Joint forces of forces and torques that act on bodies. Compare mj_xfrcAccumulate."""
 
 from __future__ import annotations
 

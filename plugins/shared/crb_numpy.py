@@ -1,4 +1,6 @@
-"""crb_numpy."""
+"""Composite rigid bodies: M[i, j] = cdofⱼ · crb(body of i) · cdofᵢ for every ancestor j of i, and what tendons with
+armature add. The order of sums is MuJoCo's. Compare mj_crb and mj_tendonArmature.
+"""
 
 from __future__ import annotations
 

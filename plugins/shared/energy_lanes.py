@@ -1,4 +1,4 @@
-"""energy_lanes."""
+"""Potential and kinetic energy of a state, in lanes, with the names of energy_numpy.py."""
 
 from __future__ import annotations
 

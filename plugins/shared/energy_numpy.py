@@ -1,4 +1,4 @@
-"""energy_numpy."""
+"""Potential and kinetic energy of a state. Compare mj_energyPos and mj_energyVel. In lanes: energy_lanes.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""jacobian_rows_numpy."""
+"""Rows of Jacobians: whether they are stored sparse, rows of tendons in either layout, and how points move with dofs.
+
+Compare mj_isSparse and mj_jac.
+"""
 
 from __future__ import annotations
 

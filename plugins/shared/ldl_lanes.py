@@ -1,4 +1,8 @@
-"""ldl_lanes."""
+"""Factors Lᵀ·D·L of matrices with the mass matrix's sparsity, in place, and solutions with them, in lanes.
+
+The layout is that of ldl_numpy.py. Three rows of which each is the parent of the next are taken together where there
+are such, so that what they share is loaded and stored once.
+"""
 
 from __future__ import annotations
 
@@ -70,28 +74,28 @@ def _eliminate(k: Kernel, entries: Field, row: Any, inverses: list[Any]) -> None
             entries[first + at] = value
 
 
-def solve(k: Kernel, entries: Field, inverse_diagonal: Field, x: Field) -> None:
+def solve(k: Kernel, qLD: Field, qLDiagInv: Field, x: Field) -> None:
     """Replace x (nv) by M⁻¹·x, from the factors."""
     m = k.model
     for row, three in each_block(k, reverse=True):  # Lᵀ y = x
         start = [m.M_rowadr[row + n] for n in range(3 if three else 1)]
         value = [x[row + n] for n in range(len(start))]
         if three:
-            l10, l20, l21 = _inside(k, entries, row)
+            l10, l20, l21 = _inside(k, qLD, row)
             value[1] = value[1] - l21 * value[2]
             value[0] = value[0] - l10 * value[1] - l20 * value[2]
             x[row], x[row + 1] = value[0], value[1]
         with k.loop(0, m.M_rownnz[row] - 1) as at:
-            x[m.M_colind[start[0] + at]] -= dot(value, [entries[first + at] for first in start])
+            x[m.M_colind[start[0] + at]] -= dot(value, [qLD[first + at] for first in start])
     for row, three in each_block(k):  # L z = D⁻¹ y
         start = [m.M_rowadr[row + n] for n in range(3 if three else 1)]
-        total = k.local(np.array([x[row + n] * inverse_diagonal[row + n] for n in range(len(start))], object))
+        total = k.local(np.array([x[row + n] * qLDiagInv[row + n] for n in range(len(start))], object))
         with k.loop(0, m.M_rownnz[row] - 1) as at:
             other = x[m.M_colind[start[0] + at]]
-            total -= np.array([entries[first + at] * other for first in start], dtype=object)
+            total -= np.array([qLD[first + at] * other for first in start], dtype=object)
         value = list(total.value)
         if three:
-            l10, l20, l21 = _inside(k, entries, row)
+            l10, l20, l21 = _inside(k, qLD, row)
             value[1] = value[1] - l10 * value[0]
             value[2] = value[2] - l20 * value[0] - l21 * value[1]
         for n, found in enumerate(value):

@@ -1,4 +1,11 @@
-"""ldl_numpy."""
+"""Factors Lᵀ·D·L of matrices with the mass matrix's sparsity, without fill-in, and solutions with them.
+
+Eliminating from the leaves to the root keeps the sparsity of the tree: row k of L has entries only at the ancestors
+of dof k, and the columns of an ancestor's row are the first columns of row k. Factors have M's layout: D on the
+diagonal, L (its unit diagonal left out) below. Most rows are short, and are worked on as lists of floats, which is
+quicker than arrays of a few elements; those of long chains are arrays. Compare mj_factorM and mj_solveM;
+Featherstone, Rigid Body Dynamics Algorithms, section 6.5. In lanes: ldl_lanes.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""muscle_lanes."""
+"""Curves of a muscle, in lanes, with the names of muscle_numpy.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""muscle_numpy."""
+"""Curves of a muscle: length in units of its resting length, peak force, force by length and by velocity. Compare
+mju_muscleGainLength and mju_muscleGain. In lanes: muscle_lanes.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""positions_numpy."""
+"""Positions that move at constant velocity. Compare mj_integratePos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rne_numpy."""
+"""Recursive Newton-Euler: accelerations down the tree, the forces that bodies need for them. Compare mj_rne."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""springs_lanes."""
+"""How far joints and tendons are from where their springs are at rest, in lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""springs_numpy."""
+"""How far joints and tendons are from where their springs are at rest. In lanes: springs_lanes.py."""
 
 from __future__ import annotations
 

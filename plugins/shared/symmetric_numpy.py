@@ -1,4 +1,4 @@
-"""symmetric_numpy."""
+"""Products with a symmetric matrix whose lower triangle is stored like M. Compare mju_mulSymVecSparse."""
 
 from __future__ import annotations
 

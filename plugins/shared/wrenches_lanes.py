@@ -10,16 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
-from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
-
-_BOTH = int(DisableBit.SPRING | DisableBit.DAMPER)
-
-
-def all_off(k: Kernel) -> Any:
-    """Whether the flags switch every passive force off."""
-    return (k.model.opt.disableflags & _BOTH) == _BOTH
 
 
 def wrench(k: Kernel, body: Any, point: Vector, force: Vector, torque: Vector | float = 0.0) -> Vector:

@@ -15,7 +15,7 @@ from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
-from dovetail.plugins.shared.solver.cost_lanes import bond_cost
+from dovetail.plugins.shared.solver.row_costs_lanes import bond_cost
 from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
 
 

@@ -32,7 +32,7 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     contact_kind,
     ends_of,
 )
-from dovetail.plugins.shared.solver.cost_lanes import Bond, Values, always_zero
+from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
 PACKED = [(i, j) for i in range(6) for j in range(i + 1)]

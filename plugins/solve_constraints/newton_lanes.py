@@ -1,8 +1,8 @@
 """Newton's method in lanes: go where the quadratic model of the cost has its minimum, with an exact line search.
 
 With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being
-the cost of the constraint rows (`cost_lanes`). All rows of a world are one problem. Products with J are passes over
-the bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one
+the cost of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes
+over the bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one
 that has converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
 
@@ -18,7 +18,7 @@ from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
-from dovetail.plugins.shared.solver.cost_lanes import (
+from dovetail.plugins.shared.solver.row_costs_lanes import (
     Bond,
     DofCost,
     bond_cost,

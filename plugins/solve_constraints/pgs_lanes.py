@@ -4,7 +4,7 @@ A scalar row moves to its own minimum and is clipped to what it can exert; so do
 another. An elliptic contact makes two moves: along the ray of its present force (or, if it has none, by its normal
 alone), then over the friction forces inside the circle that the normal force allows. The worlds of a tile sweep
 together; one that has converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the
-problem is in `dual_lanes`. Compare mj_solPGS.
+problem is in `dual_matrix_free_lanes`. Compare mj_solPGS.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID, BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_lanes import (
+from dovetail.plugins.shared.solver.ball_qcqp_lanes import minimise_in_ball
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import (
     SCALAR,
     UNBOUNDED,
     Dual,
@@ -27,7 +28,6 @@ from dovetail.plugins.shared.solver.dual_lanes import (
     edges,
 )
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
-from dovetail.plugins.shared.solver.qcqp_lanes import minimise_in_ball
 from dovetail.plugins.shared.solver.sweeps_lanes import Visit, each_force, exists, guess_forces
 from dovetail.plugins.shared.vectors_lanes import dot
 

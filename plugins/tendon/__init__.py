@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
-from dovetail.plugins.shared.transfers import TENDONS
+from dovetail.plugins.shared.passing.transfers import TENDONS
 
 
 @hookimpl

@@ -15,7 +15,7 @@ from dovetail.backends.lanes.kernel import Kernel, Table
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
 from dovetail.plugins.shared.tendons.layout import NONE, Piece, coefficients, pieces, row_arms
-from dovetail.plugins.shared.tendons.wrapping_lanes import unit, wrap
+from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of, wrap
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
 
 
@@ -123,7 +123,7 @@ def straight(k: Kernel, chains: Chains, some: Sequence[Piece]) -> None:
         bodies = m.site_bodyid[piece.first], m.site_bodyid[piece.last]
         d.ten_length[piece.tendon] += norm(k, end - start) / divisor
         with k.when(bodies[0] != bodies[1]):
-            pull = unit(k, end - start) * (1.0 / divisor)
+            pull = direction_of(k, end - start) * (1.0 / divisor)
             chains.add(k, ranges[0], push(k, bodies[0], start, -pull))
             chains.add(k, ranges[1], push(k, bodies[1], end, pull))
 
@@ -153,7 +153,7 @@ def wrapped(k: Kernel, chains: Chains, name: str, some: Sequence[Piece]) -> None
 
         def pull(vector: Vector, ends: tuple[Any, Any]) -> Vector:
             """The force of a straight part, none if both its ends are on one body."""
-            return unit(k, vector) * (k.select(ends[0] != ends[1], 1.0, 0.0) / divisor)
+            return direction_of(k, vector) * (k.select(ends[0] != ends[1], 1.0, 0.0) / divisor)
 
         direct = pull(end - start, bodies[:2])
         first = k.select(detour.exists, pull(before, (bodies[0], bodies[2])), direct)

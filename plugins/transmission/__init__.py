@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
+from dovetail.plugins.shared.passing.transfers import MOMENTS
 from dovetail.plugins.shared.records import siblings
-from dovetail.plugins.shared.transfers import MOMENTS
 
 
 @hookimpl

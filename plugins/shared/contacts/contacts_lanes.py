@@ -29,7 +29,7 @@ from dovetail.plugins.shared.contacts.candidates_numpy import (
 )
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
-from dovetail.plugins.shared.geometry.pairs import MOST_CONTACTS
+from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel

@@ -1,4 +1,4 @@
-"""exclusion."""
+"""Why a contact makes no constraint rows (`contact.exclude` of mjContact), and which pairs of types never touch."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Field, Int, Kernel
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
-from dovetail.plugins.shared.activation_lanes import disabled_actuator
+from dovetail.plugins.shared.activation_lanes import disabled_actuators
 from dovetail.plugins.shared.derivative.muscle_lanes import gain_velocity as muscle_gain_velocity
 from dovetail.plugins.shared.mass_pairs_lanes import Stored, each_pair
 from dovetail.plugins.shared.moments.layout import moment_rows
@@ -29,7 +29,7 @@ def add_actuators(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = 
     with (
         k.when(~k.disabled(DisableBit.ACTUATION)),
         k.loop(0, m.nu) as actuator,
-        k.when(depends_on_velocity(k, actuator) & ~disabled_actuator(k, actuator)),
+        k.when(depends_on_velocity(k, actuator) & ~disabled_actuators(k, actuator)),
     ):
         slope = scale * force_velocity(k, actuator)
         with each_pair(k, "actuator", rows, actuator, stored) as (one, other, at):

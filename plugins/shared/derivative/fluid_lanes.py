@@ -19,9 +19,9 @@ from dovetail.plugins.shared.derivative import ellipsoid_lanes
 from dovetail.plugins.shared.fluid.box_lanes import equivalent_box
 from dovetail.plugins.shared.fluid.ellipsoid_lanes import semi_axes
 from dovetail.plugins.shared.fluid.medium_lanes import on_body, velocity_in_medium
+from dovetail.plugins.shared.passive_flags_lanes import all_off
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
-from dovetail.plugins.shared.wrenches_lanes import all_off
 
 
 def add_fluid(k: Kernel, matrix: Field, scale: Any) -> None:

@@ -15,7 +15,7 @@ from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.derivative.fluid_numpy import fluid_velocity
 from dovetail.plugins.shared.derivative.pattern import Entries, add_along
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
-from dovetail.plugins.shared.passive_flags import all_off
+from dovetail.plugins.shared.passive_flags_numpy import all_off
 
 
 def add_passive(model: Any, data: Any, deriv: Array, symmetric: bool) -> None:

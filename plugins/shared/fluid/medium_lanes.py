@@ -1,4 +1,6 @@
-"""medium_lanes."""
+"""How bodies move through the medium, and its forces on them taken as boxes or as ellipsoids of their geoms, in
+lanes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""medium_numpy."""
+"""Which bodies feel the medium as boxes and which geoms as ellipsoids, and how they move through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""convex_numpy."""
+"""How two convex shapes lie to each other: distance and nearest points, or depth and witness points.
+
+Spheres and capsules first shrink to a point or segment: as long as these cores do not touch, the distance iteration
+alone gives the answer, to rounding; only deeper does the expanding polytope take over. Compare mjc_ccd.
+"""
 
 from __future__ import annotations
 

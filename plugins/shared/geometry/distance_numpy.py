@@ -19,8 +19,8 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.errors import UnknownIndexError
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.support_numpy import geom_shape
 from dovetail.registry import default_registry
 

@@ -67,9 +67,9 @@ def z_axis(shape: Primitive) -> Vector:
     return mat[2], mat[5], mat[8]
 
 
-def clip(value: float, limit: float) -> float:
-    """`value` within ±limit."""
-    return min(max(value, -limit), limit)
+def clip(x: float, limit: float) -> float:
+    """`x` within ±limit."""
+    return min(max(x, -limit), limit)
 
 
 BOX_CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)

@@ -1,4 +1,4 @@
-"""coupling_numpy."""
+"""Polynomials that couple two joints or two tendons."""
 
 from __future__ import annotations
 

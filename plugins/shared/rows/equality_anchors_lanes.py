@@ -1,4 +1,4 @@
-"""equality_anchors_lanes."""
+"""Where the bodies of an equality are held, in lanes: tables over bonds, and the anchors in the world."""
 
 from __future__ import annotations
 

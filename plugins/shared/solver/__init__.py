@@ -1,1 +1,4 @@
-"""solver."""
+"""What solvers have in common: costs of rows, the problem in terms of forces (dual), friction inside a cone (qcqp),
+sweeps, statistics. NumPy assembles sparse matrices; lanes are matrix-free. Tests in tests/stages/solve_constraints
+and noslip.
+"""

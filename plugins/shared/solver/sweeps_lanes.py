@@ -1,4 +1,4 @@
-"""sweeps_lanes."""
+"""Sweeps over forces, in lanes: how an item's forces begin, and a visit that improves them. For PGS and noslip."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import attrs
 from dovetail.backends.lanes.kernel import Field, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID
-from dovetail.plugins.shared.solver.cost_lanes import write_force
-from dovetail.plugins.shared.solver.dual_lanes import SCALAR, Dual, Few, ItemKind, edges
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import SCALAR, Dual, Few, ItemKind, edges
+from dovetail.plugins.shared.solver.row_costs_lanes import write_force
 
 
 @walk

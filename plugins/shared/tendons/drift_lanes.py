@@ -12,7 +12,7 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Field, Kernel
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tendons.layout import Piece, pieces
-from dovetail.plugins.shared.tendons.wrapping_lanes import unit
+from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 
 
@@ -40,7 +40,7 @@ def piece_drift(k: Kernel, piece: Piece, acceleration: Field) -> Any:
     """Second derivative of the distance between two sites while joints do not accelerate."""
     apart = k.data.site_xpos[piece.last] - k.data.site_xpos[piece.first]
     (v1, a1), (v2, a2) = (site_motion(k, site, acceleration) for site in (piece.first, piece.last))
-    direction, length, passing = unit(k, apart), norm(k, apart), v2 - v1
+    direction, length, passing = direction_of(k, apart), norm(k, apart), v2 - v1
     sideways = passing - direction * dot(direction, passing)
     turning = k.select(length > MINVAL, dot(sideways, passing) / k.max(length, MINVAL), 0.0)
     return dot(direction, a2 - a1) + turning

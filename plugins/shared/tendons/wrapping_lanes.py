@@ -53,7 +53,7 @@ def wrap(
     else:
         local = axes.T @ (side - centre)
         inside = norm(k, local) < radius
-        towards = unit(k, vector(dot(across, local), dot(up, local))) * radius
+        towards = direction_of(k, vector(dot(across, local), dot(up, local))) * radius
         with k.when(k.any(~inside)):
             around_circle(k, a, b, radius, towards, found)
         with k.when(k.any(inside)):
@@ -69,7 +69,7 @@ def wrap(
     return Detour(exists, length, centre + axes @ reach, centre + axes @ leave)
 
 
-def unit(k: Kernel, v: Vector) -> Vector:
+def direction_of(k: Kernel, v: Vector) -> Vector:
     """The direction of a vector; its first axis if it has none."""
     length = norm(k, v)
     direction = v * (1.0 / k.max(length, MINVAL))
@@ -79,7 +79,7 @@ def unit(k: Kernel, v: Vector) -> Vector:
 
 def plane_through(k: Kernel, p: Vector, q: Vector) -> tuple[Vector, Vector]:
     """Two orthogonal unit vectors of the plane through the centre and both points, the first along p."""
-    first = unit(k, p)
+    first = direction_of(k, p)
     normal = cross(p, q)
     # where the points are in line with the centre any plane will do, MuJoCo's leaves out the largest component
     x, y, z = (k.abs(c) for c in first)
@@ -90,7 +90,7 @@ def plane_through(k: Kernel, p: Vector, q: Vector) -> tuple[Vector, Vector]:
         k.select(third_largest, 0.0, 1.0),
     )
     normal = k.select(norm(k, normal) < MINVAL, cross(first, other), normal)
-    return first, unit(k, cross(unit(k, normal), first))
+    return first, direction_of(k, cross(direction_of(k, normal), first))
 
 
 def climb(k: Kernel, p: Vector, q: Vector, arc: Any, reach: Vector, leave: Vector) -> Vector:
@@ -148,7 +148,7 @@ def tangent(k: Kernel, z: Vector, radius: Any, turn: float) -> Vector:
 def merit(k: Kernel, first: Vector, last: Vector, towards: Any) -> Any:
     """The larger, the better a way: how far it goes towards the side, or how close its tangent points are."""
     if towards is not None:
-        return dot(unit(k, first + last), towards)
+        return dot(direction_of(k, first + last), towards)
     return -dot(first - last, first - last)
 
 
@@ -165,7 +165,7 @@ def segments_cross(k: Kernel, a: Vector, b: Vector, c: Vector, d: Vector) -> Any
 
 def arc_length(k: Kernel, first: Vector, last: Vector, clockwise: Any) -> Any:
     """Angle from the first point to the last on the chosen side, in [0, 2π)."""
-    angle = acos(k, k.clip(dot(unit(k, first), unit(k, last)), -1.0, 1.0))
+    angle = acos(k, k.clip(dot(direction_of(k, first), direction_of(k, last)), -1.0, 1.0))
     turn = turn_of(first, last)
     return k.select(k.select(clockwise, turn, -turn) > 0.0, 2.0 * pi - angle, angle)
 
@@ -182,12 +182,12 @@ def inside_point(k: Kernel, a: Vector, b: Vector, radius: Any, inside: Any, foun
     needed = inside & (k.min(far_a, far_b) > limit) & ~straight & (cosine >= -1.0 + MINVAL)
     with k.when(k.any(needed)):
         # where Newton's method gives up, MuJoCo takes the direction halfway
-        halfway = unit(k, 0.5 * (a + b))
+        halfway = direction_of(k, 0.5 * (a + b))
         ratios = radius / far_a, radius / far_b
         tries = needed & (cosine <= 1.0 - MINVAL)
         sine, solved = incidence(k, ratios, acos(k, cosine), tries)
         from_a = turn_of(a, b) > 0.0
-        begin = unit(k, k.select(from_a, a, b))
+        begin = direction_of(k, k.select(from_a, a, b))
         s, c = sincos(k, asin(k, sine) - asin(k, k.select(from_a, *ratios) * sine))
         turned = vector(c * begin[0] - s * begin[1], s * begin[0] + c * begin[1])
         point = k.select(solved, turned, halfway) * radius

@@ -9,8 +9,8 @@ import pytest
 
 import dovetail
 from dovetail.errors import PlanError
-from dovetail.plugins.shared.contacts.contact_import_lanes import ContactLists, fetch
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT
+from dovetail.plugins.shared.passing.contact_import_lanes import ContactLists, fetch
 from dovetail.registry import default_registry
 
 BALLS = """

@@ -11,7 +11,7 @@ from lane_contacts import Found, LaneCollision, assert_same, compile_collision, 
 
 import dovetail
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
-from dovetail.plugins.shared.geometry.pairs import LANE_PAIRS
+from dovetail.plugins.shared.contacts.pair_types import LANE_PAIRS
 
 PAIRS = [key for keys in LANE_PAIRS.values() for key in keys]
 SIZES = {

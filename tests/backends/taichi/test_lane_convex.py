@@ -11,7 +11,7 @@ from test_lane_contacts import same_bits
 from test_lane_contacts_robots import contacts_of, states
 
 import dovetail
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS, HFIELD_PAIRS
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAIRS
 
 SOME = ("ellipsoid-box", "mesh-mesh", "capsule-cylinder", "hfield-capsule", "plane-mesh")
 """Pairs that between them use every part of the code: compiled for the default tests."""

@@ -29,7 +29,7 @@ from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planning.planner import compile_plan
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_lanes import CHUNK, fixed_order, moved_dofs_of
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import CHUNK, fixed_order, moved_dofs_of
 
 TOLERANCE = {"f64": 1e-10, "f32": 1e-4}
 """Largest error relative to the largest number of a world's field. Measured: 2e-13 and 2e-5. Sweeps stop short of the

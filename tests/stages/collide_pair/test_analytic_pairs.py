@@ -12,7 +12,7 @@ mujoco = pytest.importorskip("mujoco")
 from pair_oracle import FAMILIES, MESHES, Pair, Pose, poses  # noqa: E402
 
 import dovetail  # noqa: E402
-from dovetail.plugins.shared.geometry.pairs import FORMULAS  # noqa: E402
+from dovetail.plugins.shared.contacts.pair_types import FORMULAS  # noqa: E402
 from dovetail.registry import default_registry  # noqa: E402
 
 KEYS = [key for pairs in FORMULAS.values() for key in pairs if key != "plane-sdf"]

@@ -9,7 +9,7 @@ mujoco = pytest.importorskip("mujoco")
 
 from pair_oracle import FAMILIES, MESHES, Pair, Pose, poses, turned  # noqa: E402
 
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS  # noqa: E402
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS  # noqa: E402
 
 TOLERANCE = 1e-9
 MULTICCD = int(mujoco.mjtEnableBit.mjENBL_MULTICCD)

@@ -14,7 +14,7 @@ mujoco = pytest.importorskip("mujoco")
 from pair_oracle import FAMILIES, MESHES, Pair, Pose, poses  # noqa: E402
 
 import dovetail  # noqa: E402
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS  # noqa: E402
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS  # noqa: E402
 
 TOLERANCE = 1e-9
 """Metres and, for frames, plain numbers; the coordinates are below two metres."""

@@ -9,9 +9,9 @@ import pytest
 
 import dovetail
 from dovetail.plugins.collide_pair.convex_numpy import convex
+from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.distance_numpy import geom_distance
 from dovetail.plugins.shared.geometry.gjk_numpy import segment_weights, tetrahedron_weights, triangle_weights
-from dovetail.plugins.shared.geometry.pairs import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.support_numpy import geom_shape
 from dovetail.registry import default_registry
 

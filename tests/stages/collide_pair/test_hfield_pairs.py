@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.plugins.collide_pair.hfield_numpy import height_field
-from dovetail.plugins.shared.geometry.pairs import HFIELD_PAIRS
+from dovetail.plugins.shared.contacts.pair_types import HFIELD_PAIRS
 
 TOLERANCE = 1e-9
 """Metres and, for normals, plain numbers."""

@@ -8,7 +8,7 @@ import pytest
 from pair_oracle import CUBE
 from sdf_oracle import EXACT, MANY, PARTS, POSES, ROWS, compare, geom, model
 
-from dovetail.plugins.shared.geometry.pairs import SDF_PAIRS
+from dovetail.plugins.shared.contacts.pair_types import SDF_PAIRS
 from dovetail.plugins.shared.geometry.sdf_fields_numpy import mesh_field
 
 

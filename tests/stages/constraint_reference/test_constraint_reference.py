@@ -12,8 +12,8 @@ from dovetail.contracts.enums import ConstraintType
 from dovetail.plugins.constraint_reference.spring_damper_numpy import constraint_reference, row_products
 from dovetail.plugins.queries.contact_force import contact_force
 from dovetail.plugins.queries.dense import dense_jacobian
-from dovetail.plugins.shared.contacts.contact_forces_numpy import from_pyramid
 from dovetail.plugins.shared.rows.append_numpy import append_rows
+from dovetail.plugins.shared.rows.contact_forces_numpy import from_pyramid
 
 XML = """<mujoco><worldbody><body><joint type="slide"/><joint axis="0 1 0"/><geom size=".1"/></body></worldbody>
 </mujoco>"""

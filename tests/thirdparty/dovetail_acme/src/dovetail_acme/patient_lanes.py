@@ -1,9 +1,9 @@
 """A solver in lanes that takes its time: every force to its own best, one after another, always the same number of
 sweeps, from nothing.
 
-The problem in terms of forces is dovetail's own (`dual_lanes`): which rows there are, how they feel each other, and
-how forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts without friction
-and pyramids; no elliptic cones.
+The problem in terms of forces is dovetail's own (`dual_matrix_free_lanes`): which rows there are, how they feel each
+other, and how forces become accelerations and readings of sensors. Equalities, friction loss, limits, contacts
+without friction and pyramids; no elliptic cones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, PYRAMID, BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_lanes import UNBOUNDED, Dual, Few, ItemKind, edges
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import UNBOUNDED, Dual, Few, ItemKind, edges
 
 SWEEPS = 400
 

@@ -12,9 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.ccd_search_lanes import Phase, Search
+from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search
 from dovetail.plugins.shared.geometry.epa_numpy import _TETRAHEDRON, CLOSED, GONE, SIN_120, _bipyramid
-from dovetail.plugins.shared.geometry.simplex_lanes import LARGE, plane_foot, same_sign, triangle_areas
+from dovetail.plugins.shared.geometry.simplex_one_world_lanes import (
+    LARGE,
+    plane_foot,
+    same_sign,
+    triangle_areas,
+)
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_world, vector
 
 TETRAHEDRON, ON_SEGMENT, ON_TRIANGLE = range(3)

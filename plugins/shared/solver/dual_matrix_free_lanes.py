@@ -37,7 +37,7 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     contact_kind,
     ends_of,
 )
-from dovetail.plugins.shared.solver.cost_lanes import Bond
+from dovetail.plugins.shared.solver.row_costs_lanes import Bond
 from dovetail.plugins.shared.vectors_lanes import dot
 
 SCALAR = "scalar"
@@ -553,7 +553,7 @@ class Dual(FieldGroup):
                     )
 
     def cost_bond(self, bond: Any, kind: ItemKind) -> Bond:
-        """A bond as the functions of `cost_lanes` take it."""
+        """A bond as the functions of `row_costs_lanes` take it."""
         dims = (kind.dim,) if kind.dim else next(k.dims for k in self.body_rows.kinds if k.name == kind.name)
         return Bond(self.k, self.body_rows, bond, Kind(kind.name, dims))
 

@@ -48,9 +48,9 @@ _INTO = {
 CONTACTS = Transfer(
     name="contacts",
     out=_OUT,
-    deliver="dovetail.plugins.shared.contacts.contact_delivery_lanes:delivery",
+    deliver="dovetail.plugins.shared.passing.contact_delivery_lanes:delivery",
     into=_INTO,
-    fetch="dovetail.plugins.shared.contacts.contact_import_lanes:fetch",
+    fetch="dovetail.plugins.shared.passing.contact_import_lanes:fetch",
 )
 
 TENDONS = Transfer(

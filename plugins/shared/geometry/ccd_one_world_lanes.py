@@ -15,7 +15,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.geometry.epa_numpy import MIN_ROOM
-from dovetail.plugins.shared.geometry.support_lanes import Shapes, farthest
+from dovetail.plugins.shared.geometry.support_one_world_lanes import Shapes, farthest
 from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
 
 SPARE_VERTICES = 24

@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.plugins.shared.constants import MAXVAL, MINVAL
-from dovetail.plugins.shared.geometry.ccd_search_lanes import Phase, Search, same
+from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search, same
 from dovetail.plugins.shared.geometry.gjk_numpy import _FACES
-from dovetail.plugins.shared.geometry.simplex_lanes import LARGE, SimplexWeights
-from dovetail.plugins.shared.geometry.support_lanes import CORES
+from dovetail.plugins.shared.geometry.simplex_one_world_lanes import LARGE, SimplexWeights
 from dovetail.plugins.shared.geometry.support_numpy import BOX, CAPSULE, HFIELD, MESH, SPHERE
+from dovetail.plugins.shared.geometry.support_one_world_lanes import CORES
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, unit, vector
 
 
