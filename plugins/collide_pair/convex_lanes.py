@@ -48,7 +48,7 @@ def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     own_margin = margin_by_world(k, "convex/margin", margin)
     count[0] = 0.0
     with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
-        pair = Pair(k, kinds, (geom1, geom2), own_margin(world))
+        pair = ConvexPair(k, kinds, (geom1, geom2), own_margin(world))
         pair.collide(poses.of(world), found.of(world))
         count.of(world)[0] = pair.count.value
         most.set(k.max(most.value, pair.count.value))
@@ -87,7 +87,7 @@ def contact(found: SplitField, count: SplitField, index: Any) -> LaneContact:
     return LaneContact(count[0] > index, numbers[0], numbers[1:4], numbers[4:7])
 
 
-class Pair:
+class ConvexPair:
     """Two geoms in one world."""
 
     def __init__(self, k: Kernel, kinds: list[int], geoms: tuple[Any, Any], margin: Any) -> None:

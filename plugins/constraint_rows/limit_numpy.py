@@ -72,7 +72,7 @@ def joint_limits(model: Any, data: Any) -> None:
     store(data, rows)
 
 
-class Sides(NamedTuple):
+class LimitSides(NamedTuple):
     """Two sides per joint; one that does not exist is infinitely far away."""
 
     distance: Array
@@ -81,9 +81,9 @@ class Sides(NamedTuple):
     """How the distance changes with the joint's dofs, (n, 2, 3); hinges and slides use the first."""
 
 
-def joint_sides(model: Any, data: Any, joints: Array) -> Sides:
+def joint_sides(model: Any, data: Any, joints: Array) -> LimitSides:
     """Distances of limited joints to their limits."""
-    sides = Sides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
+    sides = LimitSides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
     types = model.jnt_type[joints]
     scalar = np.flatnonzero(single_dof(types))
     ids = joints[scalar]

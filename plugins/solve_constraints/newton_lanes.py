@@ -494,7 +494,7 @@ class Newton:
             with k.when(k.any(body_rows.D[bond, 0] > 0.0)):
                 for kind in body_rows.each_kind(bond):
                     own = Bond(k, body_rows, bond, kind)
-                    write_force(own, self.values(bond, NOW), _Row(body_rows.force, bond))
+                    write_force(own, self.values(bond, NOW), _FieldRow(body_rows.force, bond))
                     if kind.name in (PYRAMID, ELLIPTIC):
                         for row in own.each_row(1):
                             body_rows.force[bond, row] *= body_rows.contacts.friction[
@@ -661,7 +661,7 @@ class Watched:
         self._field[self._bond, row, column] = 0.0
 
 
-class _Row:
+class _FieldRow:
     """One row of a field with two axes, as a vector to write."""
 
     def __init__(self, field: Field, row: Any) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.gjk_numpy import Vertex, minkowski_vertex, plane_foot, triangle_areas
-from dovetail.plugins.shared.geometry.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape
 from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Matrix,
@@ -78,7 +78,7 @@ class Penetration(NamedTuple):
 class Polytope:
     """A convex polyhedron around the origin, inside the Minkowski difference."""
 
-    def __init__(self, first: Shape, second: Shape) -> None:
+    def __init__(self, first: ConvexShape, second: ConvexShape) -> None:
         self.first = first
         self.second = second
         self.vertices: list[Vertex] = []
@@ -245,7 +245,7 @@ def _third_turn(axis: Vector) -> Matrix:
     )
 
 
-def around_segment(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_segment(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A bipyramid with the segment as its axis."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -265,7 +265,7 @@ def around_segment(simplex: list[Vertex], first: Shape, second: Shape) -> Polyto
     return polytope if _crosses(a, b, [v.point for v in polytope.vertices[2:]]) else None
 
 
-def around_triangle(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_triangle(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A bipyramid over the triangle, one tip on each side."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -281,7 +281,7 @@ def around_triangle(simplex: list[Vertex], first: Shape, second: Shape) -> Polyt
     return None if _close(polytope, _bipyramid(above, below, (0, 1, 2))) else polytope
 
 
-def around_tetrahedron(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_tetrahedron(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """The tetrahedron itself, or a bipyramid if the origin lies on one of its faces."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -291,7 +291,7 @@ def around_tetrahedron(simplex: list[Vertex], first: Shape, second: Shape) -> Po
     return polytope if _holds_origin([v.point for v in simplex]) else None
 
 
-def around(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A polytope around the origin from the simplex the distance iteration ended with; None if that cannot be
     done, because the shapes only touch."""
     build = {2: around_segment, 3: around_triangle, 4: around_tetrahedron}[len(simplex)]

@@ -50,13 +50,13 @@ FIELDS = ("ncon", "ncandidate", *COUNTS, *LISTED, *OF_PAIR, *OF_ROWS, *NO_FLEX, 
 """Everything that can be had."""
 
 
-def delivery(model: Any, wanted: Collection[str]) -> Delivery:
+def delivery(model: Any, wanted: Collection[str]) -> ContactDelivery:
     """What brings some of `FIELDS` into Data."""
-    return Delivery(model, frozenset(wanted).intersection(FIELDS))
+    return ContactDelivery(model, frozenset(wanted).intersection(FIELDS))
 
 
 @attrs.define(eq=False, slots=False)
-class Delivery:
+class ContactDelivery:
     """Which kernel fields are needed for the wanted fields, and how they are made of them."""
 
     model: Any

@@ -43,7 +43,7 @@ def fetch(model: Any, wanted: Collection[str]) -> ContactLists:
     return ContactLists(model, frozenset(wanted))
 
 
-class Row(NamedTuple):
+class PairRow(NamedTuple):
     """A row of the table of pairs: geoms, explicit pair or -1, dimension (0 if a lane stage works it out)."""
 
     geom1: int
@@ -58,14 +58,16 @@ class ContactLists:
 
     model: Any
     wanted: frozenset[str]
-    _room: dict[Row, int] = attrs.field(init=False)
+    _room: dict[PairRow, int] = attrs.field(init=False)
     """Contacts that each row has room for in a tile."""
 
     def __attrs_post_init__(self) -> None:
         pairs = pairs_of(self.model)
         dim = pairs.dim if self._has_dims else np.zeros_like(pairs.dim)
         rows = zip(*(c.tolist() for c in (pairs.geom1, pairs.geom2, pairs.pair, dim)), strict=True)
-        self._room = {Row(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.most_contacts, strict=True)}
+        self._room = {
+            PairRow(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.most_contacts, strict=True)
+        }
         self._settle()
 
     @property
@@ -79,7 +81,7 @@ class ContactLists:
         order = report_order(self.model, rows[:, :2], rows[:, 2]) if len(rows) else np.zeros(0, int)
         self._rows = rows[order]
         self._room_of_rows = np.array(list(self._room.values()), int)[order]
-        self._number = {Row(*row): n for n, row in enumerate(self._rows.tolist())}
+        self._number = {PairRow(*row): n for n, row in enumerate(self._rows.tolist())}
 
     @property
     def memo(self) -> Mapping[str, Any]:
@@ -121,16 +123,16 @@ class ContactLists:
         dim = found.column("contact.dim")[:, 0] if self._has_dims else np.zeros(len(found.tile), int)
         keys = np.stack([*found.geoms.T, found.explicit, dim], axis=1).astype(int)
         unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-        new = [Row(*key) for key in unique.tolist() if Row(*key) not in self._room]
+        new = [PairRow(*key) for key in unique.tolist() if PairRow(*key) not in self._room]
         for row in new:
             self._check(row)
             self._room[row] = ROOM
         if new:
             self._settle()
-        numbers = np.array([self._number[Row(*key)] for key in unique.tolist()], int)
+        numbers = np.array([self._number[PairRow(*key)] for key in unique.tolist()], int)
         return numbers[inverse.reshape(-1)], bool(new)
 
-    def _check(self, row: Row) -> None:
+    def _check(self, row: PairRow) -> None:
         """A row that a kernel can work with."""
         ngeom = int(self.model.ngeom)
         if not (0 <= row.geom1 < ngeom and 0 <= row.geom2 < ngeom):
@@ -153,7 +155,7 @@ class ContactLists:
         np.maximum.at(most, entries[:, 2], count[number.reshape(-1)])
         lacking = np.flatnonzero(most > self._room_of_rows)
         for row in lacking:
-            self._room[Row(*self._rows[row].tolist())] = 2 * int(most[row])
+            self._room[PairRow(*self._rows[row].tolist())] = 2 * int(most[row])
         return bool(len(lacking))
 
     def _integers(self, found: _Found, rows: Array, places: _Places) -> dict[str, Array]:

@@ -31,12 +31,12 @@ from dovetail.plugins.shared.tendons.layout import row_dofs
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel
 
-__all__ = ["LARGEST_DIM", "BodyRows", "DofRows", "Kind"]
+__all__ = ["LARGEST_DIM", "BodyRows", "BondKind", "DofRows"]
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
 
 
-class Kind(NamedTuple):
+class BondKind(NamedTuple):
     """A kind of bond: what its cost is like, and how many base rows bonds of it have in this model."""
 
     name: str
@@ -272,21 +272,21 @@ class BodyRows(FieldGroup):
         return self.nequality + (self.contacts.count if self.has_contacts else 0)
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[BondKind, ...]:
         """The kinds that occur in the model."""
         found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
         if self.has_contacts:
             cone = int(self.k.frozen_model.opt.cone)
             found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
         names = sorted({name for name, _ in found})
-        return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
+        return tuple(BondKind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
 
     def index_of(self, name: str) -> int:
         """Place of a kind in `kinds`."""
         return [kind.name for kind in self.kinds].index(name)
 
     @walk
-    def each_kind(self, bond: Any) -> Iterator[Kind]:
+    def each_kind(self, bond: Any) -> Iterator[BondKind]:
         """`for kind in bonds.each_kind(l):` runs its body, at run time, for the kind of bond l only."""
         if len(self.kinds) == 1:
             yield self.kinds[0]
@@ -297,7 +297,7 @@ class BodyRows(FieldGroup):
                 yield kind
 
     @walk
-    def each_base_row(self, bond: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+    def each_base_row(self, bond: Any, kind: BondKind | None = None, first: int = 0) -> Iterator[Any]:
         """`for row in bonds.each_base_row(l, kind):` runs its body for the base rows of bond l, from `first` on."""
         dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
         if len(dims) == 1 and max(dims) <= UNROLLED:

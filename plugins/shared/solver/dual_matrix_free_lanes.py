@@ -31,8 +31,8 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     PYRAMID,
     UNROLLED,
     BodyRows,
+    BondKind,
     DofRows,
-    Kind,
     chain_of,
     contact_kind,
     ends_of,
@@ -555,7 +555,7 @@ class Dual(FieldGroup):
     def cost_bond(self, bond: Any, kind: ItemKind) -> Bond:
         """A bond as the functions of `row_costs_lanes` take it."""
         dims = (kind.dim,) if kind.dim else next(k.dims for k in self.body_rows.kinds if k.name == kind.name)
-        return Bond(self.k, self.body_rows, bond, Kind(kind.name, dims))
+        return Bond(self.k, self.body_rows, bond, BondKind(kind.name, dims))
 
     def _write_row_bounds(self, v: Any, row: Any) -> None:
         k, rows = self.k, self.rows

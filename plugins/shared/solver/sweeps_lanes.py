@@ -61,7 +61,7 @@ def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
 
 def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
     bond = dual.cost_bond(dual.place[v] - dual.rows.count, kind)
-    write_force(bond, lambda r: dual.last[v, r], _Row(dual.force, v))
+    write_force(bond, lambda r: dual.last[v, r], _ItemForces(dual.force, v))
     for r in dual.each_base_row(v, kind):
         dual.force[v, r] = dual.k.select(exists(dual, v), dual.force[v, r], 0.0)
 
@@ -136,7 +136,7 @@ class Visit:
             self.dual.push(self.v, self.kind, self.move)
 
 
-class _Row:
+class _ItemForces:
     """The forces of one item, to write."""
 
     def __init__(self, field: Field, v: Any) -> None:
