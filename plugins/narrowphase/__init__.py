@@ -1,4 +1,11 @@
-"""Where candidate pairs touch."""
+"""Where candidate pairs touch. Compare mj_collideGeoms.
+
+- `convex_{numpy,lanes}.py`: each pair by the `collide_pair` row of its two types, meshes as their hulls.
+  `dispatch_numpy.py` runs the rows and stores contacts; in lanes one file does both.
+- `triangle_numpy.py`: meshes collide as they are, by `triangle_pairs_numpy.py` on `surfaces_numpy.py`.
+
+Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`, `tests/backends/taichi/test_lane_contacts.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""No-slip in lanes: friction forces as if friction were hard, at the normal forces that the solver found.
+"""No-slip in lanes, without the matrix A that `gauss_seidel_numpy` has.
 
-Sweeps over friction loss rows and over the friction of contacts like PGS, but with A = J·M⁻¹·Jᵀ alone, without R.
-Normal forces stay: of an elliptic contact only the tangents move, of a pyramid the two edges of a pair exchange force
-while their sum remains. The forces to begin with are those of PGS, or what the acceleration that another solver found
-gives. Rules and thresholds are those of `gauss_seidel_numpy`. Compare mj_solNoSlip.
+Friction forces as if friction were hard, at the normal forces that the solver found. Sweeps over friction loss rows
+and over the friction of contacts like PGS, but with A = J·M⁻¹·Jᵀ alone, without R. Normal forces stay: of an
+elliptic contact only the tangents move, of a pyramid the two edges of a pair exchange force while their sum
+remains. The forces to begin with are those of PGS, or what the acceleration that another solver found gives. Rules
+and thresholds are those of `gauss_seidel_numpy`. Compare mj_solNoSlip.
 """
 
 from __future__ import annotations

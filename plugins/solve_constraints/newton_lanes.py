@@ -1,9 +1,10 @@
-"""Newton's method in lanes: go where the quadratic model of the cost has its minimum, with an exact line search.
+"""Newton's method in lanes, matrix-free: J is never stored, whereas `newton_numpy` assembles M + Jᵀ·W·J from it.
 
-With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being
-the cost of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes
-over the bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one
-that has converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
+Each step goes where the quadratic model of the cost has its minimum, with an exact line search. With a₀ =
+qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being the cost
+of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes over the
+bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one that has
+converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
 
 from __future__ import annotations

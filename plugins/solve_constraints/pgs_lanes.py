@@ -1,10 +1,11 @@
-"""Projected Gauss-Seidel in lanes: minimise over the force of one row after another, the others held, sweep by sweep.
+"""Projected Gauss-Seidel in lanes, without the matrix A that `pgs_numpy` has.
 
-A scalar row moves to its own minimum and is clipped to what it can exert; so do the edges of a pyramid, one after
-another. An elliptic contact makes two moves: along the ray of its present force (or, if it has none, by its normal
-alone), then over the friction forces inside the circle that the normal force allows. The worlds of a tile sweep
-together; one that has converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the
-problem is in `dual_matrix_free_lanes`. Compare mj_solPGS.
+The force of one row after another is minimised over, the others held, sweep by sweep. A scalar row moves to its own
+minimum and is clipped to what it can exert; so do the edges of a pyramid, one after another. An elliptic contact
+makes two moves: along the ray of its present force (or, if it has none, by its normal alone), then over the
+friction forces inside the circle that the normal force allows. The worlds of a tile sweep together; one that has
+converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the problem is in
+`dual_matrix_free_lanes`. Compare mj_solPGS.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Tendon lengths and their Jacobians, in lanes.
 
 A fixed tendon is a weighted sum of joint positions. A spatial one runs straight from site to site, around wrapping
-geoms where it must; after a pulley, lengths are divided by its divisor. A piece pulls on the bodies at its ends: the
-entry of the Jacobian for a dof is the work of these unit forces when the dof moves. Rows have the layout of
-`structure`; the points of the paths (wrap_xpos and what belongs to it) are left to the reference. Compare mj_tendon.
+geoms where it must; after a pulley, lengths are divided by its divisor. A piece pulls on the bodies at its ends:
+the entry of the Jacobian for a dof is the work of these unit forces when the dof moves. Rows have the layout of
+`shared.tendons.layout`; the points of the paths (wrap_xpos and what belongs to it) are left to the reference.
+Compare mj_tendon.
 """
 
 from __future__ import annotations
