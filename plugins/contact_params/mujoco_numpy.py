@@ -44,7 +44,7 @@ def contact_params(model: Any, data: Any, parts: Parts) -> None:
     contact = data.contact
     sides = ContactSides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
     pair = explicit_pair(data, n)
-    params = with_override(model, with_pairs(model, pair, combined(sides, parts)))
+    params = override(model, with_pairs(model, pair, combined(sides, parts)))
     contact.dim[:n] = params.dim
     contact.friction[:n] = np.maximum(params.friction, MINMU)
     contact.solref[:n] = params.solref
@@ -141,7 +141,7 @@ def with_pairs(model: Any, pair: Array, params: Params) -> Params:
     )
 
 
-def with_override(model: Any, params: Params) -> Params:
+def override(model: Any, params: Params) -> Params:
     """The same, or the options' parameters for all contacts while the override flag is on."""
     if not overridden(model):
         return params

@@ -101,14 +101,14 @@ def visit_pyramid(visit: Visit) -> None:
     """Shift force between opposite edges, the sum of each pair kept."""
     for r in visit.each_row(1):
         (up, _), (down, _) = edges(r)
-        rise, fall = shift_edges(visit, r, up, down)
+        rise, fall = visit_edges(visit, r, up, down)
         for s in visit.each_row():
             visit.z[s] += (rise + fall) * visit.A(s, 0) + (rise - fall) * visit.A(s, r)
         visit.move[0] += rise + fall
         visit.move[r] += rise - fall
 
 
-def shift_edges(visit: Visit, r: Any, up: Any, down: Any) -> tuple[Any, Any]:
+def visit_edges(visit: Visit, r: Any, up: Any, down: Any) -> tuple[Any, Any]:
     """Move the forces of the two edges of a tangent; by how much they change."""
     k = visit.dual.k
     normal, tangent, both = visit.A(0, 0), visit.A(r, r), 2.0 * visit.A(r, 0)

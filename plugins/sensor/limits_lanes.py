@@ -36,35 +36,35 @@ class LimitSide(NamedTuple):
 
 def jointlimitpos(k: Kernel) -> None:
     """Distance of joints to their limit, minus the margin."""
-    of_limits(k, SensorType.JOINTLIMITPOS, k.model.jnt_limited, joint_side, 0)
+    write_limits(k, SensorType.JOINTLIMITPOS, k.model.jnt_limited, joint_side, 0)
 
 
 def jointlimitvel(k: Kernel) -> None:
     """Velocity of joints away from their limit."""
-    of_limits(k, SensorType.JOINTLIMITVEL, k.model.jnt_limited, joint_side, 1)
+    write_limits(k, SensorType.JOINTLIMITVEL, k.model.jnt_limited, joint_side, 1)
 
 
 def tendonlimitpos(k: Kernel) -> None:
     """Distance of tendons to their limit, minus the margin."""
-    of_limits(k, SensorType.TENDONLIMITPOS, k.model.tendon_limited, tendon_side, 0)
+    write_limits(k, SensorType.TENDONLIMITPOS, k.model.tendon_limited, tendon_side, 0)
 
 
 def tendonlimitvel(k: Kernel) -> None:
     """Velocity of tendons away from their limit."""
-    of_limits(k, SensorType.TENDONLIMITVEL, k.model.tendon_limited, tendon_side, 1)
+    write_limits(k, SensorType.TENDONLIMITVEL, k.model.tendon_limited, tendon_side, 1)
 
 
 def jointlimitfrc(k: Kernel) -> None:
     """Force of joint limits."""
-    of_rows(k, SensorType.JOINTLIMITFRC, "scalar_limits", "ball_limits")
+    write_rows(k, SensorType.JOINTLIMITFRC, "scalar_limits", "ball_limits")
 
 
 def tendonlimitfrc(k: Kernel) -> None:
     """Force of tendon limits."""
-    of_rows(k, SensorType.TENDONLIMITFRC, "tendon_limits")
+    write_rows(k, SensorType.TENDONLIMITFRC, "tendon_limits")
 
 
-def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
+def write_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
     """Write, for each sensor of a type, the force of the first row that its joint or tendon has in a world."""
     rows, model = DofRows(k), k.frozen_model
     places = {
@@ -84,7 +84,7 @@ def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
         write(k, sensor, force.value)
 
 
-def of_limits(
+def write_limits(
     k: Kernel, kind: SensorType, limited: Any, side: Callable[[Kernel, Any], LimitSide], part: int
 ) -> None:
     """Write one number of the side in reach for each sensor of a type; zero if limits are off."""

@@ -108,12 +108,14 @@ def sweep(dual: Dual, live: Any) -> Any:
     return fallen.value
 
 
-def _visit_scalar(visit: Visit) -> None:
+def visit_scalar(visit: Visit) -> None:
+    """Move one row's force to its best within its bounds."""
     low, high = visit.dual.bounds[visit.v]
     visit.move[0] = visit.row_move(0, visit.z[0], visit.R(), visit.A(0, 0), low, high)
 
 
-def _visit_equality(visit: Visit) -> None:
+def visit_equality(visit: Visit) -> None:
+    """Move the forces of an equality, row after row."""
     k = visit.dual.k
     for r in visit.each_row():
         old = visit.force(r)
@@ -127,7 +129,8 @@ def _visit_equality(visit: Visit) -> None:
             visit.z[s] += visit.A(s, r) * step
 
 
-def _visit_pyramid(visit: Visit) -> None:
+def visit_pyramid(visit: Visit) -> None:
+    """Move the forces of a pyramid, edge after edge."""
     for r in visit.each_row(1):
         for n, sign in edges(r):
             z = visit.z[0] + sign * visit.z[r]
@@ -139,7 +142,8 @@ def _visit_pyramid(visit: Visit) -> None:
             visit.move[r] += sign * step
 
 
-def _visit_elliptic(visit: Visit) -> None:
+def visit_elliptic(visit: Visit) -> None:
+    """Move the forces of an elliptic contact."""
     k, size = visit.dual.k, visit.kind.dim
     assert size is not None
     rows = range(size)
@@ -180,8 +184,8 @@ def friction_move(
 
 
 _VISIT: dict[str, Callable[[Visit], None]] = {
-    SCALAR: _visit_scalar,
-    EQUALITY: _visit_equality,
-    PYRAMID: _visit_pyramid,
-    ELLIPTIC: _visit_elliptic,
+    SCALAR: visit_scalar,
+    EQUALITY: visit_equality,
+    PYRAMID: visit_pyramid,
+    ELLIPTIC: visit_elliptic,
 }
