@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     from dovetail.simulation import step as step
 
 
-def __getattr__(name: str) -> Any:
+def _first_use(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
@@ -127,6 +127,10 @@ def __getattr__(name: str) -> Any:
         value = checked(value)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # checkers know the names from above, and report others
+    __getattr__ = _first_use
 
 
 def __dir__() -> list[str]:

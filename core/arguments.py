@@ -12,6 +12,7 @@ from dovetail.errors import ArgumentError, CapacityError, nearest, shown
 from dovetail.limits import LIMITS
 
 T = TypeVar("T")
+W = TypeVar("W", bound=str)
 
 
 def whole(name: str, value: object, least: int, limit: str | None = None, also: str = "") -> int:
@@ -36,13 +37,13 @@ def as_whole(value: object) -> int | None:
         return None
 
 
-def choice(name: str, value: object, known: Iterable[str]) -> str:
+def choice(name: str, value: object, known: Iterable[W]) -> W:
     """One of some words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
         hint = nearest(value, words) if isinstance(value, str) else ""
         raise ArgumentError(f"{name} = {shown(value)} should be one of {tuple(words)}{hint}")
-    return value
+    return words[words.index(value)]
 
 
 def instance(name: str, value: object, kind: type[T], what: str) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -12,6 +12,7 @@ from dovetail.errors import ArgumentError, shown
 from dovetail.hookspecs.markers import When
 
 if TYPE_CHECKING:
+    from dovetail.bad_states import BadStates
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
@@ -100,6 +101,8 @@ class Segment:
     lanes: int
     precision: str
     threads: int
+    bad_states: BadStates
+    """What becomes of worlds whose state is bad: the affair of who runs whole steps (see `Runner`)."""
     options: Mapping[str, Any] = attrs.field(factory=dict)
     per_world: tuple[str, ...] = ()
     """Model fields whose values are not the Model's but those of `model:<field>` in Data."""
@@ -118,7 +121,11 @@ class Segment:
 
 
 class Runner(Protocol):
-    """A compiled segment."""
+    """A compiled segment.
+
+    One that is a whole step looks for bad states itself, in every step or, where it cannot, around its launch:
+    `segment.bad_states.around(data, launch)`.
+    """
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
         """Run on a Data: `nstep` whole steps, or (nstep 1) the given forward evaluation of a step."""
@@ -135,8 +142,6 @@ class Backend(Protocol):
     """What to pip-install to have it, e.g. `dovetail-physics[taichi]`."""
     in_place: bool
     """Whether it works on the arena directly, so that every field it touches must be there."""
-    watches: bool
-    """Whether it looks at the state of each world in every step, and handles a bad one (see `guard`)."""
 
     def missing(self) -> str:
         """Empty if it can run here, else the name of the module that is not installed."""
@@ -156,6 +161,15 @@ class Backend(Protocol):
 
     def compile(self, segment: Segment) -> Runner:
         """Turn a segment into a callable."""
+        ...
+
+
+@runtime_checkable
+class Inspecting(Protocol):
+    """A backend that can look at a segment before it is compiled."""
+
+    def inspect(self, segment: Segment) -> None:
+        """Raise a PluginError if a slot touches what its record does not declare."""
         ...
 
 

@@ -1,67 +1,30 @@
-"""The plugins that come with dovetail, in the order they register; they have no path that others lack."""
+"""The plugins that come with dovetail; they have no path that others lack."""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Iterator
 
-STAGES = (
-    "load_mesh",
-    "mesh_inertia",
-    "geom_inertia",
-    "flex_build",
-    "finalize_model",
-    "length_range",
-    "kinematics",
-    "com_position",
-    "camera_light",
-    "tendon",
-    "mass_matrix",
-    "factor_mass",
-    "broadphase",
-    "narrowphase",
-    "collide_pair",
-    "sdf_shape",
-    "contact_params",
-    "combine_friction",
-    "resolve_priority",
-    "mix_solver",
-    "combine_margin",
-    "constraint_rows",
-    "islands",
-    "transmission",
-    "transmission_velocity",
-    "com_velocity",
-    "passive_force",
-    "constraint_reference",
-    "bias_force",
-    "actuation",
-    "actuator_dynamics",
-    "actuator_gain",
-    "actuator_bias",
-    "actuator_plugin",
-    "smooth_acceleration",
-    "solve_constraints",
-    "noslip",
-    "subtree_velocity",
-    "body_forces",
-    "sensor",
-    "energy",
-    "inverse",
-    "sleep",
-    "integrate",
-    "derivative",
-)
+from dovetail import pipeline
+
 BACKENDS = ("numpy", "taichi")
+"""The reference comes first, as in every list of what is installed."""
 RULES = ("model_rules",)
 """What states features; before the stages, whose records name them."""
 
 
+def stages() -> list[str]:
+    """Stages that have a folder among the plugins, in the order in which they run: it is that of lists and of the
+    reference pages. No result depends on it, since the rows of a table come from one folder."""
+    plugins = importlib.import_module("dovetail.plugins")
+    folders = {module.name for module in pkgutil.iter_modules(plugins.__path__) if module.ispkg}
+    return [name for name in pipeline.in_order() if name in folders]
+
+
 def plugins() -> Iterator[tuple[str, object]]:
-    """Name and module of each built-in plugin."""
+    """Name and module of each built-in plugin, in the order they register."""
     for backend in BACKENDS:
         yield f"backends.{backend}", importlib.import_module(f"dovetail.backends.{backend}.plugin")
-    for rules in RULES:
-        yield rules, importlib.import_module(f"dovetail.plugins.{rules}")
-    for stage in STAGES:
-        yield stage, importlib.import_module(f"dovetail.plugins.{stage}")
+    for name in (*RULES, *stages()):
+        yield name, importlib.import_module(f"dovetail.plugins.{name}")

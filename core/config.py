@@ -29,7 +29,7 @@ import attrs
 
 from dovetail import files, limits
 from dovetail.arguments import texts_by_name
-from dovetail.bad_states import POLICIES
+from dovetail.contracts.choices import ON_NAN
 from dovetail.errors import ConfigError, FileError, listing, nearest
 
 BY_CALL = "call argument"
@@ -331,8 +331,8 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
         raise ConfigError(f"{origin}: {name} = {value!r} should be {kind.__name__}") from None
     if name == "precision" and converted not in ("f64", "f32"):
         raise ConfigError(f"{origin}: precision = {value!r} should be 'f64' or 'f32'")
-    if name == "on_nan" and converted not in POLICIES:
-        raise ConfigError(f"{origin}: on_nan = {value!r} should be one of {', '.join(POLICIES)}")
+    if name == "on_nan" and converted not in ON_NAN:
+        raise ConfigError(f"{origin}: on_nan = {value!r} should be one of {', '.join(ON_NAN)}")
     if name in ("threads", "lanes") and converted < 1:
         raise ConfigError(f"{origin}: {name} = {value!r} should be at least 1")
     return Setting(converted, origin)

@@ -13,6 +13,7 @@ import numpy as np
 from dovetail import files
 from dovetail.arguments import instance, texts_by_name
 from dovetail.config import Config
+from dovetail.contracts.choices import Dialect
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
@@ -22,7 +23,7 @@ from dovetail.registry import Registry, default_registry
 
 MODELS = Path(__file__).parent / "models"
 """Models that come with dovetail; `load("humanoid")` finds them by name."""
-DEFAULT_DIALECT = "mujoco-3.4"
+DEFAULT_DIALECT: Dialect = "mujoco-3.4"
 
 
 def builtin_models() -> list[str]:
@@ -34,7 +35,7 @@ def load(
     path: str | Path,
     *,
     asset_root: str | Path | None = None,
-    dialect: str = DEFAULT_DIALECT,
+    dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
     config: Config | None = None,
@@ -53,7 +54,7 @@ def load(
     root = None if builtin else checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
     with _at_work(str(path)):
-        compiled = mjcf.compile_file(file, asset_root=root, dialect=dialect, **loading.tables())
+        compiled = mjcf.compile_file(file, mjcf.Tables(**loading.tables()), asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
 
@@ -62,7 +63,7 @@ def loads(
     *,
     assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
-    dialect: str = DEFAULT_DIALECT,
+    dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
     config: Config | None = None,
@@ -77,7 +78,8 @@ def loads(
     root = checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
     with _at_work("<string>"):
-        compiled = mjcf.compile_text(xml, assets=given, asset_root=root, dialect=dialect, **loading.tables())
+        tables = mjcf.Tables(**loading.tables())
+        compiled = mjcf.compile_text(xml, tables, assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
 

@@ -148,6 +148,19 @@ FORWARD: tuple[str, ...] = (
 STEP: tuple[str, ...] = (*FORWARD, "sleep", "integrate")
 
 
+def _with_parts(name: str) -> list[str]:
+    """A stage, and behind it those that are called by it."""
+    parts = [part for part in STAGES[name].parts if STAGES[part].part_of == name]
+    return [name, *(inner for part in parts for inner in _with_parts(part))]
+
+
+def in_order() -> list[str]:
+    """Every stage: those of loading, those of a step with their parts, then what runs now and then."""
+    loading = [name for name, stage in STAGES.items() if stage.phase == "compile"]
+    step = [name for stage in STEP for name in _with_parts(stage)]
+    return list(dict.fromkeys((*loading, *step, *STAGES)))
+
+
 def stage(name: str) -> Stage:
     """The row of a stage, or an error that names the nearest one."""
     try:

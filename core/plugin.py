@@ -20,6 +20,7 @@ from dovetail.contracts.enums import DisableBit, EnableBit, JointType
 from dovetail.contracts.fields import REAL, Array, FieldSpec
 from dovetail.contracts.kernel_fields import KernelField, Transfer, kernel_field
 from dovetail.contracts.plugin_fields import model_field
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import DovetailError
@@ -32,6 +33,7 @@ __all__ = [
     "Array",
     "Backend",
     "Data",
+    "DataLike",
     "DisableBit",
     "DovetailError",
     "EnableBit",
@@ -41,6 +43,7 @@ __all__ = [
     "JointType",
     "KernelField",
     "Model",
+    "ModelLike",
     "SdfShape",
     "Segment",
     "Slot",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -18,16 +18,19 @@ from dovetail.contracts.enums import ObjType
 from dovetail.contracts.fields import Array
 from dovetail.errors import ArgumentError, DovetailError, UnknownIndexError, shown
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 Check = Callable[[str, Any, Mapping[str, Any]], Any]
 """Name, value and all arguments of a call; gives the value to go on with."""
 
 
-def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def checked(function: Callable[P, R]) -> Callable[P, R]:
     """A question that looks at its arguments first."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def ask(*arguments: Any, **named: Any) -> Any:
+    def ask(*arguments: P.args, **named: P.kwargs) -> R:
         try:
             bound = signature.bind(*arguments, **named)
         except TypeError as problem:

@@ -72,7 +72,7 @@ class RecordedModel:
             return RecordedModel(value, self._looked_at, f"{self._path}{name}.")
         if inspect.ismethod(value):  # so that what the method reads is recorded too
             return MethodType(value.__func__, self)
-        if self._path + name in self._seen._specs:
+        if self._path + name in self._seen.specs:
             self._looked_at.add(self._path + name)
         return value
 
@@ -101,12 +101,12 @@ class RecordedModel:
     @property
     def buffers(self) -> Any:
         """The packed numbers; who takes them has read everything."""
-        self._looked_at.update(self._seen._arena.layout.places)
+        self._looked_at.update(self._seen.arena.layout.places)
         return self._seen.buffers
 
     def copy(self) -> Any:
         """A clone of the Model; who takes it has read everything."""
-        self._looked_at.update(self._seen._arena.layout.places)
+        self._looked_at.update(self._seen.arena.layout.places)
         return self._seen.copy()
 
     def __contains__(self, full: str) -> bool:

@@ -13,12 +13,24 @@ from dovetail.backend import Wrapper, checked_wrappers
 from dovetail.config import Config
 from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
+from dovetail.contracts.choices import (
+    ARCHS,
+    ON_MISSING,
+    RUNTIMES,
+    Arch,
+    Backend,
+    Keep,
+    OnMissing,
+    OnNan,
+    Precision,
+    Runtime,
+)
 from dovetail.contracts.derive import chosen_worlds, reset
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import PerWorldError
 from dovetail.loading import MODELS, builtin_models, finalizer, load, loads, set_constants
-from dovetail.planning.loading_selection import for_loading, for_running, without_loading
+from dovetail.planning.loading_selection import for_loading, for_running, over_configuration
 from dovetail.planning.per_world import PerWorld, WorldModel, set_world_constants
 from dovetail.planning.plan import Plan
 from dovetail.planning.planner import compile_plan
@@ -49,14 +61,10 @@ def plan_for(model: Model, data: Data) -> Plan:
     for plan in plans:
         if plan.is_current and plan.fits(data):
             return plan
-    said = Config.of_call(precision=data.precision, lanes=data.arena.lanes)
     # Fields of implementations' own come with the implementations that the plan chooses.
-    kept = Config.of_call(keep=tuple(name for name, _ in data.fields() if name not in data.extra))
-    plans.append(
-        compile_plan(
-            model, Config.merge([said, kept, without_loading(Config.discover())]), nworld=data.nworld
-        )
-    )
+    kept = tuple(name for name, _ in data.fields() if name not in data.extra)
+    call = Config.of_call(precision=data.precision, lanes=data.arena.lanes, keep=kept)
+    plans.append(compile_plan(model, over_configuration(call), nworld=data.nworld))
     return plans[-1]
 
 
@@ -88,19 +96,19 @@ class Simulation:
         model: Model | str | Path,
         nworld: int | None = None,
         *,
-        backend: str | None = None,
-        precision: str | None = None,
+        backend: Backend | None = None,
+        precision: Precision | None = None,
         threads: int | None = None,
         stages: Mapping[str, str | Callable[..., Any]] | None = None,
-        keep: str | Sequence[str] | None = None,
+        keep: Keep | None = None,
         lanes: int | None = None,
-        runtime: str | None = None,
-        arch: str | None = None,
-        on_nan: str | None = None,
+        runtime: Runtime | None = None,
+        arch: Arch | None = None,
+        on_nan: OnNan | None = None,
         plugins: str | Sequence[str] | None = None,
         per_world: str | Iterable[str] = (),
         wrap: Sequence[Wrapper] = (),
-        missing: str = "error",
+        missing: OnMissing = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
         config: Config | None = None,
     ) -> None:
@@ -112,10 +120,10 @@ class Simulation:
         running = for_running(stages, loaded=isinstance(model, Model))
         loading = for_loading(stages)
         self.model = model if isinstance(model, Model) else load(model, stages=loading, config=config)
-        self._finish = {slot: wish for slot, wish in loading.items() if slot == "finalize_model"}
-        own = {slot: wish for slot, wish in running.items() if callable(wish)}
+        self._finish = {slot: choice for slot, choice in loading.items() if slot == "finalize_model"}
+        own = {slot: function for slot, function in running.items() if callable(function)}
         self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
-        said = Config.of_call(
+        call = Config.of_call(
             {**running, **names},
             backend=backend,
             precision=precision,
@@ -127,9 +135,9 @@ class Simulation:
             on_nan=on_nan,
             plugins=plugins,
         )
-        self._config = Config.merge([said, without_loading(Config.discover() if config is None else config)])
+        self._config = over_configuration(call, config)
         self._wrap = checked_wrappers(wrap)
-        self._missing = choice("missing", missing, ("error", "report", "skip"))
+        self._missing = choice("missing", missing, ON_MISSING)
         self.nworld = (
             None if nworld is None else whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
         )
@@ -213,12 +221,10 @@ def _checked_per_world(fields: str | Iterable[str], nworld: int | None) -> tuple
 
 def _check_runtime(runtime: object, arch: object) -> None:
     """Words of the Taichi backend, also where nothing runs on it."""
-    from dovetail.backends.taichi.runtime import ARCHS, RUNTIMES
-
     if runtime is not None:
-        choice("runtime", runtime, ("auto", *RUNTIMES))
+        choice("runtime", runtime, RUNTIMES)
     if arch is not None:
-        choice("arch", arch, ("auto", *ARCHS))
+        choice("arch", arch, ARCHS)
 
 
 @checked

@@ -7,5 +7,6 @@ file and line of every element (`source`), a typed tree (`tree`), and a compiler
 from __future__ import annotations
 
 from dovetail.mjcf.model.compile import Compiled, compile_file, compile_text
+from dovetail.mjcf.model.tables import Tables
 
-__all__ = ["Compiled", "compile_file", "compile_text"]
+__all__ = ["Compiled", "Tables", "compile_file", "compile_text"]

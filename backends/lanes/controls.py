@@ -1,4 +1,4 @@
-"""Telling of controls that a lane kernel took as broken.
+"""Reporting controls that a lane kernel took as broken.
 
 As in MuJoCo, a control that is NaN, infinite or beyond MAXVAL makes all controls of its world 0 in that evaluation.
 `actuation` notes it in memory of the program, which is exported; the warning comes after the launch, one for each
@@ -15,7 +15,7 @@ import numpy as np
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import PROGRAM, Field, Kernel
-from dovetail.bad_states import MOST_TOLD, describe_control
+from dovetail.bad_states import MOST_REPORTED, describe_control
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
 
@@ -72,14 +72,14 @@ def together(before: Array, now: Array) -> Array:
     return first
 
 
-def tell(data: Data, found: Array) -> None:
+def report(data: Data, found: Array) -> None:
     """Warn of each world whose controls were broken in a call."""
     worlds = np.flatnonzero(found[:, COUNT]).tolist()
-    for world in worlds[:MOST_TOLD]:
+    for world in worlds[:MOST_REPORTED]:
         index, value, time, count = found[world].tolist()
-        said = describe_control(data.model, int(index), value, time, None if data.nworld is None else world)
+        text = describe_control(data.model, int(index), value, time, None if data.nworld is None else world)
         again = f", and in {int(count) - 1} more of this call" if count > 1 else ""
-        warnings.warn(f"{said}{again}", RuntimeWarning, stacklevel=2)
-    if len(worlds) > MOST_TOLD:
-        rest = ", ".join(map(str, worlds[MOST_TOLD:]))
+        warnings.warn(f"{text}{again}", RuntimeWarning, stacklevel=2)
+    if len(worlds) > MOST_REPORTED:
+        rest = ", ".join(map(str, worlds[MOST_REPORTED:]))
         warnings.warn(f"so are controls of worlds {rest}", RuntimeWarning, stacklevel=2)

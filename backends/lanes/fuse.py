@@ -29,21 +29,21 @@ from dovetail.backends.lanes.kernel import (
     FieldPlace,
     Kernel,
     LaneError,
-    Layout,
+    LaneLayout,
 )
 from dovetail.backends.lanes.live import Live, find_live
 from dovetail.errors import PerWorldError
 
 AGAIN = "watch/again"
-"""Integer of the program by which the watch (see `watch`) says that an evaluation must be repeated."""
+"""Integer of the program by which `bad_states` says that an evaluation must be repeated."""
 
 OPTIONAL_BUFFERS = ("R", "MF")
 """What a kernel gets only if a stage needs it, since every argument makes a launch dearer: scratch of uniform reals,
 and the Model's single precision numbers."""
 
 Role = Literal["stage", "begin", "before_step", "before_integration", "end"]
-"""A stage, or a part of watching the worlds (see `watch`): before the first step of a tile, before each step, before
-each integration, after the last step."""
+"""A stage, or a look at the worlds (see `bad_states`): before the first step of a tile, before each step,
+before each integration, after the last step."""
 
 
 @attrs.frozen(kw_only=True)
@@ -63,7 +63,7 @@ class LaneStage:
     integrate: bool = False
     """Gets the evaluation as second argument, and ends the step."""
     role: Role = "stage"
-    """What it is to the program: a stage, or a part of watching the worlds."""
+    """What it is to the program: a stage, or a part of the looks at the worlds."""
     group: str = attrs.field(default=attrs.Factory(lambda self: self.stage, takes_self=True))
     """Neighbours of one group are repeated together in a repeatable program."""
 
@@ -101,7 +101,7 @@ class Sources:
     """What to fuse."""
 
     stages: Sequence[LaneStage]
-    layout: Layout
+    layout: LaneLayout
     """What they can address; `growth` is taken from the target."""
     data_places: Mapping[str, FieldPlace]
     """Where fields lie in the Data arena."""
@@ -131,8 +131,8 @@ class Target:
     """Worlds of a tile."""
     precision: str = "f64"
     threads: int = 1
-    runtime: str = "auto"
-    arch: str = "auto"
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    """Settings of the plan, of which a backend knows its own, as its runtime."""
     growth: int = 1
     """How many times their usual room lists have."""
     backend: str = "lanes"
@@ -175,7 +175,7 @@ class FusedKernel:
     """Everything that a printer needs to know of a kernel."""
 
     stages: tuple[FusedStage, ...]
-    """In the order in which they run, with the parts of watching the worlds among them."""
+    """In the order in which they run, with the looks at the worlds among them."""
     live: Live
     lanes: int
     precision: str
@@ -211,7 +211,7 @@ class FusedKernel:
 
     @property
     def again(self) -> int | None:
-        """The integer by which the watch says that an evaluation must be repeated, if the worlds are watched."""
+        """The integer that says that an evaluation must be repeated, if the worlds are looked at."""
         return self._integer(memory_name(AGAIN, integers=True, owner=PROGRAM))
 
     def _integer(self, memory: str) -> int | None:
@@ -223,7 +223,7 @@ class FusedKernel:
         return frozenset(name for name in self.live.memories if PRIVATE not in name)
 
     def with_role(self, role: Role) -> list[FusedStage]:
-        """The stages, or the parts of the watch, that have a role."""
+        """The stages, or the looks at the worlds, that have a role."""
         return [fused for fused in self.stages if fused.stage.role == role]
 
 
@@ -274,7 +274,7 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
 # ---- tracing
 
 
-def trace_stages(sources: Sources, layout: Layout, target: Target) -> list[FusedStage]:
+def trace_stages(sources: Sources, layout: LaneLayout, target: Target) -> list[FusedStage]:
     """Run every builder once."""
     kept, stages = set(sources.store), sources.stages
     read_by = {name: {n for n, s in enumerate(stages) if name in s.reads} for s in stages for name in s.reads}
@@ -402,8 +402,8 @@ def _check_placed(places: Mapping[str, FieldPlace], *lists: Sequence[str]) -> No
 def _kept(traced: Sequence[FusedStage], exports: Sequence[Export]) -> list[str]:
     """Memory that must be computed besides the fields to store."""
     lacking = [LACKING] if any(LACKING in t.kernel.private for t in traced) else []
-    watched = any(t.stage.role == "before_step" for t in traced)
-    again = [memory_name(AGAIN, integers=True, owner=PROGRAM)] if watched else []
+    looks = any(t.stage.role == "before_step" for t in traced)
+    again = [memory_name(AGAIN, integers=True, owner=PROGRAM)] if looks else []
     return [*lacking, *wanted_memories(exports), *again]
 
 

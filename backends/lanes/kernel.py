@@ -86,7 +86,7 @@ __all__ = [
     "IntegerField",
     "Kernel",
     "LaneError",
-    "Layout",
+    "LaneLayout",
     "Mask",
     "ModelField",
     "Num",
@@ -113,7 +113,7 @@ LACKING = f"{PROGRAM}{PRIVATE}lacking{INTEGERS}"
 
 
 @attrs.frozen
-class Layout:
+class LaneLayout:
     """Everything a stage can address: Model buffers, Data fields, sizes, and what the model is known to contain."""
 
     model: Mapping[str, tuple[str, FieldPlace]]
@@ -141,7 +141,7 @@ class Layout:
 class Kernel:
     """The stage being built: its fields, its control flow, its functions."""
 
-    layout: Layout
+    layout: LaneLayout
     stage: str = "stage"
     stored_later: Callable[[str], bool] = lambda _name: True
     precision: str = "f64"
@@ -287,7 +287,7 @@ class Kernel:
         self.writes.add(name)
 
     def program_memory(self, name: str, *shape: int) -> Field:
-        """Memory per world of the program itself, not of its stages: for what watches over them."""
+        """Memory per world of the program itself, not of its stages: for what looks at them."""
         return Field(self, self._memory(PROGRAM, name, shape), shape)
 
     def program_integers(self, name: str, *shape: int) -> IntegerField:

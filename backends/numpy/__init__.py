@@ -12,7 +12,6 @@ import pluggy
 
 from dovetail import interrupts
 from dovetail.backend import Segment, Slot
-from dovetail.bad_states import Guard
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.distribution import requirement
 from dovetail.errors import PluginError
@@ -32,7 +31,6 @@ class NumpyBackend:
     language = "numpy"
     install = requirement()
     in_place = True
-    watches = True
 
     def missing(self) -> str:
         return ""
@@ -80,7 +78,7 @@ class NumpyRunner:
         self._whole = segment.whole_step
         self._last = segment.evaluations - 1
         self._pace = interrupts.Pace()
-        self._guard = Guard(segment.options.get("on_nan", "reset"))
+        self._bad_states = segment.bad_states
 
     def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
         if self._worlds is not None:
@@ -110,11 +108,11 @@ class NumpyRunner:
 
     def _step(self, data: Data, number: int | None) -> None:
         """One whole step of one world, which is reset or held back if its numbers go bad."""
-        if not self._guard.may_step(data, number):
+        if not self._bad_states.may_step(data, number):
             return
         forward = range(self._integrates.index(True))
         self._run(data, 0, forward)
-        may = self._guard.may_integrate(data, number)
+        may = self._bad_states.may_integrate(data, number)
         if may is None:
             self._run(data, 0, forward)
         if may is not False:

@@ -269,12 +269,13 @@ def compile_program(sources: Sources, target: Target) -> Program:
         raise ValueError(
             f"lanes={target.lanes}: a tile has one of {LANES} worlds (powers of two; others crash the runtimes)"
         )
-    runtime = runtimes.choose_runtime(target.runtime)
-    runtimes.check_lanes(runtimes.choose_arch(target.arch), target.lanes)
+    runtime = runtimes.choose_runtime(target.options.get("runtime", "auto"))
+    arch = target.options.get("arch", "auto")
+    runtimes.check_lanes(runtimes.choose_arch(arch), target.lanes)
     fused = fuse(sources, target)
     source = kernel_source(fused, runtime)
     with runtimes.ONE_AT_A_TIME:
-        runtimes.start(runtime, target.arch)
+        runtimes.start(runtime, arch)
         path = write_module(source, writable_directory())
         kernel = load_module(path, source).run
     dtype, threads = FLOAT[target.precision], target.threads

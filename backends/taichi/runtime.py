@@ -24,6 +24,7 @@ from typing import Any
 
 from dovetail.backends.taichi import cache
 from dovetail.backends.taichi.cache import cache_directory
+from dovetail.contracts import choices
 from dovetail.distribution import requirement
 from dovetail.errors import ArgumentError, DovetailError, MissingDependencyError
 
@@ -36,8 +37,8 @@ __all__ = [
     "start",
 ]
 
-RUNTIMES = ("quadrants", "taichi")
-ARCHS = ("cpu", "gpu", "cuda", "vulkan", "metal")
+RUNTIMES = tuple(name for name in choices.RUNTIMES if name != "auto")
+ARCHS = tuple(name for name in choices.ARCHS if name != "auto")
 """What a runtime may be asked to run on; "gpu" is the first of the others that is there."""
 
 _PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}

@@ -73,11 +73,11 @@ class BenchResult:
     ) -> BenchRow:
         """The row of one configuration; the first batch and runtime unless said."""
         wanted = {"precision": precision, "threads": threads, "nworld": nworld, "runtime": runtime}
-        said = {name: value for name, value in wanted.items() if value is not None}
+        given = {name: value for name, value in wanted.items() if value is not None}
         for row in self.rows:
-            if all(getattr(row, name) == value for name, value in said.items()):
+            if all(getattr(row, name) == value for name, value in given.items()):
                 return row
-        raise UnknownNameError(f"{self.model} was not measured with {said}")
+        raise UnknownNameError(f"{self.model} was not measured with {given}")
 
     def headline(self) -> str:
         text = f"{self.model} (nv {self.nv}) on {self.backend}, median of {self.repeat}"

@@ -22,6 +22,7 @@ import numpy as np
 from dovetail.bench.cases import Case, find
 from dovetail.bench.results import BenchResult, BenchRow, machine
 from dovetail.compare.rollout import Batch, OneStep, Start, oracle_model, without_energy
+from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.planning.plan import Plan
@@ -38,9 +39,9 @@ class Request:
     """What to measure of each model, and how."""
 
     nworld: tuple[int, ...] = (1024,)
-    precisions: tuple[str, ...] = ("f64", "f32")
+    precisions: tuple[Precision, ...] = ("f64", "f32")
     threads: tuple[int, ...] = (1,)
-    runtimes: tuple[str | None, ...] = (None,)
+    runtimes: tuple[Runtime | None, ...] = (None,)
     steps: int = 50
     repeat: int = 9
     backend: str = "taichi"
@@ -58,9 +59,9 @@ def bench(
     model: str | Path | Case = "humanoid",
     *,
     nworld: int | Sequence[int] = 1024,
-    precisions: Sequence[str] = ("f64", "f32"),
+    precisions: Sequence[Precision] = ("f64", "f32"),
     threads: Sequence[int] = (1,),
-    runtime: str | Sequence[str | None] | None = None,
+    runtime: Runtime | Sequence[Runtime | None] | None = None,
     tell: Tell = lambda text: None,
     **more: object,
 ) -> BenchResult:
@@ -184,7 +185,9 @@ class Rival:
     seconds: list[float] = attrs.field(factory=list)
 
     @classmethod
-    def prepare(cls, field: Field, start: Start, runtime: str | None, threads: int, precision: str) -> Rival:
+    def prepare(
+        cls, field: Field, start: Start, runtime: Runtime | None, threads: int, precision: Precision
+    ) -> Rival:
         sim = Simulation(
             field.model,
             nworld=start.nworld,

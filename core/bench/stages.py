@@ -21,6 +21,7 @@ from dovetail.backend import Runner
 from dovetail.bench.cases import Case
 from dovetail.bench.results import machine
 from dovetail.bench.speed import Field, Request, Rival, Tell, within_budget
+from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.types import STATE, Data
 from dovetail.errors import PlanError, SelectionError, listing, nearest
 from dovetail.planning.plan import Plan
@@ -107,7 +108,12 @@ def profile(
 
 
 def _profile(
-    case: Case, field: Field, stages: tuple[str, ...], precision: str, runtime: str | None, tell: Tell
+    case: Case,
+    field: Field,
+    stages: tuple[str, ...],
+    precision: Precision,
+    runtime: Runtime | None,
+    tell: Tell,
 ) -> StageTimes:
     began = time.perf_counter()
     request = field.request
@@ -188,7 +194,7 @@ class _Variant:
     @classmethod
     def of(cls, rival: Rival) -> _Variant:
         plan = attrs.evolve(rival.sim.plan, options={**rival.sim.plan.options, "repeatable": True})
-        runners = plan.runners()
+        runners = plan.execution.runners()
         if len(runners) != 1 or not hasattr(runners[0], "repeat"):
             raise PlanError(
                 f"{plan.headline()}: only the stages of a step that is one kernel can be measured inside it; "

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from dovetail.contracts.choices import OnMissing
     from dovetail.contracts.types import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
-Said = dict[str, Any]
-"""What the user said about implementations: the keyword arguments of `Simulation`, None for what is unsaid."""
+Choices = dict[str, Any]
+"""What the user chose: keyword arguments of `Simulation`, None for what is left open."""
 
 
 def cli_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
@@ -53,39 +54,42 @@ def stage_option(help: str) -> Callable[[F], F]:
     )
 
 
-_SELECTION = (
-    click.option("--nworld", type=click.IntRange(min=1), help="Simulate this many worlds as one batch."),
-    click.option("--backend", help="Where stages run, as numpy or taichi."),
-    click.option("--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data."),
-    click.option("--threads", type=click.IntRange(min=1), help="CPU threads for a batch."),
-    stage_option("Choose for one stage, of running or loading: name, name@backend or @backend. Repeatable."),
-    click.option(
+SIMULATION_OPTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "nworld": click.option(
+        "--nworld", type=click.IntRange(min=1), help="Simulate this many worlds as one batch."
+    ),
+    "backend": click.option("--backend", help="Where stages run, as numpy or taichi."),
+    "precision": click.option(
+        "--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data."
+    ),
+    "threads": click.option("--threads", type=click.IntRange(min=1), help="CPU threads for a batch."),
+    "stages": stage_option(
+        "Choose for one stage, of running or loading: name, name@backend or @backend. Repeatable."
+    ),
+    "keep": click.option(
         "--keep", multiple=True, metavar="FIELD", help="Keep a field in Data (or: all). Repeatable."
     ),
-    click.option(
+    "plugins": click.option(
         "--plugin",
         "plugins",
         multiple=True,
         metavar="NAME",
         help="Let an installed package's own forces, constraints and callbacks take part. Repeatable.",
     ),
-    click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
-)
-_SAID = ("nworld", "backend", "precision", "threads", "stages", "keep", "plugins", "runtime")
+    "runtime": click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
+}
+"""Options by the keyword of `Simulation` that they are, in the order in which `--help` lists them."""
 
 
 def selection_options(function: F) -> F:
-    """Add the options that choose implementations; they arrive together as `said`."""
+    """Add the options that choose implementations; they arrive together as `choices`."""
 
     @functools.wraps(function)
     def gathered(**arguments: Any) -> Any:
-        said = {name: arguments.pop(name) for name in _SAID}
-        said["stages"] = said["stages"] or None
-        said["keep"] = said["keep"] or None
-        said["plugins"] = said["plugins"] or None
-        return function(said=said, **arguments)
+        choices = {keyword: arguments.pop(keyword) or None for keyword in SIMULATION_OPTIONS}
+        return function(choices=choices, **arguments)
 
-    for option in reversed(_SELECTION):
+    for option in reversed([*SIMULATION_OPTIONS.values()]):
         gathered = option(gathered)
     result: Any = gathered
     return result
@@ -144,18 +148,18 @@ def check_model_name(name: str) -> None:
 
 def load_model(
     name: str,
-    said: Said | None = None,
+    choices: Choices | None = None,
     *,
     stages: Mapping[str, str] | None = None,
     asset_root: str | None = None,
 ) -> Model:
-    """A model file, or a built-in model by name: with what `said` has for loading, or with `stages`, which must all
-    be for loading."""
+    """A model file, or a built-in model by name: with what `choices` has for loading, or with `stages`, which must
+    all be for loading."""
     from dovetail.loading import load
     from dovetail.planning.loading_selection import for_loading
 
     check_model_name(name)
-    chosen = stages if said is None else for_loading(said["stages"])
+    chosen = stages if choices is None else for_loading(choices["stages"])
     return load(name, asset_root=asset_root, stages=chosen)
 
 
@@ -166,21 +170,21 @@ def confine(names: Iterable[str], asset_root: str | None) -> None:
             load_model(name, asset_root=asset_root)
 
 
-def running(said: Said) -> Said:
-    """What the user said without the choices for loading, which the model has seen."""
+def running(choices: Choices) -> Choices:
+    """What the user chose without what is for loading, which the model has seen."""
     from dovetail.planning.loading_selection import for_running
 
-    return {**said, "stages": for_running(said["stages"]) or None}
+    return {**choices, "stages": for_running(choices["stages"]) or None}
 
 
-def make_plan(model: Model, said: Said, missing: str = "report") -> Any:
-    """The plan for what the user said, with the configuration files and environment behind it. Choices for loading
+def make_plan(model: Model, choices: Choices, missing: OnMissing = "report") -> Any:
+    """The plan for what the user chose, with the configuration files and environment behind it. Choices for loading
     are not for plans."""
     from dovetail.config import Config
-    from dovetail.planning.loading_selection import without_loading
+    from dovetail.planning.loading_selection import over_configuration
     from dovetail.planning.planner import compile_plan
 
-    settings = {k: v for k, v in said.items() if k not in ("nworld", "stages")}
-    found = without_loading(Config.discover())
-    config = Config.merge([Config.of_call(running(said)["stages"], **settings), found])
-    return compile_plan(model, config, nworld=said["nworld"], missing=missing)
+    settings = running(choices)
+    nworld, stages = settings.pop("nworld"), settings.pop("stages")
+    config = over_configuration(Config.of_call(stages, **settings))
+    return compile_plan(model, config, nworld=nworld, missing=missing)

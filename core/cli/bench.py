@@ -169,11 +169,11 @@ def _check_files(history: Path | None, plot: Path | None) -> None:
 def _request(asked: dict[str, Any], *, profile: bool, sweep: str | None) -> Request:
     from dovetail.bench import Request
 
-    said = {name: value for name, value in asked.items() if value is not None and value != ()}
-    said["runtimes"] = said.get("runtimes", (None,))
+    given = {name: value for name, value in asked.items() if value is not None and value != ()}
+    given["runtimes"] = given.get("runtimes", (None,))
     if profile:
-        said.setdefault("precisions", ("f64",))
-    return Request(**said)
+        given.setdefault("precisions", ("f64",))
+    return Request(**given)
 
 
 def _cases(models: Sequence[str], *, suite: bool) -> list[Case]:

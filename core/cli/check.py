@@ -8,7 +8,7 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import (
-    Said,
+    Choices,
     asset_root_option,
     cli_command,
     load_model,
@@ -23,13 +23,13 @@ from dovetail.errors import MOST_LISTED, DovetailError, MJCFError, ValidationErr
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @asset_root_option
 @selection_options
-def check(models: tuple[str, ...], said: Said, asset_root: str | None, as_json: bool) -> int:
+def check(models: tuple[str, ...], choices: Choices, asset_root: str | None, as_json: bool) -> int:
     """Load models and say everything that stops them from running.
 
     Problems are printed as file:line: what is wrong; all that the schema does not allow are told together. The exit
     code is 1 if any model has one.
     """
-    reports = [_examine(name, said, asset_root) for name in models]
+    reports = [_examine(name, choices, asset_root) for name in models]
     if as_json:
         emit({"models": reports, "ok": all(r["ok"] for r in reports)})
     else:
@@ -37,11 +37,11 @@ def check(models: tuple[str, ...], said: Said, asset_root: str | None, as_json: 
     return 0 if all(r["ok"] for r in reports) else FOUND_PROBLEMS
 
 
-def _examine(name: str, said: Said, asset_root: str | None) -> dict[str, Any]:
+def _examine(name: str, choices: Choices, asset_root: str | None) -> dict[str, Any]:
     """One model's problems: what stopped it from loading, or else what its plan lacks."""
     try:
-        model = load_model(name, said, asset_root=asset_root)
-        plan = make_plan(model, said)
+        model = load_model(name, choices, asset_root=asset_root)
+        plan = make_plan(model, choices)
     except click.BadParameter as error:
         problems = [{"kind": "file", "message": error.message}]
     except MJCFError as error:

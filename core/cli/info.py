@@ -61,14 +61,12 @@ def _features(model: Model) -> list[str]:
 def _stages(model: Model) -> list[dict[str, Any]]:
     """Stages that only some models need: why this one does, and whether something implements them."""
     from dovetail.config import Config
-    from dovetail.planning.loading_selection import without_loading
+    from dovetail.planning.loading_selection import over_configuration
     from dovetail.planning.needs import EVERY_MODEL, ModelFacts
     from dovetail.planning.planner import compile_plan
     from dovetail.registry import default_registry
 
-    missing = {
-        m.slot for m in compile_plan(model, without_loading(Config.discover()), missing="report").missing
-    }
+    missing = {m.slot for m in compile_plan(model, over_configuration(Config()), missing="report").missing}
     wanted = ModelFacts(model, default_registry()).reasons()
     slots = [*(slot for slot, reason in wanted.items() if reason), *sorted(missing - set(wanted))]
     return [

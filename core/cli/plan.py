@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import (
-    Said,
+    Choices,
     asset_root_option,
     cli_command,
     load_model,
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @model_argument
 @asset_root_option
 @selection_options
-def plan(model: str, said: Said, asset_root: str | None, as_json: bool) -> int:
+def plan(model: str, choices: Choices, asset_root: str | None, as_json: bool) -> int:
     """Show which implementation would run for each stage, and why.
 
     Nothing is simulated or compiled to machine code. The exit code is 1 if a stage is missing.
     """
-    made = make_plan(load_model(model, said, asset_root=asset_root), said)
+    made = make_plan(load_model(model, choices, asset_root=asset_root), choices)
     report = describe(made)
     if as_json:
         emit(report)
@@ -62,12 +62,12 @@ def describe(plan: Plan) -> dict[str, Any]:
 
 def memory(plan: Plan) -> dict[str, int]:
     """Bytes of a Data of this plan, per world and in all, without allocating it."""
-    from dovetail.contracts.arena import Layout
+    from dovetail.contracts.arena import ArenaLayout
     from dovetail.contracts.fields import numpy_dtype
     from dovetail.contracts.types import DATA_SPECS
 
     specs = [*DATA_SPECS.values(), *plan.extra_fields]
-    layout = Layout.of((s for s in specs if s.name in plan.keep), plan.model.sizes)
+    layout = ArenaLayout.of((s for s in specs if s.name in plan.keep), plan.model.sizes)
     world = sum(count * numpy_dtype(dtype, plan.precision).itemsize for dtype, count in layout.rows.items())
     tiles = 1 if plan.nworld is None else -(-plan.nworld // plan.lanes)
     return {"world_bytes": world, "total_bytes": world * tiles * plan.lanes, "fields": len(layout.places)}
@@ -143,7 +143,7 @@ def show(report: dict[str, Any]) -> None:
 
 
 def _slot_notes(line: Any) -> str:
-    said = [f"fell back: {line.fallback}"] if line.fallback else []
-    said += [f"wrapped by {', '.join(line.wrapped_by)}"] if line.wrapped_by else []
-    said += [f"from {line.provider}"] if line.provider != "dovetail" else []
-    return "; ".join(said)
+    remarks = [f"fell back: {line.fallback}"] if line.fallback else []
+    remarks += [f"wrapped by {', '.join(line.wrapped_by)}"] if line.wrapped_by else []
+    remarks += [f"from {line.provider}"] if line.provider != "dovetail" else []
+    return "; ".join(remarks)

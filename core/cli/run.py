@@ -11,8 +11,8 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._options import (
+    Choices,
     FiniteRange,
-    Said,
     asset_root_option,
     check_chart_file,
     cli_command,
@@ -88,14 +88,14 @@ REFRESH = 0.1
 @click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
 @asset_root_option
 @selection_options
-def run(model: str, said: Said, asset_root: str | None, as_json: bool, **asked: Any) -> int:
+def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **asked: Any) -> int:
     """Simulate a model and sum up what happened.
 
     MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if the state went bad.
     """
     from dovetail.cli import _recording
 
-    loaded = load_model(model, said, asset_root=asset_root)
+    loaded = load_model(model, choices, asset_root=asset_root)
     total = _step_count(loaded, asked["steps"], asked["duration"])
     _check_output(asked["output"])
     if asked["plot_file"] is not None:
@@ -103,7 +103,7 @@ def run(model: str, said: Said, asset_root: str | None, as_json: bool, **asked: 
     plots = asked["plots"] or (("auto",) if asked["plot_file"] else ())
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in plots)
     profiler = _profiler() if asked["profile"] else None
-    sim = _simulation(loaded, said, quantities, profiler, missing=asked["missing"], on_nan=asked["on_nan"])
+    sim = _simulation(loaded, choices, quantities, profiler, missing=asked["missing"], on_nan=asked["on_nan"])
     _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
     recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
     every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
@@ -164,14 +164,17 @@ def _profiler() -> Profiler:
 
 def _simulation(
     model: Model,
-    said: Said,
+    choices: Choices,
     quantities: tuple[Quantity, ...],
     profiler: Profiler | None,
     **handling: Any,
 ) -> Simulation:
+    from dovetail.config import Config
     from dovetail.simulation import Simulation
 
-    wanted = {**running(said), "keep": _keep(model, said["keep"], quantities)}
+    found = Config.discover()
+    asked = choices["keep"] or found.setting("keep", None).value
+    wanted = {**running(choices), "keep": _keep(model, asked, quantities), "config": found}
     sim = Simulation(model, **wanted, wrap=(profiler,) if profiler else (), **handling)
     for gap in sim.plan.missing:
         click.echo(f"warning: running without {gap.slot}, needed by {gap.reason}", err=True)
@@ -179,17 +182,15 @@ def _simulation(
 
 
 def _keep(
-    model: Model, said: tuple[str, ...] | None, quantities: tuple[Quantity, ...]
+    model: Model, asked: tuple[str, ...] | None, quantities: tuple[Quantity, ...]
 ) -> tuple[str, ...] | None:
-    """Fields to keep: what the user or a configuration says, plus what this command wants to show."""
-    from dovetail.config import Config
+    """Fields to keep: what the user or a configuration asks for, plus what this command wants to show."""
     from dovetail.planning.needs import need
 
     shown = {q.field for q in quantities} | ({"energy"} if need(model, "energy") else set())
-    configured = said or Config.discover().setting("keep", None).value
-    if configured is None and not shown:
+    if asked is None and not shown:
         return None
-    return tuple(dict.fromkeys((*(configured or ("state",)), *sorted(shown))))
+    return tuple(dict.fromkeys((*(asked or ("state",)), *sorted(shown))))
 
 
 def _start(sim: Simulation, keyframe: str | None, noise: float, seed: int) -> None:

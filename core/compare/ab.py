@@ -22,8 +22,10 @@ from dovetail.arguments import instance, whole
 from dovetail.backend import REFERENCE
 from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
+from dovetail.compare.reports import Report
 from dovetail.compare.states import randomize
 from dovetail.compare.tables import error_table
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import SelectionError
@@ -32,7 +34,7 @@ from dovetail.registry import Registry, default_registry
 
 
 @attrs.frozen(kw_only=True)
-class ABReport:
+class ABReport(Report):
     """Errors of `b` relative to `a`, field by field, and the times of both."""
 
     model: str
@@ -51,25 +53,17 @@ class ABReport:
     missing: tuple[str, ...] = ()
     """Stages the model needs that nothing implements; the trajectory ran without them."""
 
-    @property
-    def failures(self) -> tuple[FieldError, ...]:
-        return tuple(row for row in self.rows if not row.ok)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every written field agrees within its tolerance."""
-        return not self.failures
-
     def worst(self) -> float:
         """The largest error of all fields."""
         return max((row.error for row in self.rows), default=0.0)
 
+    def verdict(self) -> str:
+        """Who was compared, and whether they agree."""
+        agree = "agree" if self.ok else f"differ in {len(self.failures)} field(s)"
+        return f"{self.model}, {self.stage}: {self.a} and {self.b} {agree}"
+
     def headline(self) -> str:
-        verdict = "agree" if self.ok else f"differ in {len(self.failures)} field(s)"
-        return (
-            f"{self.model}, {self.stage}: {self.a} and {self.b} {verdict}; {self.comparisons} comparisons in "
-            f"{self.worlds} world(s), {self.precision}"
-        )
+        return f"{self.verdict()}; {self.comparisons} comparisons in {self.worlds} world(s), {self.precision}"
 
     def times(self) -> str:
         return (
@@ -92,7 +86,7 @@ class ABReport:
             **attrs.asdict(self, filter=lambda attribute, _: attribute.name != "rows"),
             "missing": list(self.missing),
             "ok": self.ok,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.rows_as_dicts(),
         }
 
 
@@ -105,7 +99,7 @@ def compare(
     steps: int = 100,
     seed: int = 0,
     nworld: int | None = None,
-    precision: str = "f64",
+    precision: Precision = "f64",
     threads: int = 1,
     repeat: int = 1,
     registry: Registry | None = None,

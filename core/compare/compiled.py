@@ -29,11 +29,10 @@ class LoadingReport(ABReport):
     """Errors of the Model loaded with `b` relative to that loaded with `a`, where they differ, and both times."""
 
     def headline(self) -> str:
-        verdict = "agree" if self.ok else f"differ in {len(self.failures)} field(s)"
         fields = (
             f"{len(MODEL_SPECS)} fields of the Model, {len(MODEL_SPECS) - len(self.rows)} of them identical"
         )
-        return f"{self.model}, {self.stage}: {self.a} and {self.b} {verdict}; {fields}"
+        return f"{self.verdict()}; {fields}"
 
     def times(self) -> str:
         first, second = self.microseconds_a / 1000.0, self.microseconds_b / 1000.0

@@ -27,9 +27,11 @@ from dovetail.compare.oracle import (
     read,
     require_mujoco,
 )
+from dovetail.compare.reports import Report
 from dovetail.compare.states import random_state
 from dovetail.compare.tables import error_table
 from dovetail.config import Config
+from dovetail.contracts.choices import Backend, CompiledBy, Precision
 from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
@@ -78,7 +80,7 @@ IGNORED_SIZES = (
 
 
 @attrs.frozen(kw_only=True)
-class ConformReport:
+class ConformReport(Report):
     """Worst error of every field, slot by slot."""
 
     model: str
@@ -94,15 +96,6 @@ class ConformReport:
     states: int
     steps: int
     worlds: int
-
-    @property
-    def failures(self) -> tuple[FieldError, ...]:
-        return tuple(row for row in self.rows if not row.ok)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every compared field is within its tolerance (missing slots have no fields to compare)."""
-        return not self.failures
 
     @property
     def complete(self) -> bool:
@@ -148,7 +141,7 @@ class ConformReport:
             "states": self.states,
             "steps": self.steps,
             "worlds": self.worlds,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.rows_as_dicts(),
         }
 
 
@@ -161,11 +154,11 @@ def conform(
     seed: int = 0,
     disable: Sequence[str] = (),
     enable: Sequence[str] = (),
-    backend: str | None = None,
-    precision: str | None = None,
+    backend: Backend | None = None,
+    precision: Precision | None = None,
     nworld: int | None = None,
     config: Config | None = None,
-    compiled_by: str = "dovetail",
+    compiled_by: CompiledBy = "dovetail",
     solver_tolerance: float | None = 1e-14,
 ) -> ConformReport:
     """Compare dovetail with MuJoCo on a model: a file, a built-in model's name, MJCF text, or a loaded Model
@@ -181,8 +174,8 @@ def conform(
     ours, theirs = load_both(model, compiled_by)
     _set_flags(ours, theirs, ("autoreset", *disable), enable)
     _prepare_solvers(ours, theirs, solver_tolerance)
-    said = Config.of_call(backend=backend, precision=precision, keep="computed")
-    merged = Config.merge([said, Config.discover() if config is None else config])
+    call = Config.of_call(backend=backend, precision=precision, keep="computed")
+    merged = Config.merge([call, Config.discover() if config is None else config])
     recorder = Recorder()
     plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))
     wanted = _chooser(stages, plan)

@@ -8,27 +8,19 @@ from typing import Any
 import attrs
 
 from dovetail.compare.errors import FieldError, Worst, compare_data
+from dovetail.compare.reports import Report
 from dovetail.compare.tables import error_table
 from dovetail.contracts.types import Data
 from dovetail.errors import ValidationError, nearest
 
 
 @attrs.frozen(kw_only=True)
-class DiffReport:
+class DiffReport(Report):
     """How two Data differ: fields both have, worst first, and fields only one has."""
 
     rows: tuple[FieldError, ...]
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
-
-    @property
-    def failures(self) -> tuple[FieldError, ...]:
-        return tuple(row for row in self.rows if not row.ok)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every common field is equal within its tolerance."""
-        return not self.failures
 
     @property
     def identical(self) -> bool:
@@ -52,7 +44,7 @@ class DiffReport:
         return {
             "ok": self.ok,
             "identical": self.identical,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.rows_as_dicts(),
             "only_first": list(self.only_first),
             "only_second": list(self.only_second),
         }
@@ -82,7 +74,7 @@ def diff(first: Data, second: Data, *, fields: Iterable[str] | None = None) -> D
     if problems:
         raise ValidationError("these two Data cannot be compared", problems)
     worst = Worst(first.model, "f32" if "f32" in (first.precision, second.precision) else "f64")
-    specs = [first._specs[name] for name in wanted if name in there]
+    specs = [first.specs[name] for name in wanted if name in there]
     for spec in specs:
         compare_data(worst, spec.writer or "set by the user", [spec], first, second)
     return DiffReport(

@@ -11,10 +11,12 @@ import attrs
 from dovetail import pipeline
 from dovetail.backend import REFERENCE, Runner, Slot, Wrapper, written
 from dovetail.config import Config
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.errors import SelectionError, UnknownStageError, listing, nearest
+from dovetail.planning.execution import compile_segments
 from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry, default_registry
 
@@ -29,7 +31,7 @@ class Worlds:
     """How many worlds, in which layout: what two implementations must share to see the same memory."""
 
     nworld: int | None = None
-    precision: str = "f64"
+    precision: Precision = "f64"
     lanes: int = 1
     threads: int = 1
 
@@ -185,11 +187,7 @@ def runner(plan: Plan, slots: Sequence[Slot]) -> Runner | None:
     """Slots of a plan by themselves, segment by segment; None if there are none."""
     if not slots:
         return None
-    flow = plan.flow_of(slots)
-    parts = [
-        plan.registry.backend(group[0].record.backend).compile(plan.segment(flow, number, whole=False))
-        for number, group in enumerate(flow.groups)
-    ]
+    parts = compile_segments(plan, plan.flow_of(slots))
 
     def run(data: Data, nstep: int, evaluation: int) -> None:
         for part in parts:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.choices import COMPILED_BY, CompiledBy
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.named import KINDS
 from dovetail.contracts.sizes import SIZES
@@ -90,12 +91,12 @@ def model_name(mj_model: Any) -> str:
     return bytes(mj_model.names).partition(b"\0")[0].decode()
 
 
-def load_both(model: str | Path | Model, compiled_by: str = "dovetail") -> tuple[Model, Any]:
+def load_both(model: str | Path | Model, compiled_by: CompiledBy = "dovetail") -> tuple[Model, Any]:
     """A Model and the MjModel of the same MJCF: a file, a built-in model's name, MJCF text, or a Model that
     knows its file. `compiled_by="mujoco"`: our Model takes MuJoCo's numbers."""
     from dovetail.simulation import MODELS, builtin_models, load, loads
 
-    if compiled_by not in ("dovetail", "mujoco"):
+    if compiled_by not in COMPILED_BY:
         raise ValidationError("compiled_by", [f"{compiled_by!r} should be 'dovetail' or 'mujoco'"])
     mujoco = require_mujoco()
     if isinstance(model, Model):

@@ -19,6 +19,7 @@ import attrs
 from dovetail.backend import REFERENCE, Slot
 from dovetail.compare.errors import FieldError, Worst, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, isolate
+from dovetail.compare.reports import Report
 from dovetail.compare.tables import error_table
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.sizes import CAPACITIES
@@ -38,7 +39,7 @@ class DeviationWarning(UserWarning):
 
 
 @attrs.define
-class Shadow:
+class Shadow(Report):
     """Runs `implementation` (`name@backend`) beside the slot `stage` and compares what both write.
 
     `on_deviation`: only record (default), warn, or raise DeviationError. `tolerance` replaces the fields' own.
@@ -79,14 +80,6 @@ class Shadow:
         """The worst error of every field so far."""
         return () if self._worst is None else self._worst.sorted_rows()
 
-    @property
-    def failures(self) -> tuple[FieldError, ...]:
-        return tuple(row for row in self.rows if not row.ok)
-
-    @property
-    def ok(self) -> bool:
-        return not self.failures
-
     def table(self) -> str:
         """The worst errors so far, as text."""
         return f"{self.stage} beside {self.implementation}: {self.comparisons} comparisons\n" + error_table(
@@ -99,7 +92,7 @@ class Shadow:
             "implementation": self.implementation,
             "comparisons": self.comparisons,
             "ok": self.ok,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.rows_as_dicts(),
         }
 
     def _judge(self, deviations: list[FieldError]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dovetail import limits
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.fields import GROWING, Array, FieldSpec, numpy_dtype
 from dovetail.errors import CapacityError, UnknownWorldError
 from dovetail.memory import most_memory
@@ -46,14 +47,14 @@ class Place:
 
 
 @attrs.frozen
-class Layout:
+class ArenaLayout:
     """The places of a set of fields, and how many rows each dtype's buffer has."""
 
     places: dict[str, Place]
     rows: dict[str, int]
 
     @classmethod
-    def of(cls, specs: Iterable[FieldSpec], sizes: Mapping[str, int]) -> Layout:
+    def of(cls, specs: Iterable[FieldSpec], sizes: Mapping[str, int]) -> ArenaLayout:
         places: dict[str, Place] = {}
         rows: dict[str, int] = {}
         for spec in specs:
@@ -63,9 +64,9 @@ class Layout:
             rows[buffer] = place.offset + place.count
         return cls(places, rows)
 
-    def copy(self) -> Layout:
+    def copy(self) -> ArenaLayout:
         """One that can change without this one."""
-        return Layout(dict(self.places), dict(self.rows))
+        return ArenaLayout(dict(self.places), dict(self.rows))
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -84,11 +85,11 @@ def _grows(place: Place) -> bool:
 class Arena:
     """Buffers by dtype, and the layout that says what is where in them."""
 
-    layout: Layout
+    layout: ArenaLayout
     buffers: dict[str, Array]
     lanes: int
     ntile: int = 1
-    precision: str = "f64"
+    precision: Precision = "f64"
     max_bytes: int = DEFAULT_MAX_BYTES
     subject: str = "Data"
     watchers: WeakSet[Bound] = attrs.field(factory=WeakSet, init=False, repr=False)
@@ -97,11 +98,11 @@ class Arena:
     @classmethod
     def allocate(
         cls,
-        layout: Layout,
+        layout: ArenaLayout,
         *,
         ntile: int = 1,
         lanes: int = 1,
-        precision: str = "f64",
+        precision: Precision = "f64",
         max_bytes: int = DEFAULT_MAX_BYTES,
         subject: str = "Data",
     ) -> Arena:
@@ -118,7 +119,7 @@ class Arena:
                 self._wanted(self.layout), f"and there is not so much: {problem}"
             ) from None
 
-    def _check_memory(self, layout: Layout) -> None:
+    def _check_memory(self, layout: ArenaLayout) -> None:
         """Refuse a layout that needs more memory than allowed, before anything is allocated."""
         wanted = self._wanted(layout)
         if wanted > self.max_bytes:
@@ -129,7 +130,7 @@ class Arena:
         if there_is is not None and wanted > there_is:
             raise self._out_of_memory(wanted, f"more than there is ({there_is / 2**20:,.1f} MiB)")
 
-    def _wanted(self, layout: Layout) -> int:
+    def _wanted(self, layout: ArenaLayout) -> int:
         worlds = self.ntile * self.lanes
         return sum(worlds * rows * numpy_dtype(n, self.precision).itemsize for n, rows in layout.rows.items())
 
@@ -143,7 +144,7 @@ class Arena:
             f"{self.subject} needs {wanted / 2**20:,.1f} MiB for {worlds} world(s), {why}; {advice}"
         )
 
-    def grow(self, layout: Layout) -> None:
+    def grow(self, layout: ArenaLayout) -> None:
         """Take over a layout whose growing fields are longer; what they held stays at their beginnings. Other
         fields stay where they are, and so do views of them."""
         self._check_memory(layout)

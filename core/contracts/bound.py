@@ -8,7 +8,7 @@ those of growing fields until the arena grows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.arena import Arena, Place, TiledArray
 from dovetail.contracts.fields import GROWING, Array, FieldSpec
@@ -20,8 +20,9 @@ View = Array | TiledArray
 class Bound:
     """Base of Model, Data and their groups."""
 
-    _arena: Arena
-    _specs: Mapping[str, FieldSpec]
+    arena: Arena
+    """The memory: one buffer per dtype, (ntile, size, W)."""
+    specs: Mapping[str, FieldSpec]
     """Every field that may exist here, by full name."""
     _prefix: str = ""
     _nworld: int | None = None
@@ -42,8 +43,8 @@ class Bound:
     ) -> None:
         """Attach to an arena; `nworld` None shows world number `world` alone, in MuJoCo's shapes."""
         set_ = object.__setattr__
-        set_(self, "_arena", arena)
-        set_(self, "_specs", specs)
+        set_(self, "arena", arena)
+        set_(self, "specs", specs)
         set_(self, "_prefix", prefix)
         set_(self, "_nworld", nworld)
         set_(self, "_world", world)
@@ -53,9 +54,9 @@ class Bound:
 
     def _rebind(self, arena: Arena, specs: Mapping[str, FieldSpec]) -> None:
         """Attach to another arena, and forget all views."""
-        for full in (*self._arena.layout.places, *specs):
+        for full in (*self.arena.layout.places, *specs):
             self.__dict__.pop(full.removeprefix(self._prefix), None)
-        self._arena.watchers.discard(self)
+        self.arena.watchers.discard(self)
         self._bind(arena, specs, prefix=self._prefix, nworld=self._nworld, world=self._world)
 
     def _forget_growing(self) -> None:
@@ -66,11 +67,11 @@ class Bound:
 
     def _view(self, place: Place) -> View:
         if self._nworld is None:
-            return self._arena.world(place, self._world)
-        return self._arena.batch(place, self._nworld)
+            return self.arena.world(place, self._world)
+        return self.arena.batch(place, self._nworld)
 
-    def __getattr__(self, name: str) -> Any:
-        # Called only for what is not in the instance yet: a field's first read, a scalar, or a mistake.
+    def _read(self, name: str) -> Any:
+        """What is not in the instance yet: a field's first read, a scalar, or a mistake."""
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._numbers:
@@ -85,7 +86,7 @@ class Bound:
         self.__dict__[name] = view
         return view
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def _write(self, name: str, value: Any) -> None:
         view = self._numbers.get(name)
         if view is None:
             view = self._view(self._place(name))
@@ -94,24 +95,26 @@ class Bound:
         except (ValueError, TypeError, OverflowError) as error:
             raise ArgumentError(f"{self._prefix}{name} has shape {view.shape}: {error}") from None
 
+    if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
+        __getattr__ = _read
+        __setattr__ = _write
+
     def _place(self, name: str) -> Place:
         """Where the field behind an attribute lives."""
         full = self._prefix + name
-        place = self._arena.layout.places.get(full)
+        place = self.arena.layout.places.get(full)
         if place is None:
             raise self._unknown(name, full)
         return place
 
     def _unknown(self, name: str, full: str) -> AttributeError:
         kind = type(self).__name__
-        if full in self._specs:
+        if full in self.specs:
             return NotKeptError(
                 f"{full} is not kept by this plan: it lives only inside the fused kernel. "
                 f'Make the simulation with keep=("{full}",), or keep="all"'
             )
-        known = [
-            f.removeprefix(self._prefix) for f in self._arena.layout.places if f.startswith(self._prefix)
-        ]
+        known = [f.removeprefix(self._prefix) for f in self.arena.layout.places if f.startswith(self._prefix)]
         return UnknownFieldError(f"{kind} has no field {name!r}{nearest(name, known)}")
 
     def __dir__(self) -> list[str]:
@@ -119,7 +122,7 @@ class Bound:
 
     def fields(self) -> Iterator[tuple[str, View]]:
         """Every field present, by full name, with its array view (scalars as 0-d or per-world arrays)."""
-        for full, place in self._arena.layout.places.items():
+        for full, place in self.arena.layout.places.items():
             if full.startswith(self._prefix):
                 yield full, self._view(place)
 
@@ -127,10 +130,10 @@ class Bound:
         """The array view of one field by its full (dotted) name."""
         if not isinstance(full, str):
             raise ArgumentError(f"a field is asked for by its name, not by {shown(full)}")
-        place = self._arena.layout.places.get(full)
+        place = self.arena.layout.places.get(full)
         if place is None:
             raise self._unknown(full.removeprefix(self._prefix), full)
         return self._view(place)
 
     def __contains__(self, full: str) -> bool:
-        return full in self._arena.layout.places
+        return full in self.arena.layout.places

@@ -9,8 +9,9 @@ import numpy as np
 
 from dovetail import limits
 from dovetail.arguments import choice, instance, texts_by_name, whole, words
-from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, Layout
-from dovetail.contracts.fields import PRECISIONS, Array, FieldSpec, numpy_dtype
+from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, ArenaLayout
+from dovetail.contracts.choices import PRECISIONS, Keep, Precision
+from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, Data, Model, full_sizes
 from dovetail.errors import ArgumentError, ValidationError, nearest, shown
 
@@ -52,7 +53,7 @@ def build_model(
         problems = [*_too_large(specs.values(), full), *check_values(specs, full, values, finite)]
     if problems:
         raise ValidationError(f"model {modelname or source}", problems)
-    arena = Arena.allocate(Layout.of(specs.values(), full), max_bytes=max_bytes, subject="Model")
+    arena = Arena.allocate(ArenaLayout.of(specs.values(), full), max_bytes=max_bytes, subject="Model")
     names = {kind: tuple(entries) for kind, entries in (object_names or {}).items()}
     model = Model(arena, full, names, modelname, source, stages, added)
     for spec in specs.values():
@@ -126,8 +127,8 @@ def make_data(
     model: Model,
     nworld: int | None = None,
     *,
-    precision: str = "f64",
-    keep: str | Iterable[str] = "all",
+    precision: Precision = "f64",
+    keep: Keep | Iterable[str] = "all",
     lanes: int = 1,
     extra: Iterable[FieldSpec] | None = None,
     capacity: Mapping[str, int] | None = None,
@@ -152,7 +153,7 @@ def make_data(
     sizes = {**model.sizes, **_checked_capacity(capacity)}
     wanted = kept_fields(keep, specs)
     ntile = 1 if nworld is None else -(-nworld // lanes)
-    layout = Layout.of((s for s in specs.values() if s.name in wanted), sizes)
+    layout = ArenaLayout.of((s for s in specs.values() if s.name in wanted), sizes)
     arena = Arena.allocate(layout, ntile=ntile, lanes=lanes, precision=precision, max_bytes=max_bytes)
     data = Data(arena, specs, model, sizes, nworld=nworld, precision=precision)
     for name, place in layout.places.items():
@@ -251,7 +252,7 @@ def _fill(model: Model, data: Data, tiles: Array | slice, lanes: Array | slice) 
     """Initial values in the worlds at some places: all (padding included, padding lanes compute too), or a list."""
     for name, place in data.arena.layout.places.items():
         if not name.startswith(OF_MODEL):
-            value = np.broadcast_to(initial_values(model, data._specs[name]), place.shape)
+            value = np.broadcast_to(initial_values(model, data.specs[name]), place.shape)
             everywhere = isinstance(tiles, slice)
             shape = (1, place.count, 1) if everywhere else (1, place.count)
             data.arena.block(place)[tiles, :, lanes] = value.reshape(shape)
@@ -265,7 +266,7 @@ def reset_fields(model: Model, data: Data, names: Iterable[str]) -> None:
     """Initial values of some fields of one world."""
     seen: Any = _Seen(model, data)
     for name in names:
-        data.field(name)[...] = initial_values(seen, data._specs[name])
+        data.field(name)[...] = initial_values(seen, data.specs[name])
 
 
 def _starts_differ(data: Data) -> bool:
@@ -327,7 +328,7 @@ def validate(data: Data, fields: Iterable[str] | None = None) -> None:
     instance("data", data, Data, "a dovetail.Data")
     names = list(words("fields", fields)) if fields is not None else [n for n, _ in data.fields()]
     unknown = [n for n in names if n not in data]
-    problems += [f"unknown or not kept: {n!r}{nearest(n, data._specs)}" for n in unknown]
+    problems += [f"unknown or not kept: {n!r}{nearest(n, data.specs)}" for n in unknown]
     for name in names:
         if name in data:
             problems += bad_numbers(data, name)
@@ -343,7 +344,7 @@ def bad_numbers(data: Data, name: str, limit: int = 5) -> list[str]:
     found = []
     for place in np.argwhere(~np.isfinite(value))[:limit]:
         world, index = ("", place) if data.nworld is None else (f"world {place[0]}: ", place[1:])
-        where = describe_index(data.model, data._specs[name], tuple(int(i) for i in index))
+        where = describe_index(data.model, data.specs[name], tuple(int(i) for i in index))
         found.append(f"{world}{name}{where} is {value[tuple(place)]}")
     rest = np.count_nonzero(~np.isfinite(value)) - len(found)
     if rest > 0:

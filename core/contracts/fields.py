@@ -7,7 +7,7 @@ save/load, documentation, kernel layout and comparison with MuJoCo all read the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -18,13 +18,12 @@ from dovetail.contracts.sizes import CAPACITIES
 Array: TypeAlias = NDArray[Any]
 Init: TypeAlias = float | str | tuple[float, ...]
 
+T = TypeVar("T")
+
 _KEY = "dovetail"
 
 REAL = "real"
 """The floating-point type of Data: float64, or float32 in a Data made with precision="f32"."""
-
-PRECISIONS = ("f64", "f32")
-"""What `real` can be."""
 
 GROWING = "+"
 """Ends the name of a buffer that holds fields whose length is a capacity."""
@@ -129,7 +128,7 @@ def scalar(
     )
 
 
-def entity(cls: type) -> type:
+def entity(cls: type[T]) -> type[T]:
     """Class decorator for a set of declared fields (a part of Model or Data, or a group like Option)."""
     return attrs.define(cls, slots=False, init=False, eq=False, repr=False)
 

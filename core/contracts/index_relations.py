@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
 import attrs
 import numpy as np
@@ -16,18 +15,18 @@ from dovetail.contracts.engine_plugins import ATTRIBUTES, NAMES
 from dovetail.contracts.enums import DynType, JointType, ObjType, SensorType, WrapType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.index_table import OBJECTS, REFERENCES, SENSED
-from dovetail.contracts.types import MODEL_SPECS
+from dovetail.contracts.types import MODEL_SPECS, Model
 
 MOST_TOLD = 3
 """Entries of one field that are named in a message."""
 
-Check = Callable[[Any], Iterable[str]]
+Check = Callable[[Model], Iterable[str]]
 
 UNKNOWN = np.iinfo(np.int64).max
 """The limit of entries that belong to nothing."""
 
 
-def told(model: Any, name: str, wrong: Array, allowed: Callable[[tuple[int, ...]], str]) -> list[str]:
+def told(model: Model, name: str, wrong: Array, allowed: Callable[[tuple[int, ...]], str]) -> list[str]:
     """`jnt_qposadr[3] (joint "knee") is 100000000; allowed: 0 to 27` for the first wrong entries."""
     if not wrong.any():
         return []
@@ -41,7 +40,7 @@ def told(model: Any, name: str, wrong: Array, allowed: Callable[[tuple[int, ...]
     return [*lines, f"{name}: {rest} more entries like these"] if rest > 0 else lines
 
 
-def where(model: Any, name: str, place: tuple[int, ...]) -> str:
+def where(model: Model, name: str, place: tuple[int, ...]) -> str:
     """The index, and the object it belongs to as far as that can be said of a Model that is not well."""
     from dovetail.contracts.derive import describe_index
 
@@ -51,7 +50,7 @@ def where(model: Any, name: str, place: tuple[int, ...]) -> str:
         return "".join(f"[{i}]" for i in place)
 
 
-def _trees(model: Any) -> Iterator[str]:
+def _trees(model: Model) -> Iterator[str]:
     """Parents come before their children, so that loops over bodies and dofs end."""
     for name, count in (("body_parentid", model.nbody), ("dof_parentid", model.nv)):
         values, own = np.asarray(model.field(name)), np.arange(count)
@@ -79,7 +78,7 @@ PARTS = (
 """Owners, what they own one after another, and where each says whose it is."""
 
 
-def _parts(model: Any) -> Iterator[str]:
+def _parts(model: Model) -> Iterator[str]:
     """Joints, dofs and geoms of a body follow each other, and belong to the body that counts them."""
     for owner, part, back in PARTS:
         adr, num = (
@@ -118,7 +117,7 @@ JOINTS = (("jnt_qposadr", "nq", (7, 4, 1, 1)), ("jnt_dofadr", "nv", (6, 3, 1, 1)
 """Where joints' numbers begin, of which there are so many in all, and per joint by type."""
 
 
-def _joints(model: Any) -> Iterator[str]:
+def _joints(model: Model) -> Iterator[str]:
     """Numbers of joints follow each other in qpos and in qvel."""
     for name, size, widths in JOINTS:
         width = np.array(widths)[model.jnt_type]
@@ -130,7 +129,7 @@ def _joints(model: Any) -> Iterator[str]:
             yield from _owners_of_dofs(model, np.repeat(np.arange(model.njnt), width))
 
 
-def _owners_of_dofs(model: Any, owner: Array) -> list[str]:
+def _owners_of_dofs(model: Model, owner: Array) -> list[str]:
     wrong = np.asarray(model.dof_jntid) != owner
     return told(model, "dof_jntid", wrong, lambda place: f"{owner[place[0]]}, by jnt_dofadr")
 
@@ -139,7 +138,7 @@ def _behind(first: Array, what: str) -> Callable[[tuple[int, ...]], str]:
     return lambda place: f"{first[place[0]]}, behind the {what} before"
 
 
-def _ancestors(model: Any) -> Array:
+def _ancestors(model: Model) -> Array:
     """How many dofs there are from each to the root, itself included; of a tree that is in order."""
     depth = np.ones(model.nv, np.int64)
     parents = np.asarray(model.dof_parentid).tolist()
@@ -149,7 +148,7 @@ def _ancestors(model: Any) -> Array:
     return depth
 
 
-def _rows(model: Any) -> Iterator[str]:
+def _rows(model: Model) -> Iterator[str]:
     """Rows of the patterns follow each other; those of M end with their diagonal and have columns in order; D says
     where its diagonal is."""
     if not model.nv:
@@ -172,7 +171,7 @@ def _rows(model: Any) -> Iterator[str]:
         yield from _in_order(model, "D")
 
 
-def _one_after_another(model: Any, matrix: str, size: int) -> Iterator[str]:
+def _one_after_another(model: Model, matrix: str, size: int) -> Iterator[str]:
     nnz, adr = (np.asarray(model.field(f"{matrix}_{part}")).astype(np.int64) for part in ("rownnz", "rowadr"))
     first = np.cumsum(nnz) - nnz
     yield from told(model, f"{matrix}_rowadr", adr != first, _behind(first, "row"))
@@ -180,7 +179,7 @@ def _one_after_another(model: Any, matrix: str, size: int) -> Iterator[str]:
         yield f"{matrix}_rownnz: the rows have {nnz.sum()} entries; allowed: {size} in all"
 
 
-def _in_order(model: Any, matrix: str) -> Iterator[str]:
+def _in_order(model: Model, matrix: str) -> Iterator[str]:
     columns = np.asarray(model.field(f"{matrix}_colind"))
     adr, nnz = (np.asarray(model.field(f"{matrix}_{part}")).astype(np.int64) for part in ("rowadr", "rownnz"))
     falls = np.zeros(columns.shape, bool)
@@ -200,19 +199,19 @@ class Owned:
     name: str
     first: str
     """Where an object's entries begin."""
-    number: Callable[[Any], Array]
+    number: Callable[[Model], Array]
     """How many each has."""
-    limit: Callable[[Any], Array]
+    limit: Callable[[Model], Array]
     """How many things they can name."""
     low: int = 0
     column: int | None = None
 
 
-def _field(name: str) -> Callable[[Any], Array]:
+def _field(name: str) -> Callable[[Model], Array]:
     return lambda model: np.asarray(getattr(model, name)).astype(np.int64)
 
 
-def _where(present: str, name: str) -> Callable[[Any], Array]:
+def _where(present: str, name: str) -> Callable[[Model], Array]:
     """A count, of objects that have such entries at all."""
     return lambda model: np.where(getattr(model, present) >= 0, getattr(model, name), 0).astype(np.int64)
 
@@ -252,7 +251,7 @@ OWNED = (
 )
 
 
-def _owned(model: Any) -> Iterator[str]:
+def _owned(model: Model) -> Iterator[str]:
     """What is counted inside an object names things of that object."""
     for rule in OWNED:
         yield from _owned_problems(model, rule)
@@ -260,7 +259,7 @@ def _owned(model: Any) -> Iterator[str]:
     yield from _bones(model)
 
 
-def _owned_problems(model: Any, rule: Owned) -> list[str]:
+def _owned_problems(model: Model, rule: Owned) -> list[str]:
     values = np.asarray(model.field(rule.name))
     limits = np.full(len(values), UNKNOWN)
     spans = zip(_field(rule.first)(model), rule.number(model), rule.limit(model), strict=True)
@@ -269,7 +268,7 @@ def _owned_problems(model: Any, rule: Owned) -> list[str]:
     return _beyond(model, rule.name, limits, rule.low, rule.column)
 
 
-def _beyond(model: Any, name: str, limits: Array, low: int = 0, column: int | None = None) -> list[str]:
+def _beyond(model: Model, name: str, limits: Array, low: int = 0, column: int | None = None) -> list[str]:
     """Entries not below the limit of their row."""
     values = np.asarray(model.field(name))
     spread = limits.reshape(-1, *(1,) * (values.ndim - 1))
@@ -279,7 +278,7 @@ def _beyond(model: Any, name: str, limits: Array, low: int = 0, column: int | No
     return told(model, name, wrong, lambda place: f"{low} to {limits[place[0]] - 1}")
 
 
-def _polygons(model: Any) -> Iterator[str]:
+def _polygons(model: Model) -> Iterator[str]:
     """Polygons name vertices of their mesh, and vertices polygons of theirs."""
     for name, owner, entries, limit in (
         ("mesh_polyvert", "poly", "mesh_polyvert", "mesh_vertnum"),
@@ -296,7 +295,7 @@ def _polygons(model: Any) -> Iterator[str]:
         yield from _beyond(model, name, limits)
 
 
-def _bones(model: Any) -> Iterator[str]:
+def _bones(model: Model) -> Iterator[str]:
     """Bones influence vertices of their skin."""
     limits = np.full(len(model.skin_bonevertid), UNKNOWN)
     for skin in range(model.nskin):
@@ -307,7 +306,7 @@ def _bones(model: Any) -> Iterator[str]:
     yield from _beyond(model, "skin_bonevertid", limits)
 
 
-def _hulls(model: Any) -> Iterator[str]:
+def _hulls(model: Model) -> Iterator[str]:
     """A hull's graph: counts, then edge addresses, vertices, edge ends (each vertex' list ends with −1), faces."""
     for mesh in np.flatnonzero(np.asarray(model.mesh_graphadr) >= 0).tolist():
         why = _graph_problem(model, mesh)
@@ -316,12 +315,12 @@ def _hulls(model: Any) -> Iterator[str]:
             yield f"mesh_graph from {first} on, of mesh {mesh}{_named(model, mesh)}: {why}"
 
 
-def _named(model: Any, mesh: int) -> str:
+def _named(model: Model, mesh: int) -> str:
     names = model.object_names.get("mesh", ())
     return f" ({names[mesh]})" if mesh < len(names) and names[mesh] else ""
 
 
-def _graph_problem(model: Any, mesh: int) -> str:
+def _graph_problem(model: Model, mesh: int) -> str:
     graph = np.asarray(model.mesh_graph)[int(model.mesh_graphadr[mesh]) :].astype(np.int64)
     if len(graph) < 2:
         return "it has no counts"
@@ -349,7 +348,7 @@ def _extreme(values: Array, end: int) -> int:
     return int(values[np.argmax((values < 0) | (values >= end))])
 
 
-def _volumes(model: Any) -> Iterator[str]:
+def _volumes(model: Model) -> Iterator[str]:
     """Trees of bounding volumes: children lie in the same tree behind their parent, leaves hold what there is."""
     child = np.asarray(model.bvh_child)
     own = np.full(len(child), UNKNOWN)
@@ -369,7 +368,7 @@ def _volumes(model: Any) -> Iterator[str]:
     yield from _beyond(model, "bvh_nodeid", number, low=-1)
 
 
-def _sensors(model: Any) -> Iterator[str]:
+def _sensors(model: Model) -> Iterator[str]:
     """Sensors measure objects of kinds that they can, and contact sensors write what fits."""
     types = np.asarray(model.sensor_type)
     for sensor, kind in enumerate(types.tolist()):
@@ -387,7 +386,7 @@ def _sensors(model: Any) -> Iterator[str]:
             yield f"sensor_plugin[{sensor}] is -1; allowed: 0 to {model.nplugin - 1}"
 
 
-def _object_problems(model: Any, sensor: int, role: str, kinds: tuple[ObjType, ...]) -> Iterator[str]:
+def _object_problems(model: Model, sensor: int, role: str, kinds: tuple[ObjType, ...]) -> Iterator[str]:
     if not kinds:
         return
     names = f"sensor_{role}type", f"sensor_{role}id"
@@ -402,7 +401,7 @@ _REPORT = (1, 3, 3, 1, 3, 3, 3)
 """Numbers of each field that a contact sensor can report."""
 
 
-def _report_problems(model: Any, sensor: int) -> Iterator[str]:
+def _report_problems(model: Model, sensor: int) -> Iterator[str]:
     bits, _, reports = np.asarray(model.sensor_intprm[sensor]).tolist()
     width = sum(size for bit, size in enumerate(_REPORT) if bits >> bit & 1)
     dim = int(model.sensor_dim[sensor])
@@ -414,7 +413,7 @@ def _report_problems(model: Any, sensor: int) -> Iterator[str]:
         )
 
 
-def _activations(model: Any) -> Iterator[str]:
+def _activations(model: Model) -> Iterator[str]:
     """Who has dynamics has an activation."""
     lacking = (np.asarray(model.actuator_dyntype) != DynType.NONE) & (np.asarray(model.actuator_actnum) < 1)
     yield from told(
@@ -425,7 +424,7 @@ def _activations(model: Any) -> Iterator[str]:
     )
 
 
-def _configurations(model: Any) -> Iterator[str]:
+def _configurations(model: Model) -> Iterator[str]:
     """Instances of engine plugins have a text for each attribute."""
     for instance, number in enumerate(np.asarray(model.plugin).tolist()):
         first = int(model.plugin_attradr[instance])
@@ -441,7 +440,7 @@ def _configurations(model: Any) -> Iterator[str]:
 ROUND = (WrapType.SPHERE, WrapType.CYLINDER)
 
 
-def _paths(model: Any) -> Iterator[str]:
+def _paths(model: Model) -> Iterator[str]:
     """A tendon is a sum of joints, or runs from site to site; what it bends around stands between two sites."""
     kinds = np.asarray(model.wrap_type).tolist()
     for tendon, (first, number) in enumerate(
@@ -476,7 +475,7 @@ def _alternates(branch: list[int]) -> bool:
     return not any(a in ROUND and b in ROUND for a, b in pairwise(branch))
 
 
-def _sides_of_wraps(model: Any) -> Iterator[str]:
+def _sides_of_wraps(model: Model) -> Iterator[str]:
     """Beside a geom on a tendon's path stands the id of its side site as a real number."""
     round_ones = np.isin(model.wrap_type, [WrapType.SPHERE, WrapType.CYLINDER])
     values = np.asarray(model.wrap_prm)

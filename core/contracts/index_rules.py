@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
 
 Bounds = tuple[Array | int, Array | int]
 """The smallest value allowed, and the first that is not."""
@@ -17,17 +20,17 @@ Bounds = tuple[Array | int, Array | int]
 class Rule:
     """Which values a field may have."""
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         """For all entries, for each row, or for each entry."""
         raise NotImplementedError
 
-    def wrong(self, model: Any, values: Array) -> Array:
+    def wrong(self, model: Model, values: Array) -> Array:
         """A mask of the entries that are not allowed."""
         low, end = (_spread(bound, values.ndim) for bound in self.bounds(model))
         mask: Array = (values < low) | (values >= end)
         return mask
 
-    def allowed(self, model: Any, place: tuple[int, ...]) -> str:
+    def allowed(self, model: Model, place: tuple[int, ...]) -> str:
         """What an entry may be, in words."""
         low, end = (int(np.asarray(b)[place[: np.ndim(b)]]) for b in self.bounds(model))
         return f"{low} to {end - 1}" if end > low else "nothing, there are none"
@@ -43,7 +46,7 @@ def _spread(bound: Array | int, axes: int) -> Array:
 class Free(Rule):
     """Any value means something, or nothing looks at it but people and viewers."""
 
-    def wrong(self, model: Any, values: Array) -> Array:
+    def wrong(self, model: Model, values: Array) -> Array:
         return np.zeros(values.shape, bool)
 
 
@@ -55,7 +58,7 @@ class Index(Rule):
     none: bool = False
     """Whether −1 says that there is none."""
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         return -int(self.none), model.sizes[self.size]
 
 
@@ -65,9 +68,9 @@ class Address(Rule):
     may be −1."""
 
     size: str
-    count: Callable[[Any], Array]
+    count: Callable[[Model], Array]
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         count = self.count(model).astype(np.int64)
         low = np.where(count > 0, 0, -1)
         return low, np.where(
@@ -82,7 +85,7 @@ class Range(Rule):
     low: int = 0
     high: int = np.iinfo(np.int32).max
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         return self.low, self.high + 1
 
 
@@ -93,7 +96,7 @@ class Count(Rule):
     size: str
     least: int = 0
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         return self.least, model.sizes[self.size] + 1
 
 
@@ -103,10 +106,10 @@ class OneOf(Rule):
 
     members: frozenset[int]
 
-    def wrong(self, model: Any, values: Array) -> Array:
+    def wrong(self, model: Model, values: Array) -> Array:
         return ~np.isin(values, list(self.members))
 
-    def allowed(self, model: Any, place: tuple[int, ...]) -> str:
+    def allowed(self, model: Model, place: tuple[int, ...]) -> str:
         return "one of " + ", ".join(map(str, sorted(self.members)))
 
 
@@ -114,9 +117,9 @@ class OneOf(Rule):
 class Typed(Rule):
     """An id of an object whose kind is another field's matter: `sizes` gives bounds (low, end) per row."""
 
-    limits: Callable[[Any], Bounds]
+    limits: Callable[[Model], Bounds]
 
-    def bounds(self, model: Any) -> Bounds:
+    def bounds(self, model: Model) -> Bounds:
         return self.limits(model)
 
 
@@ -129,7 +132,7 @@ def address(size: str, count: str, times: int = 1) -> Address:
     return Address(size, lambda model: np.asarray(getattr(model, count)).astype(np.int64) * times)
 
 
-def per_type(model: Any, types: Array, table: Mapping[int, Bounds], other: Bounds) -> Bounds:
+def per_type(model: Model, types: Array, table: Mapping[int, Bounds], other: Bounds) -> Bounds:
     """Bounds of each row by its type."""
     low, end = (np.full(types.shape, bound, np.int64) for bound in other)
     for kind, (least, stop) in table.items():

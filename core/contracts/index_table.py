@@ -7,7 +7,7 @@ their sets. What has no rule but `FREE` is never used to find anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from dovetail.contracts.index_rules import (
     per_type,
 )
 from dovetail.contracts.types import MODEL_SPECS
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
 
 # ---- what ids of objects are by kind
 
@@ -68,25 +71,25 @@ NO_OBJECT: Bounds = (-1, 0)
 def objects(types: str, *, none: bool = False) -> Typed:
     """Ids of objects whose kind stands in the field `types`."""
 
-    def limits(model: Any) -> Bounds:
+    def limits(model: Model) -> Bounds:
         table = {kind: (-int(none), model.sizes[size]) for kind, size in OBJECTS.items()}
         return per_type(model, getattr(model, types), table, (-1, 1))
 
     return Typed(limits)
 
 
-def _widths(model: Any, widths: tuple[int, ...]) -> Array:
+def _widths(model: Model, widths: tuple[int, ...]) -> Array:
     """Numbers of each joint; of an unknown type as of the widest."""
     return np.array([*widths, max(widths)])[np.clip(model.jnt_type, 0, len(widths)) % (len(widths) + 1)]
 
 
-def _geom_data(model: Any) -> Bounds:
+def _geom_data(model: Model) -> Bounds:
     meshes, fields = model.sizes["nmesh"], model.sizes["nhfield"]
     table = {GeomType.MESH: (0, meshes), GeomType.HFIELD: (0, fields), GeomType.SDF: (-1, meshes)}
     return per_type(model, model.geom_type, {int(k): v for k, v in table.items()}, (-1, max(meshes, fields)))
 
 
-def _first_of_equality(model: Any) -> Bounds:
+def _first_of_equality(model: Model) -> Bounds:
     sizes = model.sizes
     low, end = per_type(
         model,
@@ -103,19 +106,19 @@ def _first_of_equality(model: Any) -> Bounds:
     return low, np.where(sites, sizes["nsite"], end)
 
 
-def _second_of_equality(model: Any) -> Bounds:
+def _second_of_equality(model: Model) -> Bounds:
     low, end = _first_of_equality(model)
     single = np.isin(model.eq_type, [EqType.JOINT, EqType.TENDON, EqType.FLEX])
     return np.where(single, -1, low), end
 
 
-def _kind_of_equality(model: Any) -> Bounds:
+def _kind_of_equality(model: Model) -> Bounds:
     """Connect and weld hold bodies or sites; the others do not look."""
     pairs = np.isin(model.eq_type, [EqType.CONNECT, EqType.WELD])
     return np.where(pairs, int(ObjType.BODY), 0), np.where(pairs, int(ObjType.SITE), int(ObjType.MODEL)) + 1
 
 
-def _wrapped(model: Any) -> Bounds:
+def _wrapped(model: Model) -> Bounds:
     sizes = model.sizes
     table = {
         WrapType.JOINT: (0, sizes["njnt"]),
@@ -126,7 +129,7 @@ def _wrapped(model: Any) -> Bounds:
     return per_type(model, model.wrap_type, {int(k): v for k, v in table.items()}, (-1, 1))
 
 
-def _pulled(model: Any) -> Bounds:
+def _pulled(model: Model) -> Bounds:
     """Both columns of actuator_trnid."""
     sizes, types = model.sizes, model.actuator_trntype
     first = {
@@ -186,7 +189,7 @@ WIDTHS: Mapping[int, int] = {
 VARIABLE = (SensorType.CONTACT, SensorType.TACTILE, SensorType.PLUGIN, SensorType.USER)
 
 
-def _sensor_widths(model: Any) -> Bounds:
+def _sensor_widths(model: Model) -> Bounds:
     fixed = {kind: (width, width + 1) for kind, width in WIDTHS.items() if kind not in VARIABLE}
     return per_type(model, model.sensor_type, fixed, (0, model.sizes["nsensordata"] + 1))
 

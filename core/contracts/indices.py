@@ -1,14 +1,18 @@
 """Checking that the integers of a Model point at what exists.
 
 Kernels take ids, addresses and counts as they are: one that points outside its array reads or writes foreign memory.
-Every integer field has a rule (`index_table`), and `check_indices` is asked before anything runs on a Model that was
-loaded from a file or edited (see `planning.dependencies.IndexCheck`). Relations between fields, as that a parent
-comes before its child, are looked at where each value is in its range (`index_relations`).
+`check_indices` is asked before anything runs on a Model that was loaded from a file or edited (see
+`planning.dependencies.IndexCheck`). This module is the door; behind it are
+
+    `index_rules`       kinds of rules: an id, an address, a count, a member of a set
+    `index_table`       the rule of every integer field, and what types of objects and sensors refer to
+    `index_relations`   relations between fields, as that a parent comes before its child; looked at where each value
+                        is in its range
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +62,7 @@ def _is_rings(following: Array) -> bool:
     return bool(np.array_equal(np.sort(following[asleep]), asleep))
 
 
-def _field_problems(model: Any, name: str, rule: Rule) -> list[str]:
+def _field_problems(model: Model, name: str, rule: Rule) -> list[str]:
     if isinstance(rule, Free):
         return []
     values = np.asarray(model.field(name))

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import attrs
 
-Kind = Literal["numbers", "integers", "table"]
+KernelKind = Literal["numbers", "integers", "table"]
 
 
 @attrs.frozen(kw_only=True)
@@ -28,7 +28,7 @@ class KernelField:
     """`group.field`, or `namespace:field` for one that a plugin adds."""
     shape: tuple[str | int, ...]
     """Names of `KERNEL_SIZES` or of the Model's sizes, and literals."""
-    kind: Kind = "numbers"
+    kind: KernelKind = "numbers"
     unit: str = ""
     doc: str
     writer: str
@@ -78,7 +78,7 @@ def imported(target: str) -> Callable[..., Any]:
 def kernel_field(
     name: str,
     *shape: str | int,
-    kind: Kind = "numbers",
+    kind: KernelKind = "numbers",
     unit: str = "",
     doc: str,
     writer: str,

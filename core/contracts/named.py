@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Kind:
+class ObjectKind:
     """A kind of named object: the size that counts it and the prefixes its fields carry."""
 
     size: str
     prefixes: tuple[str, ...]
 
 
-KINDS: Mapping[str, Kind] = {
-    "body": Kind("nbody", ("body_", "")),
-    "joint": Kind("njnt", ("jnt_", "")),
-    "geom": Kind("ngeom", ("geom_", "")),
-    "site": Kind("nsite", ("site_", "")),
-    "camera": Kind("ncam", ("cam_", "")),
-    "light": Kind("nlight", ("light_", "")),
-    "flex": Kind("nflex", ("flex_",)),
-    "mesh": Kind("nmesh", ("mesh_",)),
-    "skin": Kind("nskin", ("skin_",)),
-    "hfield": Kind("nhfield", ("hfield_",)),
-    "texture": Kind("ntex", ("tex_",)),
-    "material": Kind("nmat", ("mat_",)),
-    "pair": Kind("npair", ("pair_",)),
-    "exclude": Kind("nexclude", ("exclude_",)),
-    "equality": Kind("neq", ("eq_",)),
-    "tendon": Kind("ntendon", ("tendon_", "ten_")),
-    "actuator": Kind("nu", ("actuator_", "")),
-    "sensor": Kind("nsensor", ("sensor_",)),
-    "numeric": Kind("nnumeric", ("numeric_",)),
-    "text": Kind("ntext", ("text_",)),
-    "tuple": Kind("ntuple", ("tuple_",)),
-    "key": Kind("nkey", ("key_",)),
-    "plugin": Kind("nplugin", ("plugin_",)),
+KINDS: Mapping[str, ObjectKind] = {
+    "body": ObjectKind("nbody", ("body_", "")),
+    "joint": ObjectKind("njnt", ("jnt_", "")),
+    "geom": ObjectKind("ngeom", ("geom_", "")),
+    "site": ObjectKind("nsite", ("site_", "")),
+    "camera": ObjectKind("ncam", ("cam_", "")),
+    "light": ObjectKind("nlight", ("light_", "")),
+    "flex": ObjectKind("nflex", ("flex_",)),
+    "mesh": ObjectKind("nmesh", ("mesh_",)),
+    "skin": ObjectKind("nskin", ("skin_",)),
+    "hfield": ObjectKind("nhfield", ("hfield_",)),
+    "texture": ObjectKind("ntex", ("tex_",)),
+    "material": ObjectKind("nmat", ("mat_",)),
+    "pair": ObjectKind("npair", ("pair_",)),
+    "exclude": ObjectKind("nexclude", ("exclude_",)),
+    "equality": ObjectKind("neq", ("eq_",)),
+    "tendon": ObjectKind("ntendon", ("tendon_", "ten_")),
+    "actuator": ObjectKind("nu", ("actuator_", "")),
+    "sensor": ObjectKind("nsensor", ("sensor_",)),
+    "numeric": ObjectKind("nnumeric", ("numeric_",)),
+    "text": ObjectKind("ntext", ("text_",)),
+    "tuple": ObjectKind("ntuple", ("tuple_",)),
+    "key": ObjectKind("nkey", ("key_",)),
+    "plugin": ObjectKind("nplugin", ("plugin_",)),
 }
 
 _JOINT_WIDTHS = {"nq": (7, 4, 1, 1), "nv": (6, 3, 1, 1)}
@@ -72,8 +72,29 @@ def object_id(model: Model, kind: str, which: int | str) -> int:
     return number % count
 
 
+def attributes_of(kind: str, specs: Mapping[str, FieldSpec]) -> dict[str, tuple[FieldSpec, int]]:
+    """What an object of a kind has, by attribute: the field it is cut from, and how many axes that takes away.
+    Names that repeat the kind (`model.body(1).body_mass`) are left out."""
+    found: dict[str, tuple[FieldSpec, int]] = {}
+    size, prefixes = KINDS[kind].size, KINDS[kind].prefixes
+    places: list[tuple[str, tuple[str, ...], int]] = [(prefix, (size,), 1) for prefix in prefixes]
+    if kind == "joint":
+        places += [(prefix, tuple(_JOINT_WIDTHS), 0) for prefix in _JOINT_PREFIXES]
+    for prefix, sizes, axes in places:
+        for name, spec in specs.items():
+            repeats = not prefix and name.startswith(prefixes[0])
+            if spec.shape and spec.shape[0] in sizes and name.startswith(prefix) and not repeats:
+                found.setdefault(name.removeprefix(prefix), (spec, axes))
+    return found
+
+
 class Named:
     """One object of a Model or Data; its attributes are the owner's fields, cut down to this object."""
+
+    _owner: Model | Data
+    _model: Model
+    _kind: str
+    id: int
 
     def __init__(self, owner: Model | Data, model: Model, kind: str, which: int | str) -> None:
         set_ = object.__setattr__
@@ -91,12 +112,12 @@ class Named:
         """The owner's field for an attribute, and the index of this object in it."""
         kind = KINDS[self._kind]
         for prefix in kind.prefixes:
-            spec = self._owner._specs.get(prefix + attribute)
+            spec = self._owner.specs.get(prefix + attribute)
             if spec is not None and spec.shape and spec.shape[0] == kind.size:
                 return spec.name, self.id
         if self._kind == "joint":
             for prefix in _JOINT_PREFIXES:
-                spec = self._owner._specs.get(prefix + attribute)
+                spec = self._owner.specs.get(prefix + attribute)
                 if spec is not None and spec.shape and spec.shape[0] in _JOINT_WIDTHS:
                     return spec.name, self._joint_slice(str(spec.shape[0]))
         raise UnknownFieldError(
@@ -109,7 +130,7 @@ class Named:
 
     def _attributes(self) -> list[str]:
         kind = KINDS[self._kind]
-        specs: Mapping[str, FieldSpec] = self._owner._specs
+        specs: Mapping[str, FieldSpec] = self._owner.specs
         return [
             name.removeprefix(prefix)
             for name, spec in specs.items()
@@ -120,15 +141,19 @@ class Named:
     def _index(self, index: Any) -> Any:
         return index if self._owner._nworld is None else (slice(None), index)
 
-    def __getattr__(self, attribute: str) -> Any:
+    def _read(self, attribute: str) -> Any:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         field, index = self._locate(attribute)
         return self._owner.field(field)[self._index(index)]
 
-    def __setattr__(self, attribute: str, value: Any) -> None:
+    def _write(self, attribute: str, value: Any) -> None:
         field, index = self._locate(attribute)
         self._owner.field(field)[self._index(index)] = value
+
+    if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
+        __getattr__ = _read
+        __setattr__ = _write
 
     def __dir__(self) -> list[str]:
         return sorted({"id", "name", *self._attributes()})

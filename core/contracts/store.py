@@ -65,7 +65,7 @@ def fingerprint(model: Model) -> str:
     digest = hashlib.sha256(json.dumps(dict(model.sizes), sort_keys=True).encode())
     for dtype in ("int32", "uint8"):
         for name in ("jnt_type", "jnt_bodyid", "body_parentid", "actuator_trntype", "actuator_trnid"):
-            if model._specs[name].dtype == dtype:
+            if model.specs[name].dtype == dtype:
                 digest.update(np.ascontiguousarray(model.field(name)).tobytes())
     return digest.hexdigest()[:16]
 
@@ -79,8 +79,8 @@ def save(
 ) -> None:
     """Write a Data's state (or `fields="all"`, or named fields besides the state) to an .npz file."""
     wanted = words("fields", fields)
-    kept = kept_fields(wanted, data._specs)
-    names = [n for n in data._specs if n in kept]
+    kept = kept_fields(wanted, data.specs)
+    names = [n for n in data.specs if n in kept]
     absent = [n for n in names if n not in data]
     if absent and wanted != ("all",):
         raise NotKeptError(f"cannot save {', '.join(absent)}: not kept by this plan; make it with keep=")
@@ -204,7 +204,7 @@ def load(data: Data, path: str | Path, *, implementations: Mapping[str, str] | N
     data.reserve(**_saved_capacities(data, arrays))
     for name, value in arrays.items():
         view = data.field(name)
-        if data._specs[name].grows:
+        if data.specs[name].grows:
             view = view[_filled(data, value)]
         view[...] = value
 
@@ -220,7 +220,7 @@ def _saved_capacities(data: Data, arrays: Mapping[str, Array]) -> dict[str, int]
     axis = 0 if data.nworld is None else 1
     saved: dict[str, int] = {}
     for name, value in arrays.items():
-        spec = data._specs[name]
+        spec = data.specs[name]
         if spec.grows:
             size = str(spec.shape[0])
             saved[size] = max(saved.get(size, 0), value.shape[axis])
@@ -251,7 +251,7 @@ def _misfits(data: Data, header: Mapping[str, Any], arrays: Mapping[str, Array])
 def _same_shape(data: Data, name: str, value: Array) -> bool:
     """Whether a saved array fits a field; one that grows may have another length."""
     here = data.field(name).shape
-    if not data._specs[name].grows or value.ndim != len(here):
+    if not data.specs[name].grows or value.ndim != len(here):
         return bool(value.shape == here)
     axis = 0 if data.nworld is None else 1
     return bool(value.shape[:axis] == here[:axis] and value.shape[axis + 1 :] == here[axis + 1 :])

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dovetail.arguments import as_whole, whole
-from dovetail.contracts import data as data_parts
-from dovetail.contracts import model as model_parts
-from dovetail.contracts.arena import Arena, Layout
+from dovetail.contracts.arena import Arena, ArenaLayout
 from dovetail.contracts.bound import Bound, View
+from dovetail.contracts.choices import Precision
 from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
-from dovetail.contracts.fields import FieldSpec, specs_of
+from dovetail.contracts.fields import Array, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
-from dovetail.contracts.named import Named, NamedAccess
+from dovetail.contracts.named import Named
+from dovetail.contracts.protocols import DataLike, DataObjects, ModelLike, ModelObjects
 from dovetail.contracts.sizes import CAPACITIES, SIZES
 from dovetail.errors import (
     ArgumentError,
@@ -76,51 +76,14 @@ def _bind_groups(owner: Bound, names: Mapping[str, type]) -> None:
 
 def _bind_group(owner: Bound, holder: Bound, name: str, kind: type[Bound], attribute: str = "") -> Bound:
     group = kind()
-    group._bind(owner._arena, owner._specs, prefix=f"{name}.", nworld=owner._nworld, world=owner._world)
+    group._bind(owner.arena, owner.specs, prefix=f"{name}.", nworld=owner._nworld, world=owner._world)
     object.__setattr__(holder, attribute or name, group)
     return group
 
 
-class Model(
-    Bound,
-    NamedAccess,
-    model_parts.ReferencePose,
-    model_parts.Body,
-    model_parts.Bvh,
-    model_parts.Octree,
-    model_parts.Joint,
-    model_parts.Dof,
-    model_parts.Tree,
-    model_parts.Geom,
-    model_parts.Site,
-    model_parts.Camera,
-    model_parts.Light,
-    model_parts.Flex,
-    model_parts.Mesh,
-    model_parts.Skin,
-    model_parts.HField,
-    model_parts.Texture,
-    model_parts.Material,
-    model_parts.Pair,
-    model_parts.Exclude,
-    model_parts.Equality,
-    model_parts.Tendon,
-    model_parts.Wrap,
-    model_parts.Actuator,
-    model_parts.Sensor,
-    model_parts.Plugin,
-    model_parts.Numeric,
-    model_parts.Text,
-    model_parts.Tuple,
-    model_parts.Key,
-    model_parts.Names,
-    model_parts.Sparse,
-):
+class Model(Bound, ModelObjects, ModelLike):
     """A compiled model: sizes and structure fixed, values editable in place and seen at the next step."""
 
-    opt: model_parts.Option
-    stat: model_parts.Statistic
-    vis: model_parts.Visual
     sizes: Mapping[str, int]
     object_names: Mapping[str, tuple[str, ...]]
     """Names by kind of object (`body`, `joint`, …), in order of ids."""
@@ -153,15 +116,18 @@ class Model(
         set_(self, "extra", Extra(self))
         _bind_groups(self, MODEL_GROUPS)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def _write(self, name: str, value: Any) -> None:
         if name in self.sizes:
             raise UnknownFieldError(f"{name} is a size: it is fixed when the model is compiled")
-        super().__setattr__(name, value)
+        super()._write(name, value)
+
+    if not TYPE_CHECKING:
+        __setattr__ = _write
 
     @property
     def buffers(self) -> Mapping[str, Any]:
         """The packed numbers, one flat array per dtype: what kernels read."""
-        return {dtype: buffer.reshape(-1) for dtype, buffer in self._arena.buffers.items()}
+        return {dtype: buffer.reshape(-1) for dtype, buffer in self.arena.buffers.items()}
 
     @cached_property
     def _name_indices(self) -> dict[str, dict[str, int]]:
@@ -177,12 +143,12 @@ class Model(
     @property
     def own_specs(self) -> tuple[FieldSpec, ...]:
         """The declarations of the fields that plugins added."""
-        return tuple(self._specs[name] for name in self.extra)
+        return tuple(self.specs[name] for name in self.extra)
 
     def copy(self) -> Model:
         """An independent clone: same numbers, memory of its own."""
         return Model(
-            self._arena.copy(),
+            self.arena.copy(),
             self.sizes,
             self.object_names,
             self.modelname,
@@ -200,7 +166,7 @@ class Model(
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as numbers and names: views, and plans that were remembered, are made anew."""
         names, stages = dict(self.object_names), dict(self.stages)
-        memory = self._arena.layout, self._arena.buffers
+        memory = self.arena.layout, self.arena.buffers
         described = dict(self.sizes), names, self.modelname, self.source, stages, self.own_specs
         return _unpickled, (*memory, *described)
 
@@ -221,33 +187,20 @@ class Model(
         )
 
 
-def _unpickled(layout: Layout, buffers: dict[str, Any], *described: Any) -> Model:
+def _unpickled(layout: ArenaLayout, buffers: dict[str, Any], *described: Any) -> Model:
     """A Model from what it is pickled as, in memory that is aligned again."""
     return Model(Arena(layout, buffers, 1, subject="Model").copy(), *described)
 
 
-class Data(
-    Bound,
-    NamedAccess,
-    data_parts.State,
-    data_parts.Position,
-    data_parts.Velocity,
-    data_parts.Acceleration,
-    data_parts.Collision,
-    data_parts.Constraint,
-    data_parts.Solver,
-    data_parts.Sleep,
-):
+class Data(Bound, DataObjects, DataLike):
     """The state of one world or of a batch, and everything computed from it."""
 
-    contact: data_parts.Contact
-    solver: data_parts.SolverStat
     model: Model
     sizes: Mapping[str, int]
     _sizes: dict[str, int]
     """Shared by a batch and its worlds, because capacities grow for all."""
     nworld: int | None
-    precision: str
+    precision: Precision
     number: int | None
     """Which world of a batch it shows, for messages; None for a batch and for a world of its own."""
     extra: Extra
@@ -260,7 +213,7 @@ class Data(
         sizes: dict[str, int],
         *,
         nworld: int | None,
-        precision: str,
+        precision: Precision,
         world: int = 0,
     ) -> None:
         self._bind(arena, specs, nworld=nworld, world=world)
@@ -293,12 +246,7 @@ class Data(
     @property
     def state(self) -> tuple[str, ...]:
         """Names of the fields that the next step depends on."""
-        return tuple(name for name in self._arena.layout.places if self._specs[name].state)
-
-    @property
-    def arena(self) -> Arena:
-        """The memory: one buffer per dtype, (ntile, size, W)."""
-        return self._arena
+        return tuple(name for name in self.arena.layout.places if self.specs[name].state)
 
     def world(self, index: int) -> Data:
         """One world of a batch in MuJoCo's shapes, sharing this Data's memory."""
@@ -314,8 +262,8 @@ class Data(
         worlds: dict[int, Data] = self.__dict__["_worlds"]
         if index not in worlds:
             worlds[index] = Data(
-                self._arena,
-                self._specs,
+                self.arena,
+                self.specs,
                 self.model,
                 self._sizes,
                 nworld=None,
@@ -336,9 +284,9 @@ class Data(
     def single(self) -> Data:
         """An empty Data of one world with the same fields and memory of its own."""
         arena = Arena.allocate(
-            self._arena.layout.copy(), precision=self.precision, max_bytes=self._arena.max_bytes
+            self.arena.layout.copy(), precision=self.precision, max_bytes=self.arena.max_bytes
         )
-        return Data(arena, self._specs, self.model, dict(self.sizes), nworld=None, precision=self.precision)
+        return Data(arena, self.specs, self.model, dict(self.sizes), nworld=None, precision=self.precision)
 
     def reserve(self, **wanted: int) -> None:
         """Make room: `reserve(ncon_max=n)` before writing n contacts. What the growing fields held is kept; take
@@ -353,8 +301,8 @@ class Data(
         if unknown:
             raise ArgumentError(f"{unknown[0]!r} is no capacity{nearest(unknown[0], CAPACITIES)}")
         grown = {name: max(count, sizes.get(name, 0) * 3 // 2 + 8) for name, count in short.items()}
-        specs = [self._specs[name] for name in self._arena.layout.places]
-        self._arena.grow(Layout.of(specs, {**sizes, **grown}))
+        specs = [self.specs[name] for name in self.arena.layout.places]
+        self.arena.grow(ArenaLayout.of(specs, {**sizes, **grown}))
         sizes.update(grown)
 
     def copy_from(self, other: Data) -> None:
@@ -362,7 +310,7 @@ class Data(
         if not isinstance(other, Data):
             raise ArgumentError(f"copy_from takes a Data, not {shown(other)}")
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
-        self._arena.copy_from(other.arena)
+        self.arena.copy_from(other.arena)
 
     def move_into(self, other: Data) -> None:
         """Live in the memory of another Data of the same model and worlds, which has other fields, from now on: what
@@ -371,19 +319,19 @@ class Data(
         other.reserve(**{name: self.sizes.get(name, 0) for name in CAPACITIES})
         for name, place in other.arena.layout.places.items():
             if name in self:
-                block = self._arena.block(self._arena.layout.places[name])
+                block = self.arena.block(self.arena.layout.places[name])
                 _take_over(other.arena, place, block)
         for data in (self, *self.__dict__["_worlds"].values()):
             object.__setattr__(data, "_sizes", other._sizes)
             object.__setattr__(data, "sizes", other.sizes)
             for bound in (data, *(getattr(data, group) for group in DATA_GROUPS)):
-                bound._rebind(other.arena, other._specs)
+                bound._rebind(other.arena, other.specs)
 
     def copy(self) -> Data:
         """An independent clone: same numbers, memory of its own."""
         return Data(
-            self._arena.copy(),
-            self._specs,
+            self.arena.copy(),
+            self.specs,
             self.model,
             dict(self.sizes),
             nworld=self.nworld,
@@ -434,18 +382,18 @@ class Extra:
     def __init__(self, owner: Any) -> None:
         self._owner = owner
 
-    def __getitem__(self, name: str) -> View:
+    def __getitem__(self, name: str) -> Array:
         if ":" not in name or name not in self._owner:
             names = list(self)
             raise UnknownNameError(f"no plugin field {name!r}{nearest(name, names)}")
-        view: View = self._owner.field(name)
+        view: Array = self._owner.field(name)
         return view
 
     def __setitem__(self, name: str, value: Any) -> None:
         self[name][...] = value
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._owner._arena.layout.places if ":" in name)
+        return (name for name in self._owner.arena.layout.places if ":" in name)
 
     def __contains__(self, name: str) -> bool:
         return ":" in name and name in self._owner

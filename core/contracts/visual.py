@@ -152,14 +152,3 @@ VISUAL_GROUPS: dict[str, type] = {
     "vis.rgba": VisualRgba,
 }
 """The groups by the attribute they are reached through."""
-
-
-class Visual:
-    """What `model.vis` is: the six groups, for type checkers."""
-
-    global_: VisualGlobal
-    quality: VisualQuality
-    headlight: VisualHeadlight
-    map: VisualMap
-    scale: VisualScale
-    rgba: VisualRgba

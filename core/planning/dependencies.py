@@ -183,7 +183,7 @@ def _stretches(model: Model, names: Sequence[str]) -> list[tuple[str, int, int, 
 
 
 def _place(model: Model, name: str) -> Place:
-    return model._arena.layout.places[name.removesuffix(BY_VALUE)]
+    return model.arena.layout.places[name.removesuffix(BY_VALUE)]
 
 
 def _pattern(model: Model, name: str) -> bytes:

@@ -97,9 +97,9 @@ class LoadingSelector(Selector):
 
     def requests(self, slot: str) -> list[Request]:
         """Requests for this row, then those for its whole table that this row can grant."""
-        own = self._requests.get(slot, [])
-        records = self.registry.of(slot)
-        return own + [r for r in super().requests(slot)[len(own) :] if any(_grants(x, r) for x in records)]
+        records, own = self.registry.of(slot), self._requests.get(slot, [])
+        of_table = super().requests(slot)[len(own) :]
+        return own + [request for request in of_table if any(_grants(r, request) for r in records)]
 
 
 def _grants(record: Implementation, request: Request) -> bool:
@@ -265,6 +265,12 @@ def without_loading(config: Config, registry: Registry | None = None) -> Config:
     known = registry or default_registry()
     kept = {slot: requests for slot, requests in config.requests.items() if not loads_only(slot)}
     return attrs.evolve(config, requests={_slot(known, slot): requests for slot, requests in kept.items()})
+
+
+def over_configuration(call: Config, config: Config | None = None) -> Config:
+    """What a call asks for, and behind it a configuration (else files and environment) without its part for
+    loading."""
+    return Config.merge([call, without_loading(Config.discover() if config is None else config)])
 
 
 def _refuse_running(slot: str) -> None:

@@ -133,7 +133,7 @@ class WorldModel:
 
     def refresh(self) -> None:
         """Take over what was edited in the original."""
-        self.model._arena.copy_from(self.original._arena)
+        self.model.arena.copy_from(self.original.arena)
 
     def take(self, world: Data) -> Model:
         """The Model of one world."""

@@ -139,10 +139,10 @@ class PlanSelector(Selector):
         """The choice, or the reference if its backend lacks a part."""
         backend = choice.record.backend
         reference = self.registry.find(slot, choice.record.name, REFERENCE)
-        lacks = (
-            "" if backend == REFERENCE else next(filter(None, (self._lacks(p, backend) for p in parts)), "")
-        )
-        if not lacks or reference is None:
+        if backend == REFERENCE or reference is None:
+            return choice
+        lacks = next(filter(None, (self._lacks(part, backend) for part in parts)), "")
+        if not lacks:
             return choice
         everywhere = self.config.setting("backend", REFERENCE)
         return Choice(reference, "default", fallback=f"{backend} wished by {everywhere.origin}: {lacks}")

@@ -11,8 +11,9 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
-from dovetail.backend import REFERENCE, Parts, Slot, Wrapper, checked_wrappers
+from dovetail.backend import REFERENCE, Inspecting, Parts, Slot, Wrapper, checked_wrappers
 from dovetail.config import Config, Setting
+from dovetail.contracts.choices import ON_MISSING, OnMissing
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.sizes import CAPACITY_MAKERS
@@ -45,7 +46,7 @@ def compile_plan(
     *,
     nworld: int | None = None,
     wrappers: Sequence[Wrapper] = (),
-    missing: str = "error",
+    missing: OnMissing = "error",
     registry: Registry | None = None,
     per_world: Iterable[str] = (),
 ) -> Plan:
@@ -58,7 +59,7 @@ def compile_plan(
     instance("model", model, Model, "a dovetail.Model")
     if nworld is not None:
         whole("nworld", nworld, 1, "WORLDS", ", or None for one world")
-    if not isinstance(missing, str) or missing not in ("error", "report", "skip"):
+    if not isinstance(missing, str) or missing not in ON_MISSING:
         raise PlanError(f"missing={shown(missing)} should be 'error', 'report' or 'skip'")
     if config is not None:
         instance("config", config, Config, "a Config, or None")
@@ -102,7 +103,7 @@ class _Planner:
     config: Config
     nworld: int | None
     wrappers: tuple[Wrapper, ...]
-    on_missing: str
+    on_missing: OnMissing
     registry: Registry
     per_world: tuple[str, ...] = ()
     choices: dict[str, Choice] = attrs.field(factory=dict)
@@ -149,8 +150,17 @@ class _Planner:
             options={name: setting.value for name, setting in self.config.settings.items()},
             depends_on=Dependencies(self.model, self.facts.looked_at),
         )
-        plan.inspect()
+        self._inspect(plan)
         return plan
+
+    def _inspect(self, plan: Plan) -> None:
+        """Have backends look at slots that others wrote: what they touch without declaring it is an error now, not
+        when the plan runs."""
+        for number, group in enumerate(plan.flow.groups):
+            backend = self.registry.backend(group[0].record.backend)
+            strange = any(not slot.record.is_builtin for slot in group)
+            if isinstance(backend, Inspecting) and strange and not self.missing:
+                backend.inspect(plan.segment(plan.flow, number))
 
     # ---- who runs, in which order
 

@@ -27,14 +27,21 @@ State = Mapping[str, Array]
 """State fields of all worlds by name."""
 
 
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class Replay:
     """The reference beside a plan, for fields that the plan's own kernels do not fill."""
 
     plan: Plan
     """Of one world, on the reference backend."""
     fields: tuple[str, ...]
-    _single: Data | None = None
+
+
+class Replayer:
+    """Repeats steps in a Data of its own."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._plan, self._fields = replay.plan, replay.fields
+        self._single: Data | None = None
 
     def remember(self, data: Data) -> State:
         """The state of all worlds."""
@@ -42,24 +49,24 @@ class Replay:
 
     def step(self, data: Data, before: State) -> None:
         """Fill the fields with those of a step from a remembered state."""
-        self._run(data, before, lambda single: self.plan.step(single))
+        self._run(data, before, self._plan.step)
 
     def forward(self, data: Data) -> None:
         """Fill the fields with those that follow from the present state."""
-        self._run(data, self.remember(data), self.plan.forward)
+        self._run(data, self.remember(data), self._plan.forward)
 
     def _run(self, data: Data, state: State, run: Callable[[Data], None]) -> None:
         if self._single is None:
-            self._single = self.plan.make_data(data.arena.max_bytes)
+            self._single = self._plan.make_data(data.arena.max_bytes)
         single = self._single
         for number, world in enumerate(data.worlds()):
             for name, values in state.items():
                 single.field(name)[...] = values if data.nworld is None else values[number]
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", StateWarning)  # who took the step itself has told
+                warnings.simplefilter("ignore", StateWarning)  # who took the step itself has said so
                 run(single)
             data.reserve(**{name: single.sizes.get(name, 0) for name in CAPACITIES})
-            for name in self.fields:
+            for name in self._fields:
                 _copy(single.field(name), world.field(name))
 
 

@@ -10,15 +10,23 @@ def test_house_rules(implementation, check):
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["parametrize_with_checks"]
 
 
-def __getattr__(name: str) -> Any:
+if TYPE_CHECKING:
+    from dovetail.testing.parametrize import parametrize_with_checks as parametrize_with_checks
+
+
+def _first_use(name: str) -> Any:
     # The kit imports the engine; pytest loads this package for its plugin in every session.
     if name == "parametrize_with_checks":
         from dovetail.testing.parametrize import parametrize_with_checks
 
         return parametrize_with_checks
     raise AttributeError(f"module 'dovetail.testing' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # checkers know the name from above, and report others
+    __getattr__ = _first_use

@@ -16,26 +16,24 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.mjcf.compose.namespace import BUILT_IN
 from dovetail.mjcf.geometry.rotation import (
     IDENTITY,
     ORIGIN,
+    Vec,
     add,
-    conjugate,
     cross,
     dot,
     from_axis_angle,
     from_matrix_columns,
-    multiply,
     norm,
     normalized,
     rotate,
-    rotate_any,
     scaled,
     subtract,
 )
-from dovetail.mjcf.model.defaults import BUILT_IN
-from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.read.source import Node
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply, quat_rotate
 
 CABLE_PLUGIN = "mujoco.elasticity.cable"
 _REPLACEMENTS = {
@@ -167,7 +165,7 @@ def _points(node: Node) -> list[Vec]:
 
 def _stored(node: Node, point: Vec) -> Vec:
     """A point as MuJoCo stores it: turned by the composite's quaternion, in single precision."""
-    return _single(rotate_any(node.values.get("quat", IDENTITY), point))
+    return _single(quat_rotate(node.values.get("quat", IDENTITY), point))
 
 
 def _single(vector: Vec) -> Vec:
@@ -230,7 +228,7 @@ def _bodies(maker: _Maker, points: list[Vec], prefix: str, plugin: dict[str, Any
     before: Vec = IDENTITY
     pos = add(offset, points[0])
     for index, (length, quat) in enumerate(_frames(node, points)):
-        local = quat if index == 0 else multiply(conjugate(before), quat)
+        local = quat if index == 0 else quat_multiply(quat_conjugate(before), quat)
         end = "first" if index == 0 else "last" if index == last else str(index)
         pose = {"name": f"{prefix}B_{end}", "pos": pos, "quat": local, "childclass": BUILT_IN}
         body = maker.element("worldbody/body", pose)

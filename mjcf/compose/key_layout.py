@@ -15,7 +15,7 @@ from dovetail.mjcf.read.source import Node, walk
 
 
 @attrs.define(eq=False)
-class Layout:
+class KeyLayout:
     """The elements that a key's numbers belong to, in order, and what became of them."""
 
     joints: tuple[Node, ...]
@@ -32,7 +32,7 @@ class Layout:
     padded: int = 0
     """How many of the joints a key may stop before, because a model was attached when they were the last."""
 
-    def moved(self, further: Mapping[Node, Node | None]) -> Layout:
+    def moved(self, further: Mapping[Node, Node | None]) -> KeyLayout:
         """The layout after what it leads to was copied once more."""
         became = {old: further.get(new, new) if new else None for old, new in self.became.items()}
         for joint in self.joints:
@@ -46,7 +46,7 @@ class Layout:
         targets = {self.target(actuator) for actuator in self.actuators or ()}
         return written and bool(targets - {None, *besides})
 
-    def unactuated(self) -> Layout:
+    def unactuated(self) -> KeyLayout:
         """The layout without controls and activations, which a later replicate makes MuJoCo forget."""
         return attrs.evolve(self, became={**self.became, **dict.fromkeys(self.actuators or ())})
 

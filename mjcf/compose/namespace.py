@@ -19,7 +19,7 @@ Named = tuple[str, str]
 """Kind of object and name."""
 Refer = Callable[[Node, str, str, str], str]
 """(element, attribute, kind, name) → what the attribute of the copy says."""
-Link = tuple[tuple[Node, str, str, str], ...]
+ReferenceGroup = tuple[tuple[Node, str, str, str], ...]
 """The same of all references that are found together or not at all."""
 
 WORLD: Named = ("body", "world")
@@ -74,15 +74,15 @@ def _spoken_kind(word: str) -> str:
     return "body" if word == "xbody" else word if word in _KEYWORDS else ""
 
 
-def links(element: Node) -> list[Link]:
+def reference_groups(element: Node) -> list[ReferenceGroup]:
     """What an element of a section and its children refer to, in groups that are found together or not at all.
 
     A geom on the path of a tendon and its side site are one group, with an empty name where there is no side site.
     """
-    return [link for part in walk(element) for link in _links_of(part)]
+    return [group for part in walk(element) for group in _groups_of(part)]
 
 
-def _links_of(part: Node) -> Iterator[Link]:
+def _groups_of(part: Node) -> Iterator[ReferenceGroup]:
     found = [
         (part, attribute, kind, name)
         for attribute, kind, name in references(part)
@@ -105,7 +105,7 @@ def resolved(
     """
     if flawed(element, section):
         return None
-    groups = links(element)
+    groups = reference_groups(element)
     names: dict[tuple[Node, str], str] = {}
     renamed = 0
     for group in groups:
@@ -119,7 +119,7 @@ def resolved(
 
 def used_names(element: Node) -> set[Named]:
     """Kind and name of all that an element of a section and its children refer to."""
-    return {(kind, name) for group in links(element) for _, _, kind, name in group if name}
+    return {(kind, name) for group in reference_groups(element) for _, _, kind, name in group if name}
 
 
 def flawed(element: Node, section: str) -> bool:
@@ -137,7 +137,7 @@ _EQUATED = ("body", "site", "joint", "tendon")
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "cranksite", "body")
 
 
-def _exist(group: Link, exists: Callable[[str, str], bool]) -> bool:
+def _exist(group: ReferenceGroup, exists: Callable[[str, str], bool]) -> bool:
     return all(exists(kind, name) for _, _, kind, name in group if name)
 
 
@@ -199,3 +199,7 @@ def _copied_alone(node: Node, rename: Rename, refer: Refer, prefix: str) -> Node
         model=node.model,
         prefix=prefix + node.prefix,
     )
+
+
+BUILT_IN = "\0built-in"
+"""Class of generated elements, which take nothing from the model's classes; no file can name it."""

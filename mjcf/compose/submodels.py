@@ -11,12 +11,12 @@ from functools import partial
 
 import attrs
 
-from dovetail.mjcf.compose.composer import MAX_ELEMENTS, MAX_MODELS, Budget, Composer, Submodel
-from dovetail.mjcf.elements.settings import apply_compiler
+from dovetail.mjcf.compose.composer import MAX_MODELS, Composer, Submodel
+from dovetail.mjcf.compose.document import MAX_ELEMENTS, Budget, Document
+from dovetail.mjcf.elements.compiler import CompilerSettings, apply_compiler
 from dovetail.mjcf.geometry import rotation
-from dovetail.mjcf.model.context import CompilerSettings
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.dialects import Rewrite
-from dovetail.mjcf.read.kinds import Vec
 from dovetail.mjcf.read.places import locate_files
 from dovetail.mjcf.read.source import MAX_FILES, Loader, Node, load, walk
 from dovetail.mjcf.read.validate import validate
@@ -50,7 +50,11 @@ class Library:
         To be used from the last to the first, so that inner documents come first and, of one document, those that it
         attaches first.
         """
-        return [(n, *pair) for n, composer in enumerate(self.composers) for pair in composer.attached[::-1]]
+        return [
+            (n, *pair)
+            for n, composer in enumerate(self.composers)
+            for pair in composer.document.attached[::-1]
+        ]
 
     def add(self, root: Node, loader: Loader, above: tuple[str, ...]) -> Submodel:
         """Number a checked document; `above` are the models that attach it."""
@@ -66,7 +70,9 @@ class Library:
         for node in walk(root):
             node.model = number
         composer = Composer(
-            root, partial(self._load, loader=loader, above=above), partial(_turn, settings), self.budget
+            Document(root, self.budget),
+            partial(self._load, loader=loader, above=above),
+            partial(_turn, settings),
         )
         self.composers.append(composer)
         return Submodel(number, composer)

@@ -10,11 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import attrs
+
 from dovetail.contracts.enums import AutoBool, BiasType, DynType, GainType, TrnType
-from dovetail.mjcf.elements.plugins import plugin_activations
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.elements.columns import Columns
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.elements.plugins import PluginUser, plugin_activations
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Actuator, overlay
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
@@ -43,25 +46,82 @@ _MUSCLE_GAIN = (0.75, 1.05, -1.0, 200.0, 0.5, 1.6, 1.5, 1.3, 1.2)
 force-length-velocity curve (mjs_setToMuscle)."""
 
 
+@attrs.define(eq=False, kw_only=True)
+class ActuatorItem(Item):
+    """An element of `<actuator>`, whichever shortcut it is."""
+
+    group: int = 0
+    ctrllimited: int = AutoBool.AUTO
+    ctrlrange: Vec = (0.0, 0.0)
+    forcelimited: int = AutoBool.AUTO
+    forcerange: Vec = (0.0, 0.0)
+    actlimited: int = AutoBool.AUTO
+    actrange: Vec = (0.0, 0.0)
+    lengthrange: Vec = (0.0, 0.0)
+    gear: Vec = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cranklength: float = 0.0
+    dyntype: int = 0
+    gaintype: int = 0
+    biastype: int = 0
+    dynprm: Vec = (1.0, *(0.0,) * 9)
+    gainprm: Vec = (1.0, *(0.0,) * 9)
+    biasprm: Vec = (0.0,) * 10
+    actdim: int = -1
+    actearly: bool = False
+    inheritrange: float = 0.0
+    user: Vec = ()
+    trntype: int = 0
+    trnid: tuple[int, int] = (-1, -1)
+    actadr: int = -1
+    plugin: int = -1
+
+
+COLUMNS: Columns = {
+    "actuator_trntype": "trntype",
+    "actuator_dyntype": "dyntype",
+    "actuator_gaintype": "gaintype",
+    "actuator_biastype": "biastype",
+    "actuator_trnid": "trnid",
+    "actuator_actadr": "actadr",
+    "actuator_actnum": "actdim",
+    "actuator_group": "group",
+    "actuator_ctrllimited": "ctrllimited",
+    "actuator_forcelimited": "forcelimited",
+    "actuator_actlimited": "actlimited",
+    "actuator_dynprm": "dynprm",
+    "actuator_gainprm": "gainprm",
+    "actuator_biasprm": "biasprm",
+    "actuator_actearly": "actearly",
+    "actuator_ctrlrange": "ctrlrange",
+    "actuator_forcerange": "forcerange",
+    "actuator_actrange": "actrange",
+    "actuator_gear": "gear",
+    "actuator_cranklength": "cranklength",
+    "actuator_lengthrange": "lengthrange",
+    "actuator_user": "user",
+    "actuator_plugin": "plugin",
+}
+
+
 def _set(vector: Vec, index: int, value: float) -> Vec:
     return (*vector[:index], value, *vector[index + 1 :])
 
 
-def _types(actuator: Actuator, dynamics: int, gain: int, bias: int) -> None:
+def _types(actuator: ActuatorItem, dynamics: int, gain: int, bias: int) -> None:
     actuator.dyntype, actuator.gaintype, actuator.biastype = dynamics, gain, bias
 
 
-def _general(actuator: Actuator, node: Node) -> None:
+def _general(actuator: ActuatorItem, node: Node) -> None:
     """Nothing to preset."""
 
 
-def _motor(actuator: Actuator, node: Node) -> None:
+def _motor(actuator: ActuatorItem, node: Node) -> None:
     """Force = gear · ctrl."""
     actuator.gainprm = _set(actuator.gainprm, 0, 1.0)
     _types(actuator, DynType.NONE, GainType.FIXED, BiasType.NONE)
 
 
-def _servo(actuator: Actuator, node: Node) -> None:
+def _servo(actuator: ActuatorItem, node: Node) -> None:
     """Position feedback: force = kp·(ctrl − length) − kv·velocity."""
     kp = node.values.get("kp", actuator.gainprm[0])
     actuator.gainprm = _set(actuator.gainprm, 0, kp)
@@ -77,7 +137,7 @@ def _servo(actuator: Actuator, node: Node) -> None:
     actuator.gaintype, actuator.biastype = GainType.FIXED, BiasType.AFFINE
 
 
-def _position(actuator: Actuator, node: Node) -> None:
+def _position(actuator: ActuatorItem, node: Node) -> None:
     _servo(actuator, node)
     if "timeconst" in node.values:
         actuator.dynprm = _set(actuator.dynprm, 0, _not_negative(node, "timeconst"))
@@ -86,7 +146,7 @@ def _position(actuator: Actuator, node: Node) -> None:
         raise node.error("ctrlrange and inheritrange both give the range; write one", "inheritrange")
 
 
-def _intvelocity(actuator: Actuator, node: Node) -> None:
+def _intvelocity(actuator: ActuatorItem, node: Node) -> None:
     """A position servo whose target is the integral of ctrl."""
     _servo(actuator, node)
     actuator.dyntype = DynType.INTEGRATOR
@@ -95,7 +155,7 @@ def _intvelocity(actuator: Actuator, node: Node) -> None:
         raise node.error("actrange and inheritrange both give the range; write one", "inheritrange")
 
 
-def _velocity(actuator: Actuator, node: Node) -> None:
+def _velocity(actuator: ActuatorItem, node: Node) -> None:
     """Velocity feedback: force = kv·(ctrl − velocity)."""
     kv = node.values.get("kv", actuator.gainprm[0])
     actuator.gainprm = _set(actuator.gainprm, 0, kv)
@@ -103,7 +163,7 @@ def _velocity(actuator: Actuator, node: Node) -> None:
     _types(actuator, DynType.NONE, GainType.FIXED, BiasType.AFFINE)
 
 
-def _damper(actuator: Actuator, node: Node) -> None:
+def _damper(actuator: ActuatorItem, node: Node) -> None:
     """Active damping: force = −kv · velocity · ctrl."""
     kv = _not_negative(node, "kv") if "kv" in node.values else 0.0
     actuator.gainprm = _set((0.0,) * 10, 2, -kv)
@@ -113,7 +173,7 @@ def _damper(actuator: Actuator, node: Node) -> None:
         raise node.error("a damper's control range cannot be negative; start it at 0", "ctrlrange")
 
 
-def _cylinder(actuator: Actuator, node: Node) -> None:
+def _cylinder(actuator: ActuatorItem, node: Node) -> None:
     """Pneumatic or hydraulic cylinder: pressure is filtered ctrl, force = area · pressure + bias."""
     actuator.dynprm = _set(actuator.dynprm, 0, node.values.get("timeconst", actuator.dynprm[0]))
     # of the three numbers of `bias` MuJoCo 3.4 uses only the first (mjs_setToCylinder takes one)
@@ -132,9 +192,9 @@ def _not_negative(node: Node, attribute: str) -> float:
     return value
 
 
-def _muscle(actuator: Actuator, node: Node) -> None:
+def _muscle(actuator: ActuatorItem, node: Node) -> None:
     """Hill-type muscle; what still has the general actuator's built-in number takes the muscle's."""
-    builtin = Actuator()
+    builtin = ActuatorItem()
     dynamics = _replaced(actuator.dynprm, builtin.dynprm, _MUSCLE_DYNAMICS)
     gain = _replaced(actuator.gainprm, builtin.gainprm, _MUSCLE_GAIN)
     written = [*node.values.get("range", (-1.0, -1.0))]
@@ -159,7 +219,7 @@ def _where_given(written: Sequence[float], vector: Vec) -> Vec:
     return (*start, *vector[len(start) :])
 
 
-def _adhesion(actuator: Actuator, node: Node) -> None:
+def _adhesion(actuator: ActuatorItem, node: Node) -> None:
     """Pull on what the body touches: force = gain · ctrl, ctrl not negative."""
     gain = node.values.get("gain", actuator.gainprm[0])  # the class's gain may be another shortcut's
     if gain < 0:
@@ -171,7 +231,7 @@ def _adhesion(actuator: Actuator, node: Node) -> None:
         raise node.error("the control range of adhesion cannot be negative; start it at 0", "ctrlrange")
 
 
-SHORTCUTS: dict[str, Callable[[Actuator, Node], None]] = {
+SHORTCUTS: dict[str, Callable[[ActuatorItem, Node], None]] = {
     "general": _general,
     "motor": _motor,
     "position": _position,
@@ -185,7 +245,7 @@ SHORTCUTS: dict[str, Callable[[Actuator, Node], None]] = {
 }
 
 
-def apply_actuator(actuator: Actuator, node: Node) -> None:
+def apply_actuator(actuator: ActuatorItem, node: Node) -> None:
     """Lay an actuator element, of whichever shortcut, over an actuator."""
     skip = {*_OWN, *_TARGETS, *_SECOND.values()}
     overlay(actuator, {name: value for name, value in node.values.items() if name not in skip})
@@ -195,12 +255,12 @@ def apply_actuator(actuator: Actuator, node: Node) -> None:
 def read_actuators(context: Context, section: Node) -> None:
     """Read an `<actuator>` section."""
     for node in section.children:
-        actuator = context.defaults.of(node).make(Actuator)
+        actuator = context.defaults.of(node).make(ActuatorItem)
         actuator.node = node
         apply_actuator(actuator, node)
         context.add("actuator", actuator)
         if node.tag == "plugin":
-            context.plugin_users.append((node, actuator, "actuation"))
+            context.plugin_users.append(PluginUser(node, actuator, "actuation", turn=1))
 
 
 def compile_actuators(context: Context) -> None:
@@ -222,7 +282,7 @@ def compile_actuators(context: Context) -> None:
         actuator.user = context.padded_user(actuator, "nuser_actuator", actuator.user)
 
 
-def _find_target(context: Context, actuator: Actuator) -> None:
+def _find_target(context: Context, actuator: ActuatorItem) -> None:
     node = actuator.place
     written = [name for name in _TARGETS if name in node.values]
     if len(written) > 1:
@@ -243,7 +303,7 @@ def _find_target(context: Context, actuator: Actuator) -> None:
     actuator.trnid = (context.find(objects, node.values[written[0]], node, written[0]), second)
 
 
-def _check_crank(actuator: Actuator, kind: TrnType, slidersite: int) -> None:
+def _check_crank(actuator: ActuatorItem, kind: TrnType, slidersite: int) -> None:
     node = actuator.place
     if kind != TrnType.SLIDERCRANK:
         if "cranklength" in node.values:
@@ -286,7 +346,7 @@ _BODIES_OF: dict[TrnType, Callable[[Context, int], list[int]]] = {
 }
 
 
-def _inherit_range(context: Context, actuator: Actuator) -> None:
+def _inherit_range(context: Context, actuator: ActuatorItem) -> None:
     """inheritrange: take the range of the joint or tendon, scaled about its middle."""
     same_unit = (
         actuator.gaintype == GainType.FIXED
@@ -314,7 +374,7 @@ def _inherit_range(context: Context, actuator: Actuator) -> None:
         actuator.ctrlrange = scaled
 
 
-def _check_limits(context: Context, actuator: Actuator) -> None:
+def _check_limits(context: Context, actuator: ActuatorItem) -> None:
     for prefix in ("force", "ctrl", "act"):
         limits = getattr(actuator, f"{prefix}range")
         limited = context.resolve_limited(actuator, prefix, getattr(actuator, f"{prefix}limited"), limits)
@@ -327,7 +387,7 @@ def _check_limits(context: Context, actuator: Actuator) -> None:
         raise actuator.place.error('actrange needs an activation, but dyntype is "none"', "actrange")
 
 
-def _check_muscle(actuator: Actuator) -> None:
+def _check_muscle(actuator: ActuatorItem) -> None:
     """The numbers of a muscle's force-length-velocity curve."""
     parts = (("gaintype", GainType.MUSCLE, actuator.gainprm), ("biastype", BiasType.MUSCLE, actuator.biasprm))
     for attribute, muscle, numbers in parts:
@@ -342,7 +402,7 @@ def _check_muscle(actuator: Actuator) -> None:
             raise node.error("a muscle needs positive scale, vmax, fpmax and fvmax")
 
 
-def _set_activation(actuator: Actuator) -> None:
+def _set_activation(actuator: ActuatorItem) -> None:
     node, stateful = actuator.place, actuator.dyntype != DynType.NONE
     if actuator.actdim < 0:
         actuator.actdim = int(stateful)
@@ -353,7 +413,7 @@ def _set_activation(actuator: Actuator) -> None:
         raise node.error(f"actdim {actuator.actdim} does not fit; it must be {needed}", "actdim")
 
 
-def _set_plugin_activation(context: Context, actuator: Actuator) -> None:
+def _set_plugin_activation(context: Context, actuator: ActuatorItem) -> None:
     """An engine plugin says how many activations there must be, but the element has to write them."""
     if actuator.actdim < 0:
         actuator.actdim = int(actuator.dyntype != DynType.NONE)
@@ -363,3 +423,9 @@ def _set_plugin_activation(context: Context, actuator: Actuator) -> None:
             f'has {actuator.actdim} activations, but its plugin needs {needed}; write actdim="{needed}"',
             "actdim",
         )
+
+
+def moment_nonzeros(context: Context) -> int:
+    """nJmom: room for the actuator moment matrix; what acts on anything but a joint may move every dof."""
+    joints, nv = {int(TrnType.JOINT), int(TrnType.JOINTINPARENT)}, context.sizes["nv"]
+    return sum(context.joints[a.trnid[0]].nv if a.trntype in joints else nv for a in context.actuators)

@@ -7,17 +7,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail.mjcf.links import Exclude, Pair
+import attrs
+
+from dovetail.mjcf.elements.columns import Columns
+from dovetail.mjcf.elements.contact_settings import check_condim
+from dovetail.mjcf.elements.items import SOLIMP, SOLREF, Item, overlay
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Item, overlay
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
 
-_CONDIMS = (1, 3, 4, 6)
+
+@attrs.define(eq=False, kw_only=True)
+class PairItem(Item):
+    """A `<pair>` of geoms."""
+
+    condim: int = 3
+    friction: Vec = (1.0, 1.0, 0.005, 0.0001, 0.0001)
+    solref: Vec = SOLREF
+    solreffriction: Vec = (0.0, 0.0)
+    solimp: Vec = SOLIMP
+    margin: float = 0.0
+    gap: float = 0.0
+    geomid: tuple[int, int] = (-1, -1)
+    signature: int = 0
 
 
-def apply_pair(pair: Pair, node: Node) -> None:
+@attrs.define(eq=False, kw_only=True)
+class ExcludeItem(Item):
+    """An `<exclude>`, of two bodies."""
+
+    signature: int = 0
+
+
+PAIR_COLUMNS: Columns = {
+    "pair_dim": "condim",
+    "pair_geom1": lambda pair: pair.geomid[0],
+    "pair_geom2": lambda pair: pair.geomid[1],
+    "pair_signature": "signature",
+    "pair_solref": "solref",
+    "pair_solreffriction": "solreffriction",
+    "pair_solimp": "solimp",
+    "pair_margin": "margin",
+    "pair_gap": "gap",
+    "pair_friction": "friction",
+}
+EXCLUDE_COLUMNS: Columns = {"exclude_signature": "signature"}
+
+
+def apply_pair(pair: PairItem, node: Node) -> None:
     """Lay the attributes of a pair over it; a pair takes nothing from its geoms."""
     overlay(pair, {name: value for name, value in node.values.items() if name not in ("geom1", "geom2")})
 
@@ -26,9 +65,9 @@ def read_contacts(context: Context, section: Node) -> None:
     """Read a `<contact>` section."""
     for node in section.children:
         if node.tag == "exclude":
-            context.add("exclude", Exclude(node=node))
+            context.add("exclude", ExcludeItem(node=node))
             continue
-        pair = context.defaults.of(node).make(Pair)
+        pair = context.defaults.of(node).make(PairItem)
         pair.node = node
         apply_pair(pair, node)
         context.add("pair", pair)
@@ -47,13 +86,12 @@ def compile_contacts(context: Context) -> None:
     _sort(context, "exclude")
 
 
-def _compile_pair(context: Context, pair: Pair) -> None:
+def _compile_pair(context: Context, pair: PairItem) -> None:
     node = pair.place
     for name in ("geom1", "geom2"):
         if name not in node.values:
             raise node.error(f"a pair needs two geoms; add {name}")
-    if pair.condim not in _CONDIMS:
-        raise node.error(f"condim {pair.condim} does not exist; it is 1, 3, 4 or 6", "condim")
+    check_condim(pair)
     first, second = (context.find("geom", node.values[name], node, name) for name in ("geom1", "geom2"))
     bodies = context.geoms[first].bodyid, context.geoms[second].bodyid
     pair.geomid = (first, second) if bodies[0] <= bodies[1] else (second, first)

@@ -2,15 +2,67 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import attrs
+
 from dovetail.contracts.enums import ObjType
-from dovetail.mjcf.model.context import Context
+from dovetail.mjcf.elements.columns import Pieces, text
+from dovetail.mjcf.elements.items import Item
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Numeric, TextField, TupleField
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.model.context import Context
 
 _MAX_NUMERIC = 500
 """Most numbers in one `<numeric>` (MuJoCo's own limit)."""
 _LISTS = {ObjType.XBODY: "body"}
 """Kinds whose objects are listed under another kind's name."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class NumericItem(Item):
+    """A `<numeric>`."""
+
+    data: Vec = ()
+
+
+@attrs.define(eq=False, kw_only=True)
+class TextItem(Item):
+    """A `<text>`."""
+
+    data: str = ""
+
+
+@attrs.define(eq=False, kw_only=True)
+class TupleItem(Item):
+    """A `<tuple>`."""
+
+    elements: list[tuple[int, str, float, Node]] = attrs.field(factory=list)
+    """Object type, object name, parameter, place."""
+    objid: list[int] = attrs.field(factory=list)
+
+
+NUMBERS = Pieces(
+    rows={"numeric_data": lambda numeric: numeric.data},
+    begins={"numeric_adr": "numeric_data"},
+    numbers={"numeric_size": "numeric_data"},
+)
+TEXTS = Pieces(
+    rows={"text_data": lambda item: text([item.data.encode() + b"\0"])},
+    begins={"text_adr": "text_data"},
+    numbers={"text_size": "text_data"},
+)
+TUPLES = Pieces(
+    rows={
+        "tuple_objtype": lambda item: [element[0] for element in item.elements],
+        "tuple_objid": lambda item: item.objid,
+        "tuple_objprm": lambda item: [element[2] for element in item.elements],
+    },
+    begins={"tuple_adr": "tuple_objid"},
+    numbers={"tuple_size": "tuple_objid"},
+)
 
 
 def read_custom(context: Context, section: Node) -> None:
@@ -26,19 +78,19 @@ def _numeric(context: Context, node: Node) -> None:
         raise node.error(f"a numeric has 1 to {_MAX_NUMERIC} numbers; give data, or size", "size")
     if len(data) > size:
         raise node.error(f"data has {len(data)} numbers but size is {size}", "data")
-    context.add("numeric", Numeric(node=node, data=data + (0.0,) * (size - len(data))))
+    context.add("numeric", NumericItem(node=node, data=data + (0.0,) * (size - len(data))))
 
 
 def _text(context: Context, node: Node) -> None:
     if not node.values["data"]:
         raise node.error("the text is empty; write some data", "data")
-    context.add("text", TextField(node=node, data=node.values["data"]))
+    context.add("text", TextItem(node=node, data=node.values["data"]))
 
 
 def _tuple(context: Context, node: Node) -> None:
     if not node.children:
         raise node.error("the tuple is empty; add <element> children")
-    field = TupleField(node=node)
+    field = TupleItem(node=node)
     for element in node.children:
         objtype = _object_type(element)
         field.elements.append((objtype, element.values["objname"], element.values.get("prm", 0.0), element))

@@ -10,21 +10,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import attrs
+
 from dovetail.contracts.enums import EqType, JointType, ObjType
-from dovetail.mjcf.geometry.rotation import unit_quat
-from dovetail.mjcf.links import Equality
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.elements.columns import Columns
+from dovetail.mjcf.elements.items import SOLIMP, SOLREF, Item, overlay
+from dovetail.mjcf.geometry.rotation import Vec, unit_quat
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
 
-ROWS = {EqType.CONNECT: 3, EqType.WELD: 7, EqType.JOINT: 1, EqType.TENDON: 1, EqType.FLEX: 1}
+_ROWS = {EqType.CONNECT: 3, EqType.WELD: 7, EqType.JOINT: 1, EqType.TENDON: 1, EqType.FLEX: 1}
 """Most constraint rows of one equality, as MuJoCo counts them for `nemax` (a weld makes 6)."""
 
 
-def apply_equality(equality: Equality, node: Node) -> None:
+@attrs.define(eq=False, kw_only=True)
+class EqualityItem(Item):
+    """A constraint of `<equality>`."""
+
+    active: bool = True
+    solref: Vec = SOLREF
+    solimp: Vec = SOLIMP
+    type: int = EqType.CONNECT
+    objtype: int = ObjType.UNKNOWN
+    obj1id: int = -1
+    obj2id: int = -1
+    data: Vec = (0.0, 1.0, *(0.0,) * 8, 1.0)
+    """Before anything is written: the polynomial y = x, and torquescale 1."""
+
+
+COLUMNS: Columns = {
+    "eq_type": "type",
+    "eq_obj1id": "obj1id",
+    "eq_obj2id": "obj2id",
+    "eq_objtype": "objtype",
+    "eq_active0": "active",
+    "eq_solref": "solref",
+    "eq_solimp": "solimp",
+    "eq_data": "data",
+}
+
+
+def apply_equality(equality: EqualityItem, node: Node) -> None:
     """Lay the attributes that all equalities share over one."""
     overlay(
         equality, {name: node.values[name] for name in ("active", "solref", "solimp") if name in node.values}
@@ -38,10 +66,15 @@ def read_equalities(context: Context, section: Node) -> None:
             if node in context.held_flexes:
                 context.add("equality", context.held_flexes[node])
             continue
-        equality = context.defaults.of(node).make(Equality)
+        equality = context.defaults.of(node).make(EqualityItem)
         equality.node, equality.type = node, int(EqType.from_keyword(node.tag))
         apply_equality(equality, node)
         context.add("equality", equality)
+
+
+def most_rows(context: Context) -> int:
+    """nemax: the most constraint rows of all equalities together, edges of flexes counted elsewhere."""
+    return sum(_ROWS.get(EqType(equality.type), 0) for equality in context.objects["equality"])
 
 
 def compile_equalities(context: Context) -> None:
@@ -53,7 +86,7 @@ def compile_equalities(context: Context) -> None:
             raise equality.place.error("an equality needs two different objects; name another one")
 
 
-def _connect(context: Context, equality: Equality) -> None:
+def _connect(context: Context, equality: EqualityItem) -> None:
     if _join(context, equality, "anchor"):
         anchor = equality.place.values["anchor"]
         equality.data = (*anchor, *(0.0,) * 7, 1.0)
@@ -61,7 +94,7 @@ def _connect(context: Context, equality: Equality) -> None:
         equality.data = (0.0,) * 11
 
 
-def _weld(context: Context, equality: Equality) -> None:
+def _weld(context: Context, equality: EqualityItem) -> None:
     values = equality.place.values
     if _join(context, equality, ""):
         anchor, pose = values.get("anchor", (0.0,) * 3), values.get("relpose", (0.0,) * 7)
@@ -71,7 +104,7 @@ def _weld(context: Context, equality: Equality) -> None:
     equality.data = (*equality.data[:10], scale)
 
 
-def _join(context: Context, equality: Equality, needed: str) -> bool:
+def _join(context: Context, equality: EqualityItem, needed: str) -> bool:
     """Find the two bodies or the two sites; whether they are bodies."""
     node = equality.place
     of_bodies = [name for name in ("body1", "body2", "anchor", "relpose") if name in node.values]
@@ -97,18 +130,18 @@ def _find(context: Context, kind: str, node: Node, attribute: str) -> int:
     return context.find(kind, node.values[attribute], node, attribute)
 
 
-def _joint(context: Context, equality: Equality) -> None:
+def _joint(context: Context, equality: EqualityItem) -> None:
     _couple(context, equality, "joint")
     for attribute, joint in (("joint1", equality.obj1id), ("joint2", equality.obj2id)):
         if joint >= 0 and context.joints[joint].type in (JointType.BALL, JointType.FREE):
             raise equality.place.error("only hinge and slide joints can be coupled", attribute)
 
 
-def _tendon(context: Context, equality: Equality) -> None:
+def _tendon(context: Context, equality: EqualityItem) -> None:
     _couple(context, equality, "tendon")
 
 
-def _couple(context: Context, equality: Equality, kind: str) -> None:
+def _couple(context: Context, equality: EqualityItem, kind: str) -> None:
     """Object 1 as a polynomial of object 2, or as a constant."""
     node = equality.place
     equality.obj1id = _find(context, kind, node, f"{kind}1")
@@ -118,13 +151,13 @@ def _couple(context: Context, equality: Equality, kind: str) -> None:
     equality.data = coefficients + equality.data[len(coefficients) :]
 
 
-def _flex(context: Context, equality: Equality) -> None:
+def _flex(context: Context, equality: EqualityItem) -> None:
     equality.obj1id = _find(context, "flex", equality.place, "flex")
     if context.objects["flex"][equality.obj1id].built.rigid:
         raise equality.place.error("this flex is rigid: all its vertices are on one body; remove it", "flex")
 
 
-_COMPILERS: dict[EqType, Callable[[Context, Equality], None]] = {
+_COMPILERS: dict[EqType, Callable[[Context, EqualityItem], None]] = {
     EqType.CONNECT: _connect,
     EqType.WELD: _weld,
     EqType.JOINT: _joint,

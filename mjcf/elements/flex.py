@@ -1,89 +1,393 @@
-"""`<deformable><flex>` and `<flexcomp>`: deformable objects, listed or generated.
+"""Flexes: the typed item, and compiling it into vertices, connections, elastic constants and bounding volumes.
 
-A flexcomp becomes one flex and, unless it is rigid, one body with sliders for every point that is not pinned (or
-for every node that interpolates the points). Points and elements come from the compile-time stage
-`flex_build`. As in MuJoCo, a `<frame>` around a flexcomp does not move it. See `mjCFlexcomp::Make`.
+Vertices are given in the frames of their bodies; what is derived from shape (edge lengths aside, which
+finalize_model computes) is taken from their places in the world at qpos0. See `mjCFlex::Compile`.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from dovetail import limits
-from dovetail.contracts.enums import EqType, GeomType, JointType
-from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
-from dovetail.errors import nearest
-from dovetail.mjcf.compose.namespace import ATTACHED_FLEX, LOST_WORLD
-from dovetail.mjcf.elements.equality import apply_equality
-from dovetail.mjcf.flex import MAX_BODIES_AND_FLEXES, Flex
+from dovetail.contracts.enums import FlexSelf
+from dovetail.mjcf.elements.contact_settings import ContactSettings
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.elements.poses import world_poses
+from dovetail.mjcf.geometry import flex_elasticity as elasticity
+from dovetail.mjcf.geometry import flex_topology as topology
+from dovetail.mjcf.geometry.bvh import build_tree
 from dovetail.mjcf.geometry.flex_topology import Ints, Reals
-from dovetail.mjcf.geometry.rotation import EPS, ORIGIN, Pose, norm, scaled
-from dovetail.mjcf.links import Equality
-from dovetail.mjcf.model.defaults import DefaultClass
-from dovetail.mjcf.read.kinds import Vec, shorten
+from dovetail.mjcf.geometry.inertia import rotation_matrix
+from dovetail.mjcf.geometry.rotation import Pose, Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Body, Geom, Joint, overlay
+from dovetail.plugins.shared.constants import MINVAL
 
 if TYPE_CHECKING:
+    from dovetail.mjcf.elements.body import BodyItem
     from dovetail.mjcf.model.context import Context
 
-_LEAST = 1e-15
-"""mjMINVAL: scale, mass and inertiabox must be larger."""
-MAX_POINTS = limits.FLEX_POINTS
-"""Most points that a flexcomp may generate."""
-_FROM_FILE = ("mesh", "gmsh")
-_LISTED = ("direct", *_FROM_FILE)
-"""Types whose points come from lists: only these are scaled, and lose the points that no element uses."""
-_FLAT_SHADED = ("box", "cylinder")
-_INTERPOLATED = {"trilinear": 1, "quadratic": 2}
-"""Kinds of dofs that move points by nodes, and the degree of interpolation."""
-_SIMPSON = (1 / 6, 2 / 3, 1 / 6)
-"""How mass is shared along an axis between three nodes."""
-_VERTEX_GROUP = 4
-"""Group of the spheres that vertcollide adds to points."""
+MAX_BODIES_AND_FLEXES = 65534
+"""MuJoCo's limit: pairs of them are numbered by 16 bits each."""
+_TEXTURED_CORNERS = 3
+"""How many corners of an element get texture coordinates if the file does not say which."""
+_BENDING_JOINTS = 3
+"""A vertex of a flex that resists bending moves freely: its body has this many joints."""
 
 
-# <flex>
+@attrs.define(eq=False, kw_only=True)
+class FlexItem(ContactSettings, Item):
+    """A flex; field names are MJCF's attribute names, with those of `<edge>` prefixed."""
+
+    group: int = 0
+    dim: int = 2
+    radius: float = 0.005
+    material: str = ""
+    rgba: Vec = (0.5, 0.5, 0.5, 1.0)
+    flatskin: bool = False
+    vertbody: list[BodyItem] = attrs.field(factory=list)
+    """Body of each vertex, or one for all."""
+    nodebody: list[BodyItem] = attrs.field(factory=list)
+    """Body of each interpolation node; empty: vertices move by themselves."""
+    vertex: Reals = attrs.field(factory=lambda: np.zeros((0, 3)))
+    """In the frames of their bodies; empty: every vertex is at its body's origin."""
+    node_place: Reals = attrs.field(factory=lambda: np.zeros((0, 3)))
+    """Nodes in the frames of their bodies; empty: each is at its body's origin."""
+    element: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    texcoord: Reals = attrs.field(factory=lambda: np.zeros((0, 2)))
+    elemtexcoord: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    internal: bool = False
+    selfcollide: int = FlexSelf.AUTO
+    vertcollide: bool = False
+    passive: bool = False
+    activelayers: int = 1
+    edgestiffness: float = 0.0
+    edgedamping: float = 0.0
+    young: float = 0.0
+    poisson: float = 0.0
+    thickness: float = -1.0
+    damping: float = 0.0
+    elastic2d: str = "none"
+    matid: int = -1
+    built: Built | None = None
+
+    @property
+    def bends(self) -> bool:
+        """Whether it is a surface that resists bending."""
+        return self.dim == 2 and self.elastic2d in ("bend", "both")
+
+    @property
+    def interpolated(self) -> bool:
+        return bool(self.nodebody)
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Built:
+    """What compiling a flex finds out."""
+
+    rigid: bool
+    centered: bool
+    order: int
+    vertbodyid: Ints
+    vertex: Reals
+    vert0: Reals
+    nodebodyid: Ints
+    node: Reals
+    node0: Reals
+    element: Ints
+    elemtexcoord: Ints
+    edge: Ints
+    elemedge: Ints
+    edgeflap: Ints
+    edgerigid: Ints
+    surface: topology.FlexSurface
+    stiffness: Reals
+    bending: Reals
+    tree: dict[str, Any]
+    reach: dict[int, float]
+    """Longest edge (or distance between nodes) from each body, m."""
+
+
+def compile_flexes(context: Context) -> None:
+    """Compile every flex; bodies must have been compiled."""
+    flexes: list[FlexItem] = context.objects["flex"]
+    if not flexes:
+        return
+    if len(context.bodies) + len(flexes) >= MAX_BODIES_AND_FLEXES:
+        raise flexes[-1].place.error(
+            f"{len(context.bodies)} bodies and {len(flexes)} flexes are too many; "
+            f"together there must be fewer than {MAX_BODIES_AND_FLEXES}"
+        )
+    poses = world_poses(context.bodies)
+    for flex in flexes:
+        _check_bodies(context, flex)
+        if flex.material:
+            flex.matid = context.find("material", flex.material, flex.place, "material")
+        _check_settings(flex)
+        _check_counts(flex)
+        flex.built = _build(flex, poses)
+
+
+def _check_bodies(context: Context, flex: FlexItem) -> None:
+    """Bodies that fusestatic removed carry nothing any more."""
+    for body in (*flex.vertbody, *flex.nodebody):
+        if body.id >= len(context.bodies) or context.bodies[body.id] is not body:
+            raise flex.place.error(
+                f"body {body.name!r} is fused with its parent, as it cannot move; "
+                'attach the flex to another body, or set fusestatic="false"',
+                "body",
+            )
+
+
+def _check_settings(flex: FlexItem) -> None:
+    node = flex.place
+    if flex.edgestiffness > 0 and flex.dim > 1:
+        raise node.error(
+            f"edge stiffness is only possible with dim 1, here dim is {flex.dim}; use elasticity", "dim"
+        )
+    if flex.interpolated and flex.selfcollide != FlexSelf.NONE:
+        raise node.error('a flex with nodes cannot collide with itself; set selfcollide="none" in <contact>')
+    if flex.interpolated and flex.internal:
+        raise node.error('a flex with nodes has no internal collisions; set internal="false" in <contact>')
+    if flex.dim == 3 and flex.activelayers < 1:
+        raise node.error("activelayers must be at least 1: without layers nothing can collide")
+    if flex.young > 0 and not 0 <= flex.poisson < 0.5:
+        raise node.error(f"poisson must be at least 0 and less than 0.5, it is {flex.poisson:g}")
+    if flex.young > 0 and flex.bends and flex.thickness < 0:
+        raise node.error("bending needs a thickness; add it to <elasticity>")
+    if flex.bends and any(len(body.joints) != _BENDING_JOINTS for body in flex.vertbody):
+        raise node.error(
+            'pins are not supported for bending: every vertex needs a body with three joints; use elastic2d="stretch"'
+        )
+
+
+def _check_counts(flex: FlexItem) -> None:
+    node, corners = flex.place, flex.dim + 1
+    if not flex.element.size:
+        raise node.error("there are no elements; write some", "element")
+    if flex.element.size % corners:
+        raise node.error(
+            f"element has {flex.element.size} numbers; with dim {flex.dim} write {corners} per element",
+            "element",
+        )
+    count = _vertex_count(flex)
+    if len(flex.vertex) and len(flex.vertbody) not in (1, count):
+        raise node.error(
+            f"there are {count} vertices but {len(flex.vertbody)} bodies; name one body, or {count}", "body"
+        )
+    if count < corners:
+        raise node.error(f"dim {flex.dim} needs at least {corners} vertices, there are {count}")
+    strange = (flex.element < 0) | (flex.element >= count)
+    if strange.any():
+        raise node.error(
+            f"element refers to vertex {flex.element[strange][0]}, but there are {count}, counted from 0",
+            "element",
+        )
+    ordered = np.sort(flex.element.reshape(-1, corners), axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if repeated.any():
+        raise node.error(f"element {np.flatnonzero(repeated)[0]} has the same vertex twice", "element")
+    if len(flex.texcoord) and not flex.elemtexcoord.size and len(flex.texcoord) != count:
+        raise node.error(
+            f"texcoord has {len(flex.texcoord)} pairs; write two numbers for each of {count} vertices",
+            "texcoord",
+        )
+    if flex.elemtexcoord.size > flex.element.size:
+        raise node.error(
+            f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord"
+        )
+    if flex.interpolated and (interpolation_order(len(flex.nodebody)) + 1) ** 3 != len(flex.nodebody):
+        raise node.error(f"there are {len(flex.nodebody)} nodes; write 8 or 27, a cube of them", "node")
+
+
+def interpolation_order(nodes: int) -> int:
+    """Degree along each axis of the polynomials between that many nodes; 0 without nodes."""
+    return round(nodes ** (1 / 3)) - 1 if nodes else 0
+
+
+def _vertex_count(flex: FlexItem) -> int:
+    return len(flex.vertex) or len(flex.vertbody)
+
+
+def _build(flex: FlexItem, poses: list[Pose]) -> Built:
+    count = _vertex_count(flex)
+    bodies = flex.vertbody * count if len(flex.vertbody) == 1 else flex.vertbody
+    given = len(flex.vertex) > 0
+    rigid = (given and len(flex.vertbody) == 1) or (
+        not flex.interpolated and len({b.id for b in bodies}) == 1
+    )
+    local = flex.vertex if given else np.zeros((count, 3))
+    place = _in_world(local, bodies, poses)
+    node_local = flex.node_place if len(flex.node_place) else np.zeros((len(flex.nodebody), 3))
+    nodes = _in_world(node_local, flex.nodebody, poses)
+    element = flex.element.reshape(-1, flex.dim + 1)
+    if flex.dim == 3:
+        element = topology.outward(element, place)
+    edge, elemedge = topology.edges(element)
+    flap = topology.flaps(element, elemedge) if flex.bends else np.full((len(edge), 4), -1)
+    surface = topology.surface(element)
+    tree = _tree(flex, element, place, surface.layer)
+    weld = np.array([body.weldid for body in bodies])
+    return Built(
+        rigid=rigid,
+        centered=not (node_local if flex.interpolated else local).any(),
+        order=interpolation_order(len(flex.nodebody)),
+        vertbodyid=np.full(count, -1) if flex.interpolated else np.array([body.id for body in bodies]),
+        vertex=local,
+        vert0=_fraction_of_box(flex, place, tree["bvh_aabb"][0]),
+        nodebodyid=np.array([body.id for body in flex.nodebody], np.int64),
+        node=node_local,
+        node0=nodes,
+        element=element,
+        elemtexcoord=_texture_numbers(flex, element),
+        edge=edge,
+        elemedge=elemedge,
+        edgeflap=flap[:, 2:],
+        edgerigid=np.full(len(edge), rigid) if flex.interpolated else weld[edge[:, 0]] == weld[edge[:, 1]],
+        surface=surface,
+        stiffness=_stiffness(flex, element, place, nodes),
+        bending=_bending(flex, flap, place),
+        tree=tree,
+        reach=_reach_of_nodes(flex, poses) if flex.interpolated else _reach_of_edges(edge, place, bodies),
+    )
+
+
+def _reach_of_edges(edge: Ints, place: Reals, bodies: Sequence[BodyItem]) -> dict[int, float]:
+    reach: dict[int, float] = {}
+    length = np.linalg.norm(place[edge[:, 1]] - place[edge[:, 0]], axis=1)
+    for ends, distance in zip(edge.tolist(), length.tolist(), strict=True):
+        for end in ends:
+            body = bodies[end].id
+            reach[body] = max(reach.get(body, 0.0), distance)
+    return reach
+
+
+def _reach_of_nodes(flex: FlexItem, poses: list[Pose]) -> dict[int, float]:
+    place = np.array([poses[body.id][0] for body in flex.nodebody])
+    distance = np.linalg.norm(place[:, None] - place[None], axis=2).max(axis=1)
+    return {body.id: float(d) for body, d in zip(flex.nodebody, distance, strict=True)}
+
+
+def _in_world(local: Reals, bodies: Sequence[BodyItem], poses: list[Pose]) -> Reals:
+    """Points given in body frames, in the world at qpos0."""
+    used = sorted({body.id for body in bodies})
+    frames = {body: (np.array(poses[body][0]), np.array(rotation_matrix(poses[body][1]))) for body in used}
+    rows = [frames[body.id] for body in bodies]
+    if not rows:
+        return np.zeros((0, 3))
+    origin, axes = np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows])
+    return origin + np.einsum("ijk,ik->ij", axes, local)
+
+
+def _tree(flex: FlexItem, element: Ints, place: Reals, layer: Ints) -> dict[str, Any]:
+    """Bounding volumes around the elements that can collide, in the world."""
+    active = np.flatnonzero(layer < flex.activelayers) if flex.dim == 3 else np.arange(len(element))
+    corner = place[element[active]]
+    low, high = corner.min(axis=1), corner.max(axis=1)
+    centre, half = 0.5 * (high + low), 0.5 * (high - low) + flex.radius
+    tree = build_tree(centre, centre - half, centre + half)
+    leaf = tree["bvh_nodeid"] >= 0
+    tree["bvh_nodeid"][leaf] = active[tree["bvh_nodeid"][leaf]]
+    return tree
+
+
+def _fraction_of_box(flex: FlexItem, place: Reals, box: Reals) -> Reals:
+    """Vertices as fractions of the box around the flex.
+
+    Along an axis in which the flex is flat it is ½; MuJoCo 3.4.0 divides by zero there.
+    """
+    half = box[3:] - flex.radius
+    flat = half <= MINVAL
+    return np.where(flat, 0.5, (place - box[:3]) / np.where(flat, 1.0, 2 * half) + 0.5)
+
+
+def _texture_numbers(flex: FlexItem, element: Ints) -> Ints:
+    """Texture coordinates of the elements: as written, or those of the vertices in the order as written.
+
+    MuJoCo lists three per element, so that those of tetrahedra end in zeros.
+    """
+    if not len(flex.texcoord):
+        return element.reshape(-1)
+    given = flex.elemtexcoord if flex.elemtexcoord.size else flex.element[: _TEXTURED_CORNERS * len(element)]
+    return np.concatenate([given, np.zeros(element.size - given.size, np.int64)])
+
+
+def _stiffness(flex: FlexItem, element: Ints, place: Reals, nodes: Reals) -> Reals:
+    stiffness = np.zeros((len(element), elasticity.STIFFNESS_WIDTH))
+    if flex.young <= 0:
+        return stiffness
+    if flex.dim == 3 or flex.elastic2d != "none":
+        _check_measures(flex, element, place)
+    if flex.interpolated:
+        order = interpolation_order(len(nodes))
+        needed = nodes.size**2 // elasticity.STIFFNESS_WIDTH
+        if needed > len(element):
+            raise flex.place.error(
+                f"elasticity between {len(nodes)} nodes needs at least {needed} elements, there are {len(element)}"
+            )
+        form = elasticity.node_stiffness(nodes, flex.young, flex.poisson, order)
+        if form.size > stiffness.size:
+            raise flex.place.error(f"elasticity between {len(nodes)} nodes needs {needed + 1} elements")
+        stiffness.reshape(-1)[: form.size] = form
+    elif flex.dim == 3 or (flex.dim == 2 and flex.elastic2d in ("stretch", "both") and flex.thickness > 0):
+        return elasticity.element_stiffness(place, element, flex.young, flex.poisson, flex.thickness)
+    return stiffness
+
+
+def _check_measures(flex: FlexItem, element: Ints, place: Reals) -> None:
+    """Elasticity divides by the size of elements."""
+    if flex.dim == 1 or flex.interpolated:
+        return
+    empty = np.flatnonzero(elasticity.measures(place[element]) == 0)
+    if len(empty):
+        what = "area" if flex.dim == 2 else "volume"
+        raise flex.place.error(
+            f"element {empty[0]} has no {what}, so it cannot be elastic; move its vertices"
+        )
+
+
+def _bending(flex: FlexItem, flap: Ints, place: Reals) -> Reals:
+    if flex.young > 0 and flex.bends:
+        return elasticity.bending(place, flap, flex.young, flex.poisson, flex.thickness)
+    return np.zeros((len(flap), elasticity.BENDING_WIDTH))
 
 
 def read_flex(context: Context, node: Node) -> None:
     """Read one `<flex>`; its bodies are looked up when it is compiled, after the tree."""
-    flex = Flex(node=node)
+    flex = FlexItem(node=node)
     values = node.values
-    overlay(flex, {name: values[name] for name in _SHARED if name in values})
-    _read_children(flex, node)
+    overlay(flex, {name: values[name] for name in SHARED if name in values})
+    read_children(flex, node)
     if not 1 <= flex.dim <= 3:
         raise node.error(f"dim must be 1, 2 or 3, it is {flex.dim}", "dim")
     flex.vertbody = [_body(context, node, name, "body") for name in values["body"].split()]
     flex.nodebody = [_body(context, node, name, "node") for name in values.get("node", "").split()]
     if not flex.vertbody:
         raise node.error("name the body of each vertex, or one body for all", "body")
-    flex.vertex = _rows(node, "vertex", 3)
-    flex.texcoord = _rows(node, "texcoord", 2)
+    flex.vertex = rows(node, "vertex", 3)
+    flex.texcoord = rows(node, "texcoord", 2)
     flex.element = np.array(values["element"], np.int64)
     flex.elemtexcoord = np.array(values.get("elemtexcoord", ()), np.int64)
     context.add("flex", flex)
 
 
-_SHARED = ("group", "dim", "radius", "material", "rgba", "flatskin")
+SHARED = ("group", "dim", "radius", "material", "rgba", "flatskin")
 
 
-def _body(context: Context, node: Node, name: str, attribute: str) -> Body:
+def _body(context: Context, node: Node, name: str, attribute: str) -> BodyItem:
     return context.bodies[context.find("body", name, node, attribute)]
 
 
-def _rows(node: Node, attribute: str, width: int) -> Reals:
+def rows(node: Node, attribute: str, width: int) -> Reals:
     numbers = node.values.get(attribute, ())
     if len(numbers) % width:
         raise node.error(f"{attribute} has {len(numbers)} numbers; write {width} per row", attribute)
     return np.array(numbers, np.float64).reshape(-1, width)
 
 
-def _read_children(flex: Flex, node: Node) -> None:
+def read_children(flex: FlexItem, node: Node) -> None:
     """`<contact>`, `<edge>` and `<elasticity>`."""
     for child in node.children:
         if child.tag in ("contact", "elasticity"):
@@ -91,414 +395,3 @@ def _read_children(flex: Flex, node: Node) -> None:
         elif child.tag == "edge":
             flex.edgestiffness = child.values.get("stiffness", flex.edgestiffness)
             flex.edgedamping = child.values.get("damping", flex.edgedamping)
-
-
-# <flexcomp>
-
-
-@attrs.define(eq=False, kw_only=True)
-class Flexcomp:
-    """A flexcomp while it is made; field names are MJCF's attribute names."""
-
-    node: Node
-    body: Body
-    bodyclass: DefaultClass
-    pose: Pose
-    flex: Flex
-    type: str = "grid"
-    count: tuple[int, int, int] = (10, 10, 10)
-    spacing: Vec = (0.02, 0.02, 0.02)
-    scale: Vec = (1.0, 1.0, 1.0)
-    origin: Vec | None = None
-    mass: float = 1.0
-    inertiabox: float = 0.005
-    rigid: bool = False
-    dof: str = "full"
-    equality: bool = False
-
-    @property
-    def order(self) -> int:
-        """Degree of interpolation between nodes; 0: points move by themselves."""
-        return _INTERPOLATED.get(self.dof, 0)
-
-
-_OWN = ("type", "count", "spacing", "scale", "origin", "mass", "inertiabox", "rigid", "dof")
-
-
-def make_flexcomp(context: Context, node: Node, body: Body, bodyclass: DefaultClass, pose: Pose) -> None:
-    """Read a `<flexcomp>` and add what it stands for: a flex, bodies, joints, perhaps an equality."""
-    comp = _read(node, body, bodyclass, pose)
-    _check(context, comp)
-    shape = _shape(context, comp)
-    flex = comp.flex
-    flex.dim = shape.dim
-    flex.flatskin |= comp.type in _FLAT_SHADED or (comp.type == "grid" and shape.dim == 3)
-    _check_pins(comp)
-    _check_shape(comp, shape)
-    point = _posed(comp, shape.point)
-    box = point.min(axis=0), point.max(axis=0)
-    pinned = _pinned(comp, len(point))
-    used = _used(comp, shape)
-    flex.element = (np.cumsum(used) - 1)[shape.element]
-    flex.elemtexcoord, flex.texcoord = shape.elemtexcoord, shape.texcoord
-    if pinned.all():
-        flex.vertbody, flex.vertex = [body], point
-        _add_flex(context, comp)
-        _check_world(comp)
-        _use_plugin(context, comp, [])
-        return
-    _check_size(context, comp, used & ~pinned)
-    _add_flex(context, comp)
-    if comp.order:
-        flex.vertbody, flex.vertex = [body] * len(point), point
-        _add_nodes(context, comp, box, pinned)
-    else:
-        _add_points(context, comp, point, pinned, used)
-    _use_plugin(context, comp, [*flex.vertbody, *flex.nodebody] if not comp.order else [body])
-    _check_world(comp)
-    if comp.equality and ATTACHED_FLEX not in node.values:
-        _add_equality(context, comp)  # like MuJoCo 3.4, attaching a flexcomp leaves its equality behind
-
-
-def _check_world(comp: Flexcomp) -> None:
-    """The world of an attached model does not come along, so nothing can be fixed to it."""
-    if LOST_WORLD in comp.node.values and comp.body in (*comp.flex.vertbody, *comp.flex.nodebody):
-        raise comp.node.error(
-            "is fixed to the world of its model, which is not attached; put the flexcomp in a body"
-        )
-
-
-def _add_flex(context: Context, comp: Flexcomp) -> None:
-    """Add the flex; in an attached model, the names of its bodies get a prefix, but its own does not."""
-    values = comp.node.values
-    context.add_named("flex", comp.flex, values.get(ATTACHED_FLEX, values["name"]))
-
-
-def _read(node: Node, body: Body, bodyclass: DefaultClass, pose: Pose) -> Flexcomp:
-    flex = Flex(node=node)
-    overlay(flex, {name: node.values[name] for name in _SHARED if name in node.values})
-    _read_children(flex, node)
-    comp = Flexcomp(node=node, body=body, bodyclass=bodyclass, pose=pose, flex=flex)
-    for name in _OWN:
-        if name in node.values:
-            setattr(comp, name, node.values[name])
-    comp.equality = any(child.values.get("equality", False) for child in node.children)
-    return comp
-
-
-def _check(context: Context, comp: Flexcomp) -> None:
-    """What can be said before any point exists."""
-    node, flex = comp.node, comp.flex
-    if not comp.body.name and LOST_WORLD not in node.values:
-        raise node.error("the body around a flexcomp needs a name; add name=… to it")
-    if not 1 <= flex.dim <= 3:
-        raise node.error(f"dim must be 1, 2 or 3, it is {flex.dim}", "dim")
-    if comp.type not in context.flex_build:
-        known = ", ".join(context.flex_build)
-        hint = nearest(comp.type, context.flex_build)
-        raise node.error(f"{shorten(comp.type)!r} is not a type{hint}; choose from {known}", "type")
-    least = 2 if comp.dof == "radial" and flex.dim == 3 else 1
-    if min(comp.count) < least:
-        raise node.error(f"count must be at least {least} along each axis", "count")
-    gap = 2 * flex.radius + flex.margin
-    if comp.type not in _LISTED and min(comp.spacing) < gap:
-        raise node.error(
-            f"spacing must be at least 2·radius + margin = {gap:g}, so that points keep apart", "spacing"
-        )
-    for name, values in (("scale", comp.scale), ("mass", (comp.mass,)), ("inertiabox", (comp.inertiabox,))):
-        if min(values) < _LEAST:
-            raise node.error(f"{name} must be positive", name)
-    if flex.elastic2d in ("stretch", "both") and comp.equality:
-        raise node.error(
-            f'elastic2d="{flex.elastic2d}" and equality="true" both hold the edges; remove one of them'
-        )
-    if comp.type == "mesh" and flex.dim == 3 and comp.origin is None:
-        raise node.error("a solid made from a mesh needs an origin, where its tetrahedra meet; add origin=…")
-    if comp.type in _FROM_FILE and not node.values.get("file"):
-        raise node.error(f'type="{comp.type}" needs a file; add file=…')
-    along = {1: 1, 2: 2, 3: 3}[flex.dim] if comp.type in ("grid", "circle") else 3
-    if comp.type not in _LISTED and math.prod(comp.count[:along]) > MAX_POINTS:
-        raise node.error(f"count asks for too many points; at most {MAX_POINTS} are possible", "count")
-
-
-# shape
-
-
-def _shape(context: Context, comp: Flexcomp) -> FlexShape:
-    """Points and elements: those written, followed by those generated or read."""
-    node = comp.node
-    recipe = _recipe(context, comp)
-    try:
-        made = context.flex_build[comp.type](recipe)
-    except ValueError as problem:
-        where = f"{recipe.filename}: " if recipe.filename else ""
-        raise node.error(f"{where}{problem}", "file" if recipe.filename else "count") from None
-    written = node.values.get("point", ()) if comp.type != "mesh" else ()
-    if len(written) % 3:
-        raise node.error(f"point has {len(written)} numbers; write 3 per point", "point")
-    listed = node.values.get("element", ()) if comp.type != "mesh" else ()
-    given = _rows(node, "texcoord", 2)
-    return FlexShape(
-        dim=made.dim,
-        point=np.vstack([np.array(written, np.float64).reshape(-1, 3), made.point]),
-        element=np.concatenate([np.array(listed, np.int64), made.element]),
-        texcoord=made.texcoord if len(made.texcoord) else given,
-        elemtexcoord=made.elemtexcoord,
-    )
-
-
-def _recipe(context: Context, comp: Flexcomp) -> FlexRecipe:
-    node, flex = comp.node, comp.flex
-    x, y, z = comp.spacing
-    recipe = FlexRecipe(
-        type=comp.type,
-        dim=flex.dim,
-        count=comp.count,
-        spacing=(x, y, z),
-        origin=comp.origin,
-        textured=bool(flex.material) and "texcoord" not in node.values,
-    )
-    if comp.type not in _FROM_FILE:
-        return recipe
-    name = node.values["file"]
-    suffix = name[name.rfind(".") :].lower() if "." in name else ""
-    if comp.type == "mesh" and suffix == ".msh":
-        raise node.error("a flexcomp cannot read MuJoCo's .msh files; use STL or OBJ", "file")
-    if comp.type == "mesh" and suffix not in context.load_mesh:
-        known = ", ".join(sorted(context.load_mesh))
-        raise node.error(f"unknown kind of mesh file {shorten(suffix)!r}; known suffixes: {known}", "file")
-    content, filename = context.read_asset(node, "file", name, context.compiler_of(node).meshdir)
-    reader = context.load_mesh.get(suffix)
-    return attrs.evolve(recipe, content=content, filename=filename, load_mesh=reader)
-
-
-def _check_shape(comp: Flexcomp, shape: FlexShape) -> None:
-    node, count = comp.node, len(shape.point)
-    if not count or not len(shape.element):
-        raise node.error("there are no points or no elements; write point and element", "element")
-    if len(shape.element) % (shape.dim + 1):
-        raise node.error(
-            f"element has {len(shape.element)} numbers; with dim {shape.dim} write {shape.dim + 1} per element",
-            "element",
-        )
-    strange = np.flatnonzero((shape.element < 0) | (shape.element >= count))
-    if len(strange):
-        raise node.error(
-            f"element number {strange[0]} is point {shape.element[strange[0]]}, "
-            f"but there are {count} points, counted from 0",
-            "element",
-        )
-    if not np.isfinite(shape.point).all():
-        raise node.error("some points are not finite numbers; repair the file", "file")
-
-
-def _posed(comp: Flexcomp, point: Reals) -> Reals:
-    """Points in the frame of the body around the flexcomp."""
-    if comp.type in _LISTED:
-        point = point * comp.scale
-    pos, quat = comp.pose
-    axis = np.array(quat[1:])
-    return point + 2 * np.cross(axis, quat[0] * point + np.cross(axis, point)) + pos
-
-
-def _used(comp: Flexcomp, shape: FlexShape) -> Ints:
-    """Which points count: of listed ones, those that elements use.
-
-    Elements number these only, although a rigid or interpolated flex keeps all points, as in MuJoCo 3.4.
-    """
-    used = np.full(len(shape.point), comp.type not in _LISTED)
-    used[shape.element] = True
-    return used
-
-
-# pins
-
-
-def _written(comp: Flexcomp, attribute: str) -> list[int]:
-    return [n for child in comp.node.children if child.tag == "pin" for n in child.values.get(attribute, ())]
-
-
-def _check_pins(comp: Flexcomp) -> None:
-    node, dim = comp.node, comp.flex.dim
-    for attribute, width in (("range", 2), ("grid", dim), ("gridrange", 2 * dim)):
-        if len(_written(comp, attribute)) % width:
-            raise node.error(f"{attribute} of <pin> must have {width} numbers per entry")
-    if _written(comp, "grid") or _written(comp, "gridrange"):
-        if comp.type != "grid":
-            raise node.error(f'grid and gridrange of <pin> are for type="grid", this is a {comp.type}')
-        if dim == 1:
-            raise node.error("grid and gridrange of <pin> are for dim 2 and 3; use id or range")
-
-
-def _pinned(comp: Flexcomp, count: int) -> Ints:
-    """Which points move with the body around the flexcomp."""
-    pinned = np.full(count, comp.rigid)
-    if comp.rigid:
-        return pinned
-    _within(comp, "id", np.array(_written(comp, "id"), np.int64), np.array([count]))
-    pinned[_written(comp, "id")] = True
-    ranges = np.array(_written(comp, "range"), np.int64).reshape(-1, 2)
-    _within(comp, "range", ranges, np.array([count]))
-    for first, last in ranges.tolist():
-        pinned[first : last + 1] = True
-    _pin_grid(comp, pinned)
-    if comp.dof == "radial":
-        pinned[0] = True
-    return pinned
-
-
-def _within(comp: Flexcomp, attribute: str, numbers: Ints, limit: Ints) -> None:
-    strange = (numbers < 0) | (numbers >= limit)
-    if strange.any():
-        most = " ".join(str(n - 1) for n in limit.tolist())
-        raise comp.node.error(f"{attribute} of <pin> is out of range; the largest possible is {most}")
-
-
-def _pin_grid(comp: Flexcomp, pinned: Ints) -> None:
-    dim = comp.flex.dim
-    size = np.array(comp.count[:dim])
-    single = np.array(_written(comp, "grid"), np.int64).reshape(-1, dim)
-    boxes = np.array(_written(comp, "gridrange"), np.int64).reshape(-1, 2, dim)
-    _within(comp, "grid", single, size)
-    _within(comp, "gridrange", boxes, size)
-    if not len(single) and not len(boxes):
-        return
-    cells = pinned[: math.prod(comp.count[:dim])].reshape(comp.count[:dim])
-    cells[tuple(single.T)] = True
-    for first, last in boxes.tolist():
-        cells[tuple(slice(a, b + 1) for a, b in zip(first, last, strict=True))] = True
-
-
-# what moves
-
-
-def _check_size(context: Context, comp: Flexcomp, moving: Ints) -> None:
-    new = (comp.order + 1) ** 3 if comp.order else int(np.count_nonzero(moving))
-    if len(context.bodies) + new >= MAX_BODIES_AND_FLEXES:
-        raise comp.node.error(
-            f"this makes {new} bodies, too many: there must be fewer than {MAX_BODIES_AND_FLEXES}; "
-            "lower the count, pin points, or use nodes (dof)",
-            "count",
-        )
-
-
-def _nameless(node: Node, **values: object) -> Node:
-    """The flexcomp as the place of what it generates."""
-    return attrs.evolve(node, children=[], values=dict(values))
-
-
-def _add_points(context: Context, comp: Flexcomp, point: Reals, pinned: Ints, used: Ints) -> None:
-    """A body for every free point; unused points have none, but their share of the mass is lost."""
-    mass = comp.mass / len(point)
-    vertbody = [comp.body] * len(point)
-    for index in np.flatnonzero(used & ~pinned).tolist():
-        place = tuple(point[index].tolist())
-        name = f"{comp.node.values['name']}_{index}"
-        axes: tuple[Vec, ...] = _AXES
-        if comp.dof == "radial":
-            axes = (_radial(comp, place),)
-        body = _add_body(context, comp, name, place, mass, axes)
-        if comp.flex.vertcollide:
-            _add_sphere(comp, body).group = _VERTEX_GROUP
-        vertbody[index] = body
-    comp.flex.vertbody = [vertbody[index] for index in np.flatnonzero(used).tolist()]
-    pinned, point = pinned[used], point[used]
-    comp.flex.vertex = np.where(pinned[:, None], point, 0.0) if pinned.any() else np.zeros((0, 3))
-
-
-_AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-def _radial(comp: Flexcomp, place: Vec) -> Vec:
-    length = norm(place)
-    if length < EPS:
-        raise comp.node.error('with dof="radial" only point 0 may be at the origin of the body', "dof")
-    return scaled(place, 1 / length)
-
-
-def _add_nodes(context: Context, comp: Flexcomp, box: tuple[Reals, Reals], pinned: Ints) -> None:
-    """A body for every free node at the corners (and between them) of the box around the points."""
-    along = comp.order + 1
-    low, high = box
-    flex = comp.flex
-    places = np.zeros((along**3, 3))
-    for index, step in enumerate(np.ndindex(along, along, along)):
-        place = low + np.array(step) * (1 / comp.order) * (high - low)
-        if index < len(pinned) and pinned[index]:
-            places[index] = place
-            flex.nodebody.append(comp.body)
-            continue
-        share = math.prod(_SIMPSON[i] for i in step) if comp.order > 1 else 1 / along**3
-        name = f"{comp.node.values['name']}_{step[0]}_{step[1]}_{step[2]}"
-        body = _add_body(context, comp, name, tuple(place.tolist()), comp.mass * share, _AXES)
-        if flex.vertcollide:
-            _add_sphere(comp, body)
-        flex.nodebody.append(body)
-    if pinned.any():
-        flex.node_place = places
-
-
-def _add_body(
-    context: Context, comp: Flexcomp, name: str, place: Vec, mass: float, axes: tuple[Vec, ...]
-) -> Body:
-    """A child of the body around the flexcomp, sliding along the axes."""
-    moment = mass * (2.0 * comp.inertiabox * comp.inertiabox) / 3.0
-    body = Body(
-        node=_nameless(comp.node, name=name),
-        parent=comp.body,
-        pos=place,
-        explicit_inertial=True,
-        mass=mass,
-        inertia=(moment, moment, moment),
-        ipos=ORIGIN,
-    )
-    context.add("body", body)
-    comp.body.has_children = True
-    for axis in axes:
-        joint = comp.bodyclass.make(Joint)
-        joint.node, joint.bodyid = _nameless(comp.node), body.id
-        joint.type, joint.pos, joint.axis = JointType.SLIDE, ORIGIN, axis
-        body.joints.append(joint)
-    return body
-
-
-def _add_sphere(comp: Flexcomp, body: Body) -> Geom:
-    geom = comp.bodyclass.make(Geom)
-    geom.node, geom.bodyid, geom.type = _nameless(comp.node), body.id, GeomType.SPHERE
-    geom.size = (comp.flex.radius, *geom.size[1:])
-    body.geoms.append(geom)
-    return geom
-
-
-@attrs.define
-class PluginBodies:
-    """Bodies that share one plugin instance."""
-
-    bodies: list[Body]
-    plugin: int = attrs.field(default=-1, on_setattr=lambda users, _, number: users.spread(number))
-
-    def spread(self, number: int) -> int:
-        """Give all bodies the number of the instance."""
-        for body in self.bodies:
-            body.plugin = number
-        return number
-
-
-def _use_plugin(context: Context, comp: Flexcomp, bodies: list[Body]) -> None:
-    """A plugin acts on all bodies that carry vertices; an instance of its own is named after the flexcomp."""
-    child = next((child for child in comp.node.children if child.tag == "plugin"), None)
-    if child is None:
-        return
-    if "instance" not in child.values:
-        named = {**child.values, "name": f"flexcomp_{comp.node.values['name']}"}
-        child = attrs.evolve(child, tag="instance", values=named)
-    context.plugin_users.append((child, PluginBodies(bodies), "passive forces"))
-
-
-def _add_equality(context: Context, comp: Flexcomp) -> None:
-    """Hold the lengths of the edges; default classes have no say in it."""
-    equality = Equality(node=_nameless(comp.node, flex=comp.flex.name), type=int(EqType.FLEX))
-    for child in comp.node.children:
-        if child.tag == "edge":
-            apply_equality(equality, child)
-    context.held_flexes[comp.node] = equality

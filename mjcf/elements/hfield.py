@@ -9,16 +9,18 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
-from dovetail.mjcf.asset_tree import HField
+from dovetail.mjcf.elements.columns import Columns, Pieces
+from dovetail.mjcf.elements.items import Item, overlay
 from dovetail.mjcf.geometry.images import ImageError, check_size, decode_png
-from dovetail.mjcf.geometry.rotation import EPS
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Geom, overlay
+from dovetail.plugins.shared.constants import EPS
 
 if TYPE_CHECKING:
+    from dovetail.mjcf.elements.geom import GeomItem
     from dovetail.mjcf.model.context import Context
 
 _PNG, _CUSTOM = "image/png", "image/vnd.mujoco.hfield"
@@ -26,9 +28,30 @@ _HEADER = 8
 """Bytes of the two counts, rows and columns, before the samples of MuJoCo's own format."""
 
 
+@attrs.define(eq=False, kw_only=True)
+class HFieldItem(Item):
+    """An `<hfield>`."""
+
+    file: str = ""
+    content_type: str = ""
+    nrow: int = 0
+    ncol: int = 0
+    size: Vec = (0.0,) * 4
+    elevation: Vec | None = None
+    data: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.float32))
+    """Elevations from 0 to 1, row by row."""
+
+
+COLUMNS: Columns = {"hfield_size": "size", "hfield_nrow": "nrow", "hfield_ncol": "ncol"}
+ELEVATIONS = Pieces(
+    rows={"hfield_data": lambda field: field.data},
+    begins={"hfield_adr": "hfield_data"},
+)
+
+
 def read_hfield(context: Context, node: Node) -> None:
     """Read one `<hfield>`."""
-    field = HField(node=node)
+    field = HFieldItem(node=node)
     overlay(field, node.values)
     context.add("hfield", field)
     if not field.name:
@@ -47,7 +70,7 @@ def compile_hfields(context: Context) -> None:
             geom.dataid = context.find("hfield", geom.hfield, geom.place, "hfield")
 
 
-def _check_size(field: HField) -> None:
+def _check_size(field: HFieldItem) -> None:
     if min(field.size) <= 0:
         raise field.place.error(
             "size needs four positive numbers: half-sizes along x and y, height, thickness of the base",
@@ -55,7 +78,7 @@ def _check_size(field: HField) -> None:
         )
 
 
-def _from_numbers(field: HField) -> np.ndarray:
+def _from_numbers(field: HFieldItem) -> np.ndarray:
     node, rows, columns = field.place, field.nrow, field.ncol
     if rows < 1 or columns < 1:
         raise node.error("needs file=…, or positive nrow and ncol", "nrow")
@@ -74,7 +97,7 @@ def _from_numbers(field: HField) -> np.ndarray:
     return np.array(field.elevation, np.float32).reshape(rows, columns)[::-1]
 
 
-def _from_file(context: Context, field: HField) -> np.ndarray:
+def _from_file(context: Context, field: HFieldItem) -> np.ndarray:
     """Elevations of a file; those written down beside it do not count, as in MuJoCo."""
     node = field.place
     kind = field.content_type or (_PNG if field.file.lower().endswith(".png") else _CUSTOM)
@@ -103,7 +126,7 @@ def _decode_custom(content: bytes) -> np.ndarray:
     return np.frombuffer(content, "<f4", offset=_HEADER).astype(np.float32).reshape(rows, columns)
 
 
-def _normalised(field: HField, samples: np.ndarray) -> np.ndarray:
+def _normalised(field: HFieldItem, samples: np.ndarray) -> np.ndarray:
     """Samples moved and scaled to reach from 0 to 1, in single precision; level ones stay at 0."""
     if not np.isfinite(samples).all():
         raise field.place.error("an elevation is not a finite number; repair the data", "file")
@@ -115,19 +138,19 @@ def _normalised(field: HField, samples: np.ndarray) -> np.ndarray:
 # geoms
 
 
-def set_hfield_size(context: Context, geom: Geom) -> None:
+def set_hfield_size(context: Context, geom: GeomItem) -> None:
     """Size of a geom with a height field: a box of the volume of the base and half the elevation."""
     x, y, height, base = context.objects["hfield"][geom.dataid].size
     geom.size = (x, y, 0.25 * height + 0.5 * base)
 
 
-def hfield_box(field: HField) -> Vec:
+def hfield_box(field: HFieldItem) -> Vec:
     """Centre and half-sizes of the bounding box in the geom's frame."""
     x, y, height, base = field.size
     return 0.0, 0.0, (height - base) / 2, x, y, (height + base) / 2
 
 
-def hfield_radius(field: HField) -> float:
+def hfield_radius(field: HFieldItem) -> float:
     """Radius of the sphere about the geom's origin that holds the height field."""
     x, y, height, base = field.size
     return float(np.sqrt(x * x + y * y + max(height * height, base * base)))

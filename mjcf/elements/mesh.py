@@ -10,21 +10,25 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
 from dovetail.contracts.enums import GeomType, MeshBuiltin, MeshInertia
-from dovetail.mjcf.asset_tree import Mesh, Surface
-from dovetail.mjcf.elements.plugins import instance_of
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.elements.plugins import PluginUser, instance_of
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.builtin_meshes import ShapeError, make_builtin
 from dovetail.mjcf.geometry.flat_meshes import boxed
 from dovetail.mjcf.geometry.marching_cubes import shape_mesh
+from dovetail.mjcf.geometry.mesh_surface import MeshSurface, points
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec
+from dovetail.mjcf.geometry.sides import Sides
 from dovetail.mjcf.geometry.surfaces import process
-from dovetail.mjcf.read.kinds import Vec, shorten
+from dovetail.mjcf.read.kinds import shorten
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Geom, overlay
 
 if TYPE_CHECKING:
+    from dovetail.mjcf.elements.geom import GeomItem
     from dovetail.mjcf.model.context import Context
 
 SUFFIXES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
@@ -36,9 +40,55 @@ _LEAST_HULL = 4
 _WIDTHS = {"vertex": 3, "normal": 3, "texcoord": 2, "face": 3}
 
 
+@attrs.define(eq=False, kw_only=True)
+class MeshItem(Item):
+    """A `<mesh>`."""
+
+    file: str = ""
+    content_type: str = ""
+    builtin: int = MeshBuiltin.NONE
+    params: Vec = ()
+    material: str = ""
+    vertex: Vec | None = None
+    normal: Vec | None = None
+    texcoord: Vec | None = None
+    face: tuple[int, ...] | None = None
+    scale: Vec = (1.0, 1.0, 1.0)
+    refpos: Vec = ORIGIN
+    refquat: Vec = IDENTITY
+    smoothnormal: bool = False
+    maxhullvert: int = -1
+    inertia: int = MeshInertia.LEGACY
+    needs_hull: bool = False
+    surface: MeshSurface = attrs.field(factory=MeshSurface)
+    graph: np.ndarray | None = None
+    """mesh_graph, if the mesh has a convex hull."""
+    polygons: Sides = attrs.field(factory=Sides)
+    polygon_normals: np.ndarray = attrs.field(factory=points)
+    pos: Vec = ORIGIN
+    quat: Vec = IDENTITY
+    """Frame of the centre of mass and principal axes, in the file's coordinates."""
+    measure: float = 0.0
+    """Volume, or area of a shell."""
+    moments: Vec = ORIGIN
+    """Principal moments for unit density."""
+    box: Vec = ORIGIN
+    """Half-sizes of the box with the same inertia."""
+    low: Vec = ORIGIN
+    high: Vec = ORIGIN
+    """Corners of the bounding box in the mesh frame."""
+    tree: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Bounding volumes of the faces."""
+    plugin: int = -1
+    """Engine plugin instance whose shape the mesh has."""
+    needs_octree: bool = False
+    octree: dict[str, np.ndarray] = attrs.field(factory=dict)
+    """Samples of the signed distance, if a geom of type sdf uses the mesh."""
+
+
 def read_mesh(context: Context, node: Node) -> None:
     """Read one `<mesh>`."""
-    mesh = context.defaults.of(node).make(Mesh)
+    mesh = context.defaults.of(node).make(MeshItem)
     mesh.node = node
     apply_mesh(mesh, node)
     context.add("mesh", mesh)
@@ -47,21 +97,21 @@ def read_mesh(context: Context, node: Node) -> None:
     if "builtin" in node.values:
         _check_builtin(mesh)
     for child in node.children:
-        context.plugin_users.append((child, mesh, "signed distance"))
+        context.plugin_users.append(PluginUser(child, mesh, "signed distance", turn=0))
     for name, width in _WIDTHS.items():
         values = getattr(mesh, name)
         if values and len(values) % width:
             raise node.error(f"{name} has {len(values)} numbers; write {width} per {name}", name)
 
 
-def apply_mesh(mesh: Mesh, node: Node) -> None:
+def apply_mesh(mesh: MeshItem, node: Node) -> None:
     """Lay a mesh element over a mesh."""
     if node.values.get("maxhullvert", -1) != -1 and node.values["maxhullvert"] < _LEAST_HULL:
         raise node.error(f"maxhullvert must be at least {_LEAST_HULL}, or -1 for no limit", "maxhullvert")
     overlay(mesh, node.values)
 
 
-def _check_builtin(mesh: Mesh) -> None:
+def _check_builtin(mesh: MeshItem) -> None:
     node = mesh.place
     if "params" not in node.values:
         raise node.error("a built-in mesh needs params; add them", "builtin")
@@ -72,7 +122,7 @@ def _check_builtin(mesh: Mesh) -> None:
 
 def compile_meshes(context: Context) -> None:
     """Read and process every mesh; must come before geoms are compiled."""
-    meshes: list[Mesh] = context.objects["mesh"]
+    meshes: list[MeshItem] = context.objects["mesh"]
     pairs = [pair.place.values for pair in context.objects["pair"]]
     paired = {values[name] for values in pairs for name in ("geom1", "geom2") if name in values}
     for geom in context.geoms:
@@ -88,7 +138,7 @@ def compile_meshes(context: Context) -> None:
     for mesh in meshes:
         mesh.surface = _surface(context, mesh)
         _check_surface(mesh)
-        row = context.mesh_inertia[MeshInertia(mesh.inertia).keyword]
+        row = context.tables.mesh_inertia[MeshInertia(mesh.inertia).keyword]
         own_faces = getattr(row, "facts", {}).get("faces") == "own"
         boxes = context.flat_meshes_are_boxes
         process(mesh, boxed(mesh, row) if boxes else row, own_faces=own_faces, needs_area=not boxes)
@@ -97,7 +147,7 @@ def compile_meshes(context: Context) -> None:
 # where the surface comes from
 
 
-def _surface(context: Context, mesh: Mesh) -> Surface:
+def _surface(context: Context, mesh: MeshItem) -> MeshSurface:
     given = {name: values for name in _WIDTHS if (values := getattr(mesh, name))}
     parts = {
         name: np.array(values, np.int32 if name == "face" else np.float32).reshape(-1, _WIDTHS[name])
@@ -112,7 +162,7 @@ def _surface(context: Context, mesh: Mesh) -> Surface:
     return _typed(parts)
 
 
-def _shaped(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
+def _shaped(context: Context, mesh: MeshItem) -> dict[str, np.ndarray]:
     """The surface of a plugin's shape, whatever vertices the mesh has of its own."""
     node = mesh.place
     if mesh.file:
@@ -120,18 +170,18 @@ def _shaped(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
     if mesh.scale != (1.0, 1.0, 1.0):
         raise node.error("a plugin's shape cannot be scaled; change its configuration instead", "scale")
     name, config = instance_of(context, mesh.plugin)
-    if name not in context.sdf_shape:
+    if name not in context.tables.sdf_shape:
         raise node.error(
-            f"no plugin tells the shape of {name}; known: {', '.join(sorted(context.sdf_shape))}"
+            f"no plugin tells the shape of {name}; known: {', '.join(sorted(context.tables.sdf_shape))}"
         )
-    shape = context.sdf_shape[name](config)
+    shape = context.tables.sdf_shape[name](config)
     if not (np.isfinite(shape.box).all() and min(shape.box[3:]) > 0):
         raise node.error(f"the shape of {name} has no extent; check its configuration")
     return shape_mesh(shape.distance, shape.box)
 
 
 def _combined(
-    mesh: Mesh, loaded: dict[str, np.ndarray], given: dict[str, np.ndarray]
+    mesh: MeshItem, loaded: dict[str, np.ndarray], given: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     twice = sorted(set(loaded) & set(given))
     if twice:
@@ -139,13 +189,13 @@ def _combined(
     return {**given, **loaded}
 
 
-def _typed(parts: dict[str, np.ndarray]) -> Surface:
+def _typed(parts: dict[str, np.ndarray]) -> MeshSurface:
     """Vertices pass through single precision, as in MuJoCo, and are double from there on."""
     kinds = {"vertex": np.float64, "normal": np.float32, "texcoord": np.float32}
-    return Surface(**{name: array.astype(kinds.get(name, np.int32)) for name, array in parts.items()})
+    return MeshSurface(**{name: array.astype(kinds.get(name, np.int32)) for name, array in parts.items()})
 
 
-def _built(mesh: Mesh) -> dict[str, np.ndarray]:
+def _built(mesh: MeshItem) -> dict[str, np.ndarray]:
     try:
         parts = make_builtin(mesh.builtin, mesh.params)
     except ShapeError as problem:
@@ -156,12 +206,12 @@ def _built(mesh: Mesh) -> dict[str, np.ndarray]:
     return {name: array.astype(np.float32) if name in single else array for name, array in parts.items()}
 
 
-def _from_file(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
+def _from_file(context: Context, mesh: MeshItem) -> dict[str, np.ndarray]:
     node = mesh.place
     suffix = _suffix(context, mesh)
     content, filename = context.read_asset(node, "file", mesh.file, context.compiler_of(node).meshdir)
     try:
-        parts = context.load_mesh[suffix](content, filename)
+        parts = context.tables.load_mesh[suffix](content, filename)
     except ValueError as problem:
         raise node.error(f"{filename}: {problem}", "file") from None
     for name, array in parts.items():
@@ -174,18 +224,18 @@ def _from_file(context: Context, mesh: Mesh) -> dict[str, np.ndarray]:
     return _mirrored(parts) if math.prod(mesh.scale) <= 0 else parts
 
 
-def _suffix(context: Context, mesh: Mesh) -> str:
+def _suffix(context: Context, mesh: MeshItem) -> str:
     """Which reader to use: by content type, otherwise by the file's suffix."""
-    node, known = mesh.place, ", ".join(sorted(context.load_mesh))
+    node, known = mesh.place, ", ".join(sorted(context.tables.load_mesh))
     if mesh.content_type:
         suffix = SUFFIXES.get(mesh.content_type, "")
-        if suffix not in context.load_mesh:
-            types = ", ".join(kind for kind, s in SUFFIXES.items() if s in context.load_mesh)
+        if suffix not in context.tables.load_mesh:
+            types = ", ".join(kind for kind, s in SUFFIXES.items() if s in context.tables.load_mesh)
             raise node.error(f"unknown content type; meshes are {types}", "content_type")
         return suffix
     dot = mesh.file.rfind(".")
     suffix = mesh.file[dot:].lower() if dot >= 0 else ""
-    if suffix not in context.load_mesh:
+    if suffix not in context.tables.load_mesh:
         raise node.error(f"unknown kind of mesh file {shorten(suffix)!r}; known suffixes: {known}", "file")
     return suffix
 
@@ -203,7 +253,7 @@ def _mirrored(parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {**parts, "face": np.ascontiguousarray(parts["face"][:, [0, 2, 1]])}
 
 
-def _check_surface(mesh: Mesh) -> None:
+def _check_surface(mesh: MeshItem) -> None:
     surface, node = mesh.surface, mesh.place
     nvert = len(surface.vertex)
     where = "file" if mesh.file else "vertex"
@@ -233,9 +283,9 @@ def _check_indices(node: Node, what: str, indices: np.ndarray, low: int, count: 
 # geoms
 
 
-def place_mesh_geom(context: Context, geom: Geom) -> None:
+def place_mesh_geom(context: Context, geom: GeomItem) -> None:
     """Pose of a geom with a mesh, and its size if it is not a mesh itself but fitted to one."""
-    mesh: Mesh = context.objects["mesh"][geom.dataid]
+    mesh: MeshItem = context.objects["mesh"][geom.dataid]
     if geom.fromto is not None:
         raise geom.place.error("fromto cannot be used with a mesh; write pos and an orientation", "fromto")
     pos = mesh.pos
@@ -251,19 +301,19 @@ def place_mesh_geom(context: Context, geom: Geom) -> None:
         geom.size = tuple(max(abs(a), abs(b)) for a, b in zip(mesh.low, mesh.high, strict=True))
 
 
-def mesh_box(mesh: Mesh) -> Vec:
+def mesh_box(mesh: MeshItem) -> Vec:
     """Centre and half-sizes of the bounding box in the mesh frame."""
     pairs = list(zip(mesh.low, mesh.high, strict=True))
     return (*((b + a) / 2 for a, b in pairs), *((b - a) / 2 for a, b in pairs))
 
 
-def mesh_moments(mesh: Mesh, mass: float) -> Vec:
+def mesh_moments(mesh: MeshItem, mass: float) -> Vec:
     """Principal moments by way of the equivalent box: for a flat shell rounding decides if they are possible."""
     a, b, c = mesh.box
     return mass * (b**2 + c**2) / 3, mass * (a**2 + c**2) / 3, mass * (a**2 + b**2) / 3
 
 
-def _fitted(context: Context, geom: Geom, mesh: Mesh) -> Vec:
+def _fitted(context: Context, geom: GeomItem, mesh: MeshItem) -> Vec:
     """Fit a primitive to a mesh; returns where its centre lies in the mesh's coordinates."""
     if geom.type not in _FITTED:
         raise geom.place.error(

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
 from dovetail.contracts.engine_plugins import ATTRIBUTES
 from dovetail.errors import listing, nearest
-from dovetail.mjcf.asset_tree import Mesh
+from dovetail.mjcf.elements.columns import Columns, Pieces, text
+from dovetail.mjcf.elements.items import Item
 from dovetail.mjcf.elements.plugin_rules import (
     Config,
     Problem,
@@ -26,11 +26,11 @@ from dovetail.mjcf.elements.plugin_rules import (
     touch_grid_numbers,
     touch_grid_problem,
 )
-from dovetail.mjcf.links import Sensor
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Actuator, Item
 
 if TYPE_CHECKING:
+    from dovetail.mjcf.elements.actuator import ActuatorItem
+    from dovetail.mjcf.elements.sensor import SensorItem
     from dovetail.mjcf.model.context import Context
 
 
@@ -72,6 +72,37 @@ class PluginInstance(Item):
 
     plugin: str = ""
     config: dict[str, str] = attrs.field(factory=dict)
+
+
+def _values(instance: PluginInstance) -> Iterator[bytes]:
+    for attribute in ENGINE_PLUGINS[instance.plugin].attributes:
+        yield instance.config.get(attribute, "").encode() + b"\0"
+
+
+COLUMNS: Columns = {
+    "plugin": lambda instance: ENGINE_PLUGINS[instance.plugin].slot,
+    "plugin_stateadr": lambda instance: 0,
+    "plugin_statenum": lambda instance: 0,
+}
+"""None of the known plugins has a state of its own."""
+CONFIGURATIONS = Pieces(
+    rows={"plugin_attr": lambda instance: text(_values(instance))},
+    begins={"plugin_attradr": "plugin_attr"},
+)
+
+
+@attrs.frozen
+class PluginUser:
+    """An element that uses an engine plugin."""
+
+    node: Node
+    """Its `<plugin>`, or the element itself if it is one."""
+    owner: Any
+    """What gets the number of the instance."""
+    ability: str
+    """What the plugin must be able to do."""
+    turn: int = 3
+    """When MuJoCo reads such elements: meshes, actuators, sensors (0 to 2), then the tree."""
 
 
 def read_extension(context: Context, section: Node) -> None:
@@ -135,15 +166,11 @@ def use_plugin(context: Context, node: Node, ability: str) -> int:
 
 def resolve_plugins(context: Context) -> None:
     """Number the instances in the order in which MuJoCo reads their users: meshes, actuators, sensors, the tree."""
-    for node, item, ability in sorted(context.plugin_users, key=_reading_order):
-        item.plugin = use_plugin(context, node, ability)
+    for user in sorted(context.plugin_users, key=lambda user: user.turn):
+        user.owner.plugin = use_plugin(context, user.node, user.ability)
     driving = {actuator.plugin for actuator in context.actuators}
     for instance in context.objects["plugin"]:
         _check(instance, instance.id in driving)
-
-
-def _reading_order(user: tuple[Node, Any, str]) -> int:
-    return {Mesh: 0, Actuator: 1, Sensor: 2}.get(type(user[1]), 3)
 
 
 def _check(instance: PluginInstance, drives: bool) -> None:
@@ -164,33 +191,13 @@ def instance_of(context: Context, number: int) -> tuple[str, Config]:
     return instance.plugin, {**given, **instance.config}
 
 
-def plugin_activations(context: Context, actuator: Actuator) -> int:
+def plugin_activations(context: Context, actuator: ActuatorItem) -> int:
     """How many activations the plugin of an actuator needs."""
     instance: PluginInstance = context.objects["plugin"][actuator.plugin]
     return pid_activations(instance.config, actuator.dyntype)
 
 
-def plugin_readings(context: Context, sensor: Sensor) -> int:
+def plugin_readings(context: Context, sensor: SensorItem) -> int:
     """How many numbers the plugin of a sensor writes."""
     instance: PluginInstance = context.objects["plugin"][sensor.plugin]
     return touch_grid_numbers(instance.config)
-
-
-def plugin_fields(context: Context) -> dict[str, Any]:
-    """plugin, plugin_attr… and plugin_state…: none of the known plugins has a state of its own."""
-    instances: list[PluginInstance] = context.objects["plugin"]
-    texts = [b"".join(_values(instance)) for instance in instances]
-    lengths = np.array([len(text) for text in texts], np.int64)
-    zeros = np.zeros(len(instances), np.int32)
-    return {
-        "plugin": np.array([ENGINE_PLUGINS[i.plugin].slot for i in instances], np.int32),
-        "plugin_stateadr": zeros,
-        "plugin_statenum": zeros.copy(),
-        "plugin_attr": np.frombuffer(b"".join(texts), np.uint8).copy(),
-        "plugin_attradr": (np.cumsum(lengths) - lengths).astype(np.int32),
-    }
-
-
-def _values(instance: PluginInstance) -> Iterator[bytes]:
-    for attribute in ENGINE_PLUGINS[instance.plugin].attributes:
-        yield instance.config.get(attribute, "").encode() + b"\0"

@@ -22,10 +22,11 @@ from dovetail.contracts.enums import (
     ObjType,
     SensorType,
 )
-from dovetail.mjcf.elements.plugins import plugin_readings
-from dovetail.mjcf.links import Sensor
+from dovetail.mjcf.elements.columns import Columns
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.elements.plugins import PluginUser, plugin_readings
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import overlay
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
@@ -39,11 +40,50 @@ _LISTS = {ObjType.XBODY: "body"}
 """Kinds whose objects are listed under another kind's name."""
 
 
+@attrs.define(eq=False, kw_only=True)
+class SensorItem(Item):
+    """An element of `<sensor>`."""
+
+    type: int = SensorType.TOUCH
+    datatype: int = DataType.REAL
+    needstage: int = NeedStage.ACC
+    objtype: int = ObjType.UNKNOWN
+    objid: int = -1
+    reftype: int = ObjType.UNKNOWN
+    refid: int = -1
+    intprm: tuple[int, ...] = (0, 0, 0)
+    dim: int = 0
+    adr: int = -1
+    """Where its numbers begin in sensordata."""
+    cutoff: float = 0.0
+    noise: float = 0.0
+    user: Vec = ()
+    plugin: int = -1
+
+
+COLUMNS: Columns = {
+    "sensor_type": "type",
+    "sensor_datatype": "datatype",
+    "sensor_needstage": "needstage",
+    "sensor_objtype": "objtype",
+    "sensor_objid": "objid",
+    "sensor_reftype": "reftype",
+    "sensor_refid": "refid",
+    "sensor_intprm": "intprm",
+    "sensor_dim": "dim",
+    "sensor_adr": "adr",
+    "sensor_cutoff": "cutoff",
+    "sensor_noise": "noise",
+    "sensor_user": "user",
+    "sensor_plugin": "plugin",
+}
+
+
 @attrs.frozen
-class Row:
+class SensorRule:
     """One type of sensor."""
 
-    attach: Callable[[Context, Sensor], None]
+    attach: Callable[[Context, SensorItem], None]
     stage: NeedStage
     dim: int = 1
     datatype: DataType = DataType.REAL
@@ -52,11 +92,11 @@ class Row:
 def read_sensors(context: Context, section: Node) -> None:
     """Read a `<sensor>` section."""
     for node in section.children:
-        sensor = Sensor(node=node, type=int(SensorType.from_keyword(node.tag)))
+        sensor = SensorItem(node=node, type=int(SensorType.from_keyword(node.tag)))
         overlay(sensor, {n: v for n, v in node.values.items() if n in ("name", "cutoff", "noise", "user")})
         context.add("sensor", sensor)
         if node.tag == "plugin":
-            context.plugin_users.append((node, sensor, "sensing"))
+            context.plugin_users.append(PluginUser(node, sensor, "sensing", turn=2))
 
 
 def compile_sensors(context: Context) -> int:
@@ -68,6 +108,7 @@ def compile_sensors(context: Context) -> int:
         row.attach(context, sensor)
         _check_numbers(sensor)
         sensor.user = context.padded_user(sensor, "nuser_sensor", sensor.user)
+        sensor.adr = address
         address += sensor.dim
         if address > limits.SENSOR_NUMBERS:
             most = limits.LIMITS["SENSOR_NUMBERS"]
@@ -77,7 +118,7 @@ def compile_sensors(context: Context) -> int:
     return address
 
 
-def _check_numbers(sensor: Sensor) -> None:
+def _check_numbers(sensor: SensorItem) -> None:
     node = sensor.place
     for attribute in ("noise", "cutoff"):
         if getattr(sensor, attribute) < 0:
@@ -95,50 +136,50 @@ def _find(context: Context, node: Node, objtype: ObjType, attribute: str) -> int
     return context.find(kind, node.values[attribute], node, attribute)
 
 
-def _on(attribute: str, objtype: ObjType) -> Callable[[Context, Sensor], None]:
-    def attach(context: Context, sensor: Sensor) -> None:
+def _on(attribute: str, objtype: ObjType) -> Callable[[Context, SensorItem], None]:
+    def attach(context: Context, sensor: SensorItem) -> None:
         sensor.objtype = int(objtype)
         sensor.objid = _find(context, sensor.place, objtype, attribute)
 
     return attach
 
 
-def _nothing(context: Context, sensor: Sensor) -> None:
+def _nothing(context: Context, sensor: SensorItem) -> None:
     """Measures the whole model."""
 
 
-def _single_joint(context: Context, sensor: Sensor) -> None:
+def _single_joint(context: Context, sensor: SensorItem) -> None:
     _on("joint", ObjType.JOINT)(context, sensor)
     if context.joints[sensor.objid].type in (JointType.BALL, JointType.FREE):
         raise sensor.place.error("needs a hinge or slide joint", "joint")
 
 
-def _ball_joint(context: Context, sensor: Sensor) -> None:
+def _ball_joint(context: Context, sensor: SensorItem) -> None:
     _on("joint", ObjType.JOINT)(context, sensor)
     if context.joints[sensor.objid].type != JointType.BALL:
         raise sensor.place.error("needs a ball joint", "joint")
 
 
-def _limited_joint(context: Context, sensor: Sensor) -> None:
+def _limited_joint(context: Context, sensor: SensorItem) -> None:
     _on("joint", ObjType.JOINT)(context, sensor)
     if not context.joints[sensor.objid].limited:
         raise sensor.place.error("needs a joint with a limit; add range to the joint", "joint")
 
 
-def _limited_tendon(context: Context, sensor: Sensor) -> None:
+def _limited_tendon(context: Context, sensor: SensorItem) -> None:
     _on("tendon", ObjType.TENDON)(context, sensor)
     if not context.objects["tendon"][sensor.objid].limited:
         raise sensor.place.error("needs a tendon with a limit; add range to the tendon", "tendon")
 
 
-def _projected(context: Context, sensor: Sensor) -> None:
+def _projected(context: Context, sensor: SensorItem) -> None:
     """A site in the image of a camera."""
     _on("site", ObjType.SITE)(context, sensor)
     sensor.reftype = int(ObjType.CAMERA)
     sensor.refid = _find(context, sensor.place, ObjType.CAMERA, "camera")
 
 
-def _frame(context: Context, sensor: Sensor) -> None:
+def _frame(context: Context, sensor: SensorItem) -> None:
     """An object with a pose, perhaps seen from another one."""
     node = sensor.place
     sensor.objtype = int(_frame_type(node, "objtype"))
@@ -166,14 +207,14 @@ def _frame_type(node: Node, attribute: str) -> ObjType:
     return _FRAMES[word]
 
 
-def _inside(context: Context, sensor: Sensor) -> None:
+def _inside(context: Context, sensor: SensorItem) -> None:
     """An object and the site that it may be in."""
     _frame(context, sensor)
     sensor.reftype = int(ObjType.SITE)
     sensor.refid = _find(context, sensor.place, ObjType.SITE, "site")
 
 
-def _distance(context: Context, sensor: Sensor) -> None:
+def _distance(context: Context, sensor: SensorItem) -> None:
     """Two geoms, or all geoms of bodies."""
     ends = []
     for side in "12":
@@ -199,7 +240,7 @@ _CONTACT_SIDES = {
 """What may restrict each side of a contact; a subtree is stored as a body's own frame."""
 
 
-def _contact(context: Context, sensor: Sensor) -> None:
+def _contact(context: Context, sensor: SensorItem) -> None:
     """Contacts between two sides, each a geom, a body, a subtree or anything; the first may be a site's volume."""
     node = sensor.place
     ends = []
@@ -229,7 +270,7 @@ def _contact_fields(node: Node) -> tuple[str, ...]:
     return fields
 
 
-def _user(context: Context, sensor: Sensor) -> None:
+def _user(context: Context, sensor: SensorItem) -> None:
     """Numbers that a callback provides."""
     node = sensor.place
     for attribute, other in (("objtype", "objname"), ("objname", "objtype")):
@@ -250,7 +291,7 @@ def _user(context: Context, sensor: Sensor) -> None:
             raise node.error(f'datatype="{datatype.keyword}" needs dim="{dim}"', "dim")
 
 
-def _tactile(context: Context, sensor: Sensor) -> None:
+def _tactile(context: Context, sensor: SensorItem) -> None:
     """Pressure and shear on a geom at every vertex of a mesh."""
     _on("mesh", ObjType.MESH)(context, sensor)
     sensor.reftype = int(ObjType.GEOM)
@@ -258,7 +299,7 @@ def _tactile(context: Context, sensor: Sensor) -> None:
     sensor.dim = 3 * len(context.objects["mesh"][sensor.objid].surface.vertex)
 
 
-def _plugin(context: Context, sensor: Sensor) -> None:
+def _plugin(context: Context, sensor: SensorItem) -> None:
     """What an engine plugin measures; the known one, touch_grid, sits on a site."""
     node = sensor.place
     for kind, name in (("objtype", "objname"), ("reftype", "refname")):
@@ -280,55 +321,55 @@ _ACTUATOR = _on("actuator", ObjType.ACTUATOR)
 _POS, _VEL, _ACC = NeedStage.POS, NeedStage.VEL, NeedStage.ACC
 _POSITIVE, _AXIS, _QUATERNION = DataType.POSITIVE, DataType.AXIS, DataType.QUATERNION
 
-TABLE: dict[SensorType, Row] = {
-    SensorType.TOUCH: Row(_SITE, _ACC, 1, _POSITIVE),
-    SensorType.ACCELEROMETER: Row(_SITE, _ACC, 3),
-    SensorType.VELOCIMETER: Row(_SITE, _VEL, 3),
-    SensorType.GYRO: Row(_SITE, _VEL, 3),
-    SensorType.FORCE: Row(_SITE, _ACC, 3),
-    SensorType.TORQUE: Row(_SITE, _ACC, 3),
-    SensorType.MAGNETOMETER: Row(_SITE, _POS, 3),
-    SensorType.RANGEFINDER: Row(_SITE, _POS, 1, _POSITIVE),
-    SensorType.CAMPROJECTION: Row(_projected, _POS, 2),
-    SensorType.JOINTPOS: Row(_single_joint, _POS),
-    SensorType.JOINTVEL: Row(_single_joint, _VEL),
-    SensorType.TENDONPOS: Row(_TENDON, _POS),
-    SensorType.TENDONVEL: Row(_TENDON, _VEL),
-    SensorType.ACTUATORPOS: Row(_ACTUATOR, _POS),
-    SensorType.ACTUATORVEL: Row(_ACTUATOR, _VEL),
-    SensorType.ACTUATORFRC: Row(_ACTUATOR, _ACC),
-    SensorType.JOINTACTFRC: Row(_single_joint, _ACC),
-    SensorType.TENDONACTFRC: Row(_TENDON, _ACC),
-    SensorType.BALLQUAT: Row(_ball_joint, _POS, 4, _QUATERNION),
-    SensorType.BALLANGVEL: Row(_ball_joint, _VEL, 3),
-    SensorType.JOINTLIMITPOS: Row(_limited_joint, _POS),
-    SensorType.JOINTLIMITVEL: Row(_limited_joint, _VEL),
-    SensorType.JOINTLIMITFRC: Row(_limited_joint, _ACC),
-    SensorType.TENDONLIMITPOS: Row(_limited_tendon, _POS),
-    SensorType.TENDONLIMITVEL: Row(_limited_tendon, _VEL),
-    SensorType.TENDONLIMITFRC: Row(_limited_tendon, _ACC),
-    SensorType.FRAMEPOS: Row(_frame, _POS, 3),
-    SensorType.FRAMEQUAT: Row(_frame, _POS, 4, _QUATERNION),
-    SensorType.FRAMEXAXIS: Row(_frame, _POS, 3, _AXIS),
-    SensorType.FRAMEYAXIS: Row(_frame, _POS, 3, _AXIS),
-    SensorType.FRAMEZAXIS: Row(_frame, _POS, 3, _AXIS),
-    SensorType.FRAMELINVEL: Row(_frame, _VEL, 3),
-    SensorType.FRAMEANGVEL: Row(_frame, _VEL, 3),
-    SensorType.FRAMELINACC: Row(_frame, _ACC, 3),
-    SensorType.FRAMEANGACC: Row(_frame, _ACC, 3),
-    SensorType.SUBTREECOM: Row(_BODY, _POS, 3),
-    SensorType.SUBTREELINVEL: Row(_BODY, _VEL, 3),
-    SensorType.SUBTREEANGMOM: Row(_BODY, _VEL, 3),
-    SensorType.INSIDESITE: Row(_inside, _POS, 1, _POSITIVE),
-    SensorType.GEOMDIST: Row(_distance, _POS),
-    SensorType.GEOMNORMAL: Row(_distance, _POS, 3, _AXIS),
-    SensorType.GEOMFROMTO: Row(_distance, _POS, 6),
-    SensorType.CONTACT: Row(_contact, _ACC),
-    SensorType.E_POTENTIAL: Row(_nothing, _POS),
+TABLE: dict[SensorType, SensorRule] = {
+    SensorType.TOUCH: SensorRule(_SITE, _ACC, 1, _POSITIVE),
+    SensorType.ACCELEROMETER: SensorRule(_SITE, _ACC, 3),
+    SensorType.VELOCIMETER: SensorRule(_SITE, _VEL, 3),
+    SensorType.GYRO: SensorRule(_SITE, _VEL, 3),
+    SensorType.FORCE: SensorRule(_SITE, _ACC, 3),
+    SensorType.TORQUE: SensorRule(_SITE, _ACC, 3),
+    SensorType.MAGNETOMETER: SensorRule(_SITE, _POS, 3),
+    SensorType.RANGEFINDER: SensorRule(_SITE, _POS, 1, _POSITIVE),
+    SensorType.CAMPROJECTION: SensorRule(_projected, _POS, 2),
+    SensorType.JOINTPOS: SensorRule(_single_joint, _POS),
+    SensorType.JOINTVEL: SensorRule(_single_joint, _VEL),
+    SensorType.TENDONPOS: SensorRule(_TENDON, _POS),
+    SensorType.TENDONVEL: SensorRule(_TENDON, _VEL),
+    SensorType.ACTUATORPOS: SensorRule(_ACTUATOR, _POS),
+    SensorType.ACTUATORVEL: SensorRule(_ACTUATOR, _VEL),
+    SensorType.ACTUATORFRC: SensorRule(_ACTUATOR, _ACC),
+    SensorType.JOINTACTFRC: SensorRule(_single_joint, _ACC),
+    SensorType.TENDONACTFRC: SensorRule(_TENDON, _ACC),
+    SensorType.BALLQUAT: SensorRule(_ball_joint, _POS, 4, _QUATERNION),
+    SensorType.BALLANGVEL: SensorRule(_ball_joint, _VEL, 3),
+    SensorType.JOINTLIMITPOS: SensorRule(_limited_joint, _POS),
+    SensorType.JOINTLIMITVEL: SensorRule(_limited_joint, _VEL),
+    SensorType.JOINTLIMITFRC: SensorRule(_limited_joint, _ACC),
+    SensorType.TENDONLIMITPOS: SensorRule(_limited_tendon, _POS),
+    SensorType.TENDONLIMITVEL: SensorRule(_limited_tendon, _VEL),
+    SensorType.TENDONLIMITFRC: SensorRule(_limited_tendon, _ACC),
+    SensorType.FRAMEPOS: SensorRule(_frame, _POS, 3),
+    SensorType.FRAMEQUAT: SensorRule(_frame, _POS, 4, _QUATERNION),
+    SensorType.FRAMEXAXIS: SensorRule(_frame, _POS, 3, _AXIS),
+    SensorType.FRAMEYAXIS: SensorRule(_frame, _POS, 3, _AXIS),
+    SensorType.FRAMEZAXIS: SensorRule(_frame, _POS, 3, _AXIS),
+    SensorType.FRAMELINVEL: SensorRule(_frame, _VEL, 3),
+    SensorType.FRAMEANGVEL: SensorRule(_frame, _VEL, 3),
+    SensorType.FRAMELINACC: SensorRule(_frame, _ACC, 3),
+    SensorType.FRAMEANGACC: SensorRule(_frame, _ACC, 3),
+    SensorType.SUBTREECOM: SensorRule(_BODY, _POS, 3),
+    SensorType.SUBTREELINVEL: SensorRule(_BODY, _VEL, 3),
+    SensorType.SUBTREEANGMOM: SensorRule(_BODY, _VEL, 3),
+    SensorType.INSIDESITE: SensorRule(_inside, _POS, 1, _POSITIVE),
+    SensorType.GEOMDIST: SensorRule(_distance, _POS),
+    SensorType.GEOMNORMAL: SensorRule(_distance, _POS, 3, _AXIS),
+    SensorType.GEOMFROMTO: SensorRule(_distance, _POS, 6),
+    SensorType.CONTACT: SensorRule(_contact, _ACC),
+    SensorType.E_POTENTIAL: SensorRule(_nothing, _POS),
     # MuJoCo 3.4 declares the position stage although the kinetic energy depends on velocity
-    SensorType.E_KINETIC: Row(_nothing, _POS),
-    SensorType.CLOCK: Row(_nothing, _POS),
-    SensorType.TACTILE: Row(_tactile, _ACC),
-    SensorType.PLUGIN: Row(_plugin, _ACC),
-    SensorType.USER: Row(_user, _ACC),
+    SensorType.E_KINETIC: SensorRule(_nothing, _POS),
+    SensorType.CLOCK: SensorRule(_nothing, _POS),
+    SensorType.TACTILE: SensorRule(_tactile, _ACC),
+    SensorType.PLUGIN: SensorRule(_plugin, _ACC),
+    SensorType.USER: SensorRule(_user, _ACC),
 }

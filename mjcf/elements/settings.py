@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.errors import CapacityError
-from dovetail.mjcf.model.context import CompilerSettings, Context
+from dovetail.mjcf.elements.items import SOLIMP, SOLREF
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import SOLIMP, SOLREF
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.model.context import Context
 
 OPTION_DEFAULTS: dict[str, Any] = {
     "timestep": 0.002,
@@ -63,25 +65,6 @@ _MAX_GROUP = 30
 _ALLOCATION_ONLY = ("memory", "nstack")
 """How much MuJoCo allocates beforehand; dovetail's arrays grow when needed."""
 _FILE_SETTINGS = ("assetdir",)
-
-
-def read_compiler(context: Context, node: Node) -> None:
-    """Read `<compiler>`."""
-    apply_compiler(context.compiler, node)
-
-
-def apply_compiler(settings: CompilerSettings, node: Node) -> None:
-    """Lay one `<compiler>` over the settings of its document."""
-    values = dict(node.values)
-    if values.get("coordinate") == "global":
-        raise node.error("global coordinates are no longer MJCF; convert the model to local", "coordinate")
-    if "assetdir" in values:
-        values.setdefault("meshdir", values["assetdir"])
-        values.setdefault("texturedir", values["assetdir"])
-    for name, value in values.items():
-        setattr(settings, name, value)
-    for child in node.children:
-        settings.lengthrange.update(child.values)
 
 
 def read_option(context: Context, node: Node) -> None:

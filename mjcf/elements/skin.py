@@ -5,19 +5,19 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
-from dovetail.mjcf.asset_tree import Bone, Skin
-from dovetail.mjcf.geometry.rotation import normalized
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.elements.columns import Columns, Pieces
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.geometry.mesh_surface import single_pairs, single_points, triples
+from dovetail.mjcf.geometry.rotation import Vec, normalized
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import overlay
+from dovetail.plugins.shared.constants import MINVAL
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
 
-_SMALL = 1e-15
-"""mjMINVAL: a vertex needs more weight than this."""
 _HEADER = 16
 """Bytes of the four counts at the beginning of a .skn file."""
 _BONE = 72
@@ -26,13 +26,80 @@ _NAME = 40
 _DATA = {"vertex": (3, np.float32), "texcoord": (2, np.float32), "face": (3, np.int32)}
 
 
+@attrs.define(eq=False, kw_only=True)
+class Bone:
+    """A body that moves part of a skin."""
+
+    body: str = ""
+    bodyid: int = -1
+    bindpos: np.ndarray = attrs.field(factory=lambda: np.zeros(3, np.float32))
+    bindquat: np.ndarray = attrs.field(factory=lambda: np.array([1, 0, 0, 0], np.float32))
+    vertid: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.int32))
+    vertweight: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.float32))
+
+
+@attrs.define(eq=False, kw_only=True)
+class SkinItem(Item):
+    """A `<skin>`."""
+
+    file: str = ""
+    material: str = ""
+    group: int = 0
+    rgba: Vec = (0.5, 0.5, 0.5, 1.0)
+    inflate: float = 0.0
+    vertex: np.ndarray = attrs.field(factory=single_points)
+    texcoord: np.ndarray = attrs.field(factory=single_pairs)
+    face: np.ndarray = attrs.field(factory=triples)
+    bones: list[Bone] = attrs.field(factory=list)
+    matid: int = -1
+
+
+COLUMNS: Columns = {
+    "skin_matid": "matid",
+    "skin_group": "group",
+    "skin_rgba": "rgba",
+    "skin_inflate": "inflate",
+}
+SURFACES = Pieces(
+    rows={
+        "skin_vert": lambda skin: skin.vertex,
+        "skin_texcoord": lambda skin: skin.texcoord,
+        "skin_face": lambda skin: skin.face,
+        "skin_bonebindpos": lambda skin: [bone.bindpos for bone in skin.bones],
+        "skin_bonebindquat": lambda skin: [bone.bindquat for bone in skin.bones],
+        "skin_bonebodyid": lambda skin: [bone.bodyid for bone in skin.bones],
+    },
+    begins={
+        "skin_vertadr": "skin_vert",
+        "skin_texcoordadr": "skin_texcoord",
+        "skin_faceadr": "skin_face",
+        "skin_boneadr": "skin_bonebodyid",
+    },
+    numbers={
+        "skin_vertnum": "skin_vert",
+        "skin_facenum": "skin_face",
+        "skin_bonenum": "skin_bonebodyid",
+    },
+    absent=frozenset(["skin_texcoordadr"]),
+)
+BONES = Pieces(
+    rows={
+        "skin_bonevertid": lambda bone: bone.vertid,
+        "skin_bonevertweight": lambda bone: bone.vertweight,
+    },
+    begins={"skin_bonevertadr": "skin_bonevertid"},
+    numbers={"skin_bonevertnum": "skin_bonevertid"},
+)
+"""Of each bone, the vertices that it moves."""
+
+
 class SkinError(ValueError):
     """A skin file that is damaged."""
 
 
 def read_skin(context: Context, node: Node) -> None:
     """Read one `<skin>`, of `<asset>` or `<deformable>`."""
-    skin = Skin(node=node)
+    skin = SkinItem(node=node)
     overlay(skin, {name: value for name, value in node.values.items() if name not in _DATA})
     context.add("skin", skin)
     for name, (width, dtype) in _DATA.items():
@@ -69,7 +136,7 @@ def compile_skins(context: Context) -> None:
         _normalise_weights(skin)
 
 
-def _load(context: Context, skin: Skin) -> None:
+def _load(context: Context, skin: SkinItem) -> None:
     node = skin.place
     if len(skin.vertex) or len(skin.texcoord) or len(skin.face) or skin.bones:
         raise node.error("file and attributes both give the skin's data; write one", "file")
@@ -82,7 +149,7 @@ def _load(context: Context, skin: Skin) -> None:
         raise node.error(f"{filename}: {problem}", "file") from None
 
 
-def _decode(skin: Skin, content: bytes) -> None:
+def _decode(skin: SkinItem, content: bytes) -> None:
     """Counts of vertices, texture coordinates, faces and bones, then the data of each."""
     if len(content) < _HEADER:
         raise SkinError("is too short for a skin; it begins with four 32-bit counts")
@@ -100,7 +167,7 @@ def _decode(skin: Skin, content: bytes) -> None:
         raise SkinError(f"has {len(content) - offset} bytes too many; it is damaged")
 
 
-def _decode_bone(skin: Skin, content: bytes, offset: int) -> int:
+def _decode_bone(skin: SkinItem, content: bytes, offset: int) -> int:
     if len(content) < offset + _BONE:
         raise SkinError(f"ends inside bone {len(skin.bones)}; it is truncated")
     name = content[offset : offset + _NAME - 1].split(b"\0")[0].decode("utf-8", errors="replace")
@@ -121,7 +188,7 @@ def _array(content: bytes, offset: int, count: int, dtype: type) -> np.ndarray:
     return np.frombuffer(content, np.dtype(dtype).newbyteorder("<"), count, offset).astype(dtype)
 
 
-def _check(skin: Skin) -> None:
+def _check(skin: SkinItem) -> None:
     node, nvert = skin.place, len(skin.vertex)
     missing = [name for name in ("vertex", "face") if not len(getattr(skin, name))]
     missing += ["bone"] if not skin.bones else []
@@ -151,7 +218,7 @@ def _check_bone(node: Node, number: int, bone: Bone, nvert: int) -> None:
         raise node.error(f"bone {number} has a number that is not finite; repair the data")
 
 
-def _resolve(context: Context, skin: Skin) -> None:
+def _resolve(context: Context, skin: SkinItem) -> None:
     """Find bodies and material, and make the bones' quaternions unit."""
     for bone in skin.bones:
         bone.bodyid = context.find("body", bone.body, skin.place, "file" if skin.file else "name")
@@ -161,12 +228,12 @@ def _resolve(context: Context, skin: Skin) -> None:
         skin.matid = context.find("material", skin.material, skin.place, "material")
 
 
-def _normalise_weights(skin: Skin) -> None:
+def _normalise_weights(skin: SkinItem) -> None:
     """Scale the weights so that those of each vertex add up to one, in single precision."""
     total = np.zeros(len(skin.vertex), np.float32)
     for bone in skin.bones:
         np.add.at(total, bone.vertid, bone.vertweight)
-    light = np.flatnonzero(~(total > _SMALL))
+    light = np.flatnonzero(~(total > MINVAL))
     if len(light):
         raise skin.place.error(f"vertex {light[0]} has no weight; every vertex needs a bone that moves it")
     for bone in skin.bones:

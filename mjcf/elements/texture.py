@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import ColorSpace, TextureBuiltin, TextureType
+from dovetail.mjcf.elements.columns import Columns, Pieces
+from dovetail.mjcf.elements.items import Item, overlay
 from dovetail.mjcf.geometry.images import MAX_PIXELS, Image, ImageError, check_size, decode_png
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import Texture, overlay
 
 if TYPE_CHECKING:
     from dovetail.mjcf.model.context import Context
@@ -37,9 +39,44 @@ _HEADER = 8
 _COLOURS = 3
 
 
+@attrs.define(eq=False, kw_only=True)
+class TextureItem(Item):
+    """A `<texture>`."""
+
+    type: int = TextureType.CUBE
+    colorspace: int = ColorSpace.AUTO
+    content_type: str = ""
+    gridsize: tuple[int, int] = (1, 1)
+    gridlayout: str = ""
+    builtin: int = TextureBuiltin.NONE
+    rgb1: Vec = (0.8, 0.8, 0.8)
+    rgb2: Vec = (0.5, 0.5, 0.5)
+    mark: str = "none"
+    markrgb: Vec = ORIGIN
+    random: float = 0.01
+    width: int = 0
+    height: int = 0
+    nchannel: int = 3
+    hflip: bool = False
+    vflip: bool = False
+    file: str = ""
+    data: Any = None
+    """Pixels, rows × columns × channels."""
+
+
+COLUMNS: Columns = {
+    "tex_type": "type",
+    "tex_colorspace": "colorspace",
+    "tex_height": "height",
+    "tex_width": "width",
+    "tex_nchannel": "nchannel",
+}
+PIXELS = Pieces(rows={"tex_data": lambda texture: texture.data}, begins={"tex_adr": "tex_data"})
+
+
 def read_texture(context: Context, node: Node) -> None:
     """Read one `<texture>`; pixels are made or loaded later, when all settings are known."""
-    texture = Texture(node=node)
+    texture = TextureItem(node=node)
     overlay(texture, {name: value for name, value in node.values.items() if name not in FACE_FILES})
     context.add("texture", texture)
     layout, (rows, columns) = texture.gridlayout, texture.gridsize
@@ -62,7 +99,7 @@ def compile_textures(context: Context) -> None:
                 raise texture.place.error(str(problem), "file") from None
 
 
-def _check_channels(texture: Texture) -> None:
+def _check_channels(texture: TextureItem) -> None:
     """Built-in textures may have more channels than colours, which stay empty."""
     drawn = texture.builtin != TextureBuiltin.NONE and texture.nchannel > _COLOURS
     if texture.nchannel not in (1, 3, 4) and not drawn:
@@ -72,7 +109,7 @@ def _check_channels(texture: Texture) -> None:
 # files
 
 
-def _load(context: Context, texture: Texture) -> None:
+def _load(context: Context, texture: TextureItem) -> None:
     node = texture.place
     faces = [name for name in FACE_FILES if node.values.get(name)]
     if texture.file:
@@ -93,12 +130,12 @@ def _load(context: Context, texture: Texture) -> None:
     texture.height, texture.width = texture.data.shape[:2]
 
 
-def _set_colorspace(texture: Texture, image: Image) -> None:
+def _set_colorspace(texture: TextureItem, image: Image) -> None:
     if texture.colorspace == ColorSpace.AUTO:
         texture.colorspace = int(ColorSpace.SRGB if image.srgb else ColorSpace.LINEAR)
 
 
-def _image(context: Context, texture: Texture, attribute: str, name: str) -> Image:
+def _image(context: Context, texture: TextureItem, attribute: str, name: str) -> Image:
     node = texture.place
     kind = texture.content_type or (_PNG if name.lower().endswith(".png") else _CUSTOM)
     if kind not in _DECODERS:
@@ -143,7 +180,7 @@ def _decode_custom(content: bytes, channels: int) -> Image:
 _DECODERS = {_PNG: decode_png, _KTX: _decode_ktx, _CUSTOM: _decode_custom}
 
 
-def _flipped(texture: Texture, image: Image) -> Image:
+def _flipped(texture: TextureItem, image: Image) -> Image:
     pixels = image.pixels
     for attribute, axis in (("hflip", 1), ("vflip", 0)):
         if getattr(texture, attribute):
@@ -151,7 +188,7 @@ def _flipped(texture: Texture, image: Image) -> Image:
     return Image(np.ascontiguousarray(pixels), image.srgb)
 
 
-def _cube_from_grid(texture: Texture, pixels: Pixels) -> Pixels:
+def _cube_from_grid(texture: TextureItem, pixels: Pixels) -> Pixels:
     """One square for all faces, or squares cut out of a grid."""
     node, (rows, columns) = texture.place, texture.gridsize
     if rows < 1 or columns < 1 or rows * columns > _LAYOUT:
@@ -177,14 +214,14 @@ def _cube_from_grid(texture: Texture, pixels: Pixels) -> Pixels:
     return cube.reshape(6 * side, side, -1)
 
 
-def _plain_cube(texture: Texture, side: int) -> Pixels:
+def _plain_cube(texture: TextureItem, side: int) -> Pixels:
     """Six faces of the first colour."""
     cube = np.empty((6, side, side, texture.nchannel), np.uint8)
     cube[...] = np.resize(_bytes(texture.rgb1), texture.nchannel)
     return cube
 
 
-def _cube_from_files(context: Context, texture: Texture, faces: list[str]) -> Pixels:
+def _cube_from_files(context: Context, texture: TextureItem, faces: list[str]) -> Pixels:
     node = texture.place
     images = {name: _image(context, texture, name, node.values[name]) for name in faces}
     side = next(iter(images.values())).pixels.shape[0]
@@ -204,7 +241,7 @@ def _cube_from_files(context: Context, texture: Texture, faces: list[str]) -> Pi
 # built-in patterns
 
 
-def _draw(texture: Texture) -> None:
+def _draw(texture: TextureItem) -> None:
     _check_texture_size(texture)
     flat = texture.type == TextureType.TWO_D
     image = _flat_image(texture) if flat else _cube_images(texture)
@@ -219,7 +256,7 @@ def _draw(texture: Texture) -> None:
         texture.data = buffer.reshape(texture.height, texture.width, texture.nchannel)
 
 
-def _check_texture_size(texture: Texture) -> None:
+def _check_texture_size(texture: TextureItem) -> None:
     node, flat = texture.place, texture.type == TextureType.TWO_D
     for attribute in ("width", "height") if flat else ("width",):
         if getattr(texture, attribute) < 1:
@@ -259,7 +296,7 @@ def _checker(height: int, width: int, first: Vec, second: Vec) -> Pixels:
     return np.where(same[..., None], _bytes(first), _bytes(second)).astype(np.uint8)
 
 
-def _flat_image(texture: Texture) -> Pixels:
+def _flat_image(texture: TextureItem) -> Pixels:
     height, width = texture.height, texture.width
     if texture.builtin == TextureBuiltin.CHECKER:
         image = _checker(height, width, texture.rgb1, texture.rgb2)
@@ -271,7 +308,7 @@ def _flat_image(texture: Texture) -> Pixels:
     return _marked(image, texture)
 
 
-def _cube_images(texture: Texture) -> Pixels:
+def _cube_images(texture: TextureItem) -> Pixels:
     """Six square faces one below the other: right, left, up, down, front, back."""
     width, first, second = texture.width, texture.rgb1, texture.rgb2
     if texture.builtin == TextureBuiltin.CHECKER:
@@ -290,7 +327,7 @@ def _cube_images(texture: Texture) -> Pixels:
     return np.concatenate([_marked(face.copy(), texture) for face in faces])
 
 
-def _marked(image: Pixels, texture: Texture) -> Pixels:
+def _marked(image: Pixels, texture: TextureItem) -> Pixels:
     color = _bytes(texture.markrgb)
     if texture.mark == "edge":
         image[[0, -1], :] = image[:, [0, -1]] = color
@@ -299,7 +336,7 @@ def _marked(image: Pixels, texture: Texture) -> Pixels:
     return image
 
 
-def _scatter(image: Pixels, texture: Texture) -> None:
+def _scatter(image: Pixels, texture: TextureItem) -> None:
     """Random dots, the same in every run."""
     chosen = _dots(image.shape[0] * image.shape[1], float(texture.random))
     image.reshape(-1, _COLOURS)[chosen] = _bytes(texture.markrgb)

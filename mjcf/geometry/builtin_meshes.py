@@ -17,7 +17,7 @@ import numpy as np
 
 from dovetail import limits
 from dovetail.contracts.enums import MeshBuiltin
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.geometry.rotation import Vec
 
 Parts = dict[str, Any]
 """Vertices, and if the shape has them normals and faces."""

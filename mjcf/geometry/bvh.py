@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.mjcf.geometry.rotation import EPS
+from dovetail.plugins.shared.constants import EPS
 
 Ints = np.ndarray
 Reals = np.ndarray

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
-from dovetail.mjcf.asset_tree import Mesh
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.mesh_integrals_numpy import surface_centroid
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import surface_centroid
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.model.context import MeshInertiaRow
+    from dovetail.mjcf.elements.mesh import MeshItem
+    from dovetail.mjcf.model.tables import MeshInertiaRow
 
 _THICKNESS = 1e-5
 """Least side of a box relative to its longest."""
@@ -30,7 +30,7 @@ _FLAT = 1e-10
 Inertia = tuple[float, np.ndarray, np.ndarray]
 
 
-def boxed(mesh: Mesh, row: MeshInertiaRow) -> MeshInertiaRow:
+def boxed(mesh: MeshItem, row: MeshInertiaRow) -> MeshInertiaRow:
     """How to integrate a mesh: as its mode says, or as its bounding box if it has no volume."""
     if _is_flat(mesh.surface.vertex):
         mesh.needs_hull = False
@@ -51,7 +51,7 @@ def boxed(mesh: Mesh, row: MeshInertiaRow) -> MeshInertiaRow:
     return integrate
 
 
-def _warn(mesh: Mesh, lack: str, remedy: str) -> None:
+def _warn(mesh: MeshItem, lack: str, remedy: str) -> None:
     place = mesh.place
     warnings.warn(
         f"{place.file}:{place.line}: {place.describe()}: a mesh {lack} is given the inertia of its bounding box, an "
@@ -67,7 +67,7 @@ def _is_flat(vertices: np.ndarray) -> bool:
     return bool(spread[-1] <= _FLAT * spread[0])
 
 
-def _box(mesh: Mesh, vertices: np.ndarray) -> Inertia:
+def _box(mesh: MeshItem, vertices: np.ndarray) -> Inertia:
     """Volume, centre and inertia per unit density of the box around all vertices."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     sides = _thickened(high - low)

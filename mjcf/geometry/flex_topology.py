@@ -60,7 +60,7 @@ def flaps(element: Ints, elemedge: Ints) -> Ints:
 
 
 @attrs.frozen(eq=False)
-class Surface:
+class FlexSurface:
     """What the fragments of a flex tell about its elements."""
 
     shell: Ints
@@ -71,7 +71,7 @@ class Surface:
     """Element and vertex (n, 2) of neighbours across a fragment, near the border; lines and surfaces only."""
 
 
-def surface(element: Ints) -> Surface:
+def surface(element: Ints) -> FlexSurface:
     """Border, layers and neighbour pairs of the elements."""
     dim = element.shape[1] - 1
     fragment = element[:, _FRAGMENTS[dim]].reshape(-1, dim)
@@ -89,7 +89,7 @@ def surface(element: Ints) -> Surface:
     common = key[neighbour].sum(axis=1)
     layer = _layers(border, pairs) if dim == 3 else np.zeros(len(element), np.int64)
     evpair = _element_vertex_pairs(element, border, pairs, common) if dim < 3 else np.zeros((0, 2), np.int64)
-    return Surface(fragment[lone], layer, evpair)
+    return FlexSurface(fragment[lone], layer, evpair)
 
 
 def _layers(border: Ints, pairs: Ints) -> Ints:

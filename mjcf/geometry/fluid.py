@@ -8,13 +8,16 @@ Gauss-Kronrod quadrature with 15 nodes. Compare mjCGeom::SetFluidCoefs.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.mjcf.geometry.rotation import EPS
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.mjcf.tree import Geom
+from dovetail.mjcf.geometry.rotation import Vec
+from dovetail.plugins.shared.constants import EPS
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.geom import GeomItem
 
 _NODES = (
     0.991455371120812639206854697526329,
@@ -50,7 +53,7 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
 _LAMBDA, _MEASURE = _rule()
 
 
-def fluid_coefficients(geom: Geom) -> Vec:
+def fluid_coefficients(geom: GeomItem) -> Vec:
     """The twelve numbers of one geom; all zero unless it is an ellipsoid to the fluid."""
     if geom.fluidshape != "ellipsoid":
         return (0.0,) * 12
@@ -58,7 +61,7 @@ def fluid_coefficients(geom: Geom) -> Vec:
     return (1.0, *geom.fluidcoef, *_added_mass(axes))
 
 
-def _semi_axes(geom: Geom) -> tuple[float, float, float]:
+def _semi_axes(geom: GeomItem) -> tuple[float, float, float]:
     a, b, c = geom.size
     return {
         GeomType.SPHERE: (a, a, a),

@@ -8,10 +8,14 @@ plain arithmetic in the order of MuJoCo's `mjuu_eig3`, which almost always gives
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from dovetail.mjcf.geometry.rotation import EPS, add, multiply, normalized, scaled, subtract
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.mjcf.tree import Geom
+from dovetail.mjcf.geometry.rotation import Vec, add, normalized, scaled, subtract
+from dovetail.plugins.shared.constants import EPS
+from dovetail.plugins.shared.quaternions_numpy import quat_multiply
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.geom import GeomItem
 
 Matrix = tuple[Vec, Vec, Vec]
 """Rows of a 3×3 matrix."""
@@ -71,7 +75,7 @@ def diagonalize(tensor: Symmetric) -> tuple[Vec, Vec]:
         turn = _jacobi_turn(rotated)
         if turn is None:
             break
-        quat = normalized(multiply(quat, turn))
+        quat = normalized(quat_multiply(quat, turn))
     return _descending([rotated[0][0], rotated[1][1], rotated[2][2]], quat)
 
 
@@ -100,7 +104,7 @@ def _descending(moments: list[float], quat: Vec) -> tuple[Vec, Vec]:
             moments[first], moments[first + 1] = moments[first + 1], moments[first]
             quarter = [_QUARTER, 0.0, 0.0, 0.0]
             quarter[(first + 2) % 3 + 1] = _QUARTER
-            quat = normalized(multiply(quat, tuple(quarter)))
+            quat = normalized(quat_multiply(quat, tuple(quarter)))
     return tuple(moments), quat
 
 
@@ -128,7 +132,7 @@ def _point_mass(mass: float, offset: Vec) -> Symmetric:
     )
 
 
-def combine(geoms: list[Geom]) -> tuple[float, Vec, Vec, Vec]:
+def combine(geoms: list[GeomItem]) -> tuple[float, Vec, Vec, Vec]:
     """Mass, centre, principal moments and principal frame of several geoms of one body."""
     heavy = [geom for geom in geoms if geom.computed_mass > EPS]
     if len(heavy) == 1:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from dovetail.plugins.shared.constants import MINVAL
+
 _PARALLEL = 0.99999872
 """Cosine above which two normals count as equal: 0.09 degrees."""
 _REACH = 0.001601
 """Normals farther apart than this in any direction are not that parallel."""
 _UNIT = 2.0
 """No component of a unit normal is larger."""
-_DIFFERENT = 1e-15
-"""mjMINVAL: components that differ by less are compared no further."""
 _DIRECTION = np.array([0.4871, 0.6013, 0.6334])
 """Any direction that is not special in meshes: along it few normals coincide that are not parallel."""
 _OFFSETS = 64
@@ -87,10 +87,10 @@ def _chains(value: np.ndarray, within: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Starts of the chains of descending values within others; the chain of each; which chains are inconsistent."""
     begins = np.ones(len(value), bool)
     with np.errstate(invalid="ignore"):
-        begins[1:] = (within[1:] != within[:-1]) | (value[:-1] - value[1:] > _DIFFERENT)
+        begins[1:] = (within[1:] != within[:-1]) | (value[:-1] - value[1:] > MINVAL)
         start = np.flatnonzero(begins)
         last = np.append(start[1:], len(value))[: len(start)] - 1
-        return start, np.cumsum(begins) - 1, value[start] - value[last] > _DIFFERENT
+        return start, np.cumsum(begins) - 1, value[start] - value[last] > MINVAL
 
 
 def _near_earlier(normals: np.ndarray) -> np.ndarray:
@@ -228,7 +228,7 @@ class NormalTree:
         if not (self._odd[a] and self._odd[b]):
             return a < b
         for difference in (ax - bx, ay - by, az - bz):
-            if abs(difference) > _DIFFERENT:
+            if abs(difference) > MINVAL:
                 return difference > 0
         return False
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail.mjcf.geometry.normal_tree import NormalTree
-from dovetail.mjcf.geometry.rotation import EPS
 from dovetail.mjcf.geometry.sides import Sides
+from dovetail.plugins.shared.constants import EPS
 
 _UNIT = 2.0
 """No component of a unit normal is larger."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.plugins.shared.constants import EPS, MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply
 
-EPS = 1e-14
-"""mjEPS: what is smaller counts as zero; of vectors it is the squared length that is compared."""
-MINVAL = 1e-15
-"""mjMINVAL: run-time functions take a shorter quaternion for none."""
+Vec = tuple[float, ...]
+"""A short vector of model numbers; plain floats are quicker than arrays at this length."""
 Pose = tuple[Vec, Vec]
 """Position and quaternion."""
 IDENTITY: Vec = (1.0, 0.0, 0.0, 0.0)
@@ -76,22 +75,6 @@ def cross(a: Vec, b: Vec) -> Vec:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-def multiply(p: Vec, q: Vec) -> Vec:
-    """Quaternion product: first q, then p."""
-    pw, px, py, pz = p
-    qw, qx, qy, qz = q
-    return (
-        pw * qw - px * qx - py * qy - pz * qz,
-        pw * qx + px * qw + py * qz - pz * qy,
-        pw * qy - px * qz + py * qw + pz * qx,
-        pw * qz + px * qy - py * qx + pz * qw,
-    )
-
-
-def conjugate(q: Vec) -> Vec:
-    return (q[0], -q[1], -q[2], -q[3])
-
-
 def rotate(q: Vec, v: Vec) -> Vec:
     """The vector v, given in the local frame of q, in the parent frame."""
     w, x, y, z = q
@@ -105,20 +88,9 @@ def rotate(q: Vec, v: Vec) -> Vec:
     )
 
 
-def rotate_any(q: Vec, v: Vec) -> Vec:
-    """The same by v + 2u×(wv + u×v), u the vector part, in MuJoCo's order of operations (mjuu_rotVecQuat).
-
-    It tells itself apart from `rotate` in the last bit, and where q is no unit quaternion.
-    """
-    w, x, y, z = q
-    a, b, c = v
-    i, j, k = w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
-    return (a + 2.0 * (y * k - z * j), b + 2.0 * (z * i - x * k), c + 2.0 * (x * j - y * i))
-
-
 def accumulate(pos: Vec, quat: Vec, child_pos: Vec, child_quat: Vec) -> tuple[Vec, Vec]:
     """Pose of a child in the frame in which (pos, quat) is given (mjuu_frameaccumChild)."""
-    return add(pos, rotate(quat, child_pos)), multiply(quat, child_quat)
+    return add(pos, rotate(quat, child_pos)), quat_multiply(quat, child_quat)
 
 
 def point(pose: Pose, local: Vec) -> Vec:
@@ -128,7 +100,7 @@ def point(pose: Pose, local: Vec) -> Vec:
 
 def inverse(pos: Vec, quat: Vec) -> tuple[Vec, Vec]:
     """The pose that undoes (pos, quat)."""
-    back = conjugate(quat)
+    back = quat_conjugate(quat)
     return scaled(rotate(back, pos), -1.0), back
 
 
@@ -177,7 +149,7 @@ def from_euler(angles: Vec, sequence: str) -> Vec:
     for letter, angle in zip(sequence, angles, strict=True):
         axis = tuple(float(letter.lower() == name) for name in "xyz")
         turn = from_axis_angle(axis, angle)
-        quat = multiply(quat, turn) if letter.islower() else multiply(turn, quat)
+        quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
     return quat
 
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dovetail.contracts.enums import MeshInertia
-from dovetail.mjcf.asset_tree import Mesh
 from dovetail.mjcf.geometry.bvh import build_tree
 from dovetail.mjcf.geometry.hull import Hull, HullError, convex_hull
 from dovetail.mjcf.geometry.inertia import diagonalize, rotation_matrix
 from dovetail.mjcf.geometry.octree import octree_fields
 from dovetail.mjcf.geometry.polygons import polygons, unit_normals
-from dovetail.mjcf.geometry.rotation import EPS, IDENTITY, ORIGIN, conjugate, normalized
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.mesh_integrals_numpy import dots, surface_centroid, triangles
+from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, normalized
+from dovetail.plugins.shared.constants import EPS, MINVAL
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, triangles
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.model.context import MeshInertiaRow
+    from dovetail.mjcf.elements.mesh import MeshItem
+    from dovetail.mjcf.model.tables import MeshInertiaRow
 
 _SHARP = 0.8
 """Faces whose normal's cosine with the vertex normal is smaller take no part in it, unless normals are smooth."""
@@ -32,7 +32,7 @@ _SLACK_ABSOLUTE, _SLACK_RELATIVE = 1e-9, 1e-6
 """How far principal moments may violate A + B ≥ C."""
 
 
-def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
+def process(mesh: MeshItem, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
     """Compile one mesh whose surface has been read; `row` integrates its inertia, over its `own_faces` in every mode
     if so said."""
     surface, node = mesh.surface, mesh.place
@@ -57,7 +57,7 @@ def process(mesh: Mesh, row: MeshInertiaRow, *, own_faces: bool = False, needs_a
         mesh.octree = octree_fields(surface.vertex, surface.face)
 
 
-def _check_orientation(mesh: Mesh) -> None:
+def _check_orientation(mesh: MeshItem) -> None:
     """With exact inertia no two faces may run along an edge in the same direction."""
     vertex, face = mesh.surface.vertex, mesh.surface.face
     area, _, _ = triangles(vertex, face)
@@ -75,7 +75,7 @@ def _check_orientation(mesh: Mesh) -> None:
         )
 
 
-def _hull(mesh: Mesh) -> tuple[Hull | None, np.ndarray | None]:
+def _hull(mesh: MeshItem) -> tuple[Hull | None, np.ndarray | None]:
     """The convex hull and its graph, for meshes that collide, that have no faces, or whose mass is their hull's."""
     wanted = mesh.needs_hull or mesh.inertia == MeshInertia.CONVEX or not len(mesh.surface.face)
     if not wanted:
@@ -89,7 +89,7 @@ def _hull(mesh: Mesh) -> tuple[Hull | None, np.ndarray | None]:
         ) from None
 
 
-def _complete(mesh: Mesh) -> None:
+def _complete(mesh: MeshItem) -> None:
     """Fill in normals and index lists that were not given."""
     surface = mesh.surface
     if not len(surface.normal):
@@ -158,7 +158,7 @@ class _Incidence:
         return total
 
 
-def _transform(mesh: Mesh) -> None:
+def _transform(mesh: MeshItem) -> None:
     """refpos, refquat and scale."""
     surface = mesh.surface
     vertex, normal = surface.vertex - np.array(mesh.refpos), surface.normal
@@ -176,7 +176,7 @@ def _transform(mesh: Mesh) -> None:
     )
 
 
-def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
+def _set_frame(mesh: MeshItem, row: MeshInertiaRow, sides: np.ndarray) -> None:
     """Measure, inertia and frame; then vertices and normals in that frame."""
     surface = mesh.surface
     faces = sides if mesh.inertia == MeshInertia.CONVEX else surface.face
@@ -191,7 +191,7 @@ def _set_frame(mesh: Mesh, row: MeshInertiaRow, sides: np.ndarray) -> None:
     if mesh.plugin >= 0:
         # the plugin's distances are in the frame of its shape, so the mesh stays there, whatever its inertia
         mesh.pos, mesh.quat, centre = ORIGIN, IDENTITY, np.zeros(3)
-    turn = np.array(rotation_matrix(conjugate(mesh.quat)))
+    turn = np.array(rotation_matrix(quat_conjugate(mesh.quat)))
     surface.vertex = _turned(surface.vertex - centre, turn)
     surface.normal = _turned(surface.normal.astype(np.float64), turn).astype(np.float32)
     mesh.low = tuple(surface.vertex.min(axis=0).tolist())
@@ -204,7 +204,7 @@ def _turned(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
 
 
-def _check_measure(mesh: Mesh) -> None:
+def _check_measure(mesh: MeshItem) -> None:
     if mesh.measure >= MINVAL:
         return
     if mesh.inertia == MeshInertia.SHELL:
@@ -216,7 +216,7 @@ def _check_measure(mesh: Mesh) -> None:
     raise mesh.place.error('the mesh has no volume; for a flat or open mesh use inertia="shell"')
 
 
-def _check_moments(mesh: Mesh) -> None:
+def _check_moments(mesh: MeshItem) -> None:
     a, b, c = mesh.moments
     if c <= 0:
         raise mesh.place.error("a principal moment of inertia is not positive; check the faces")
@@ -235,11 +235,11 @@ def _equivalent_box(moments: Vec, measure: float) -> Vec:
     return tuple(0.5 * float(np.sqrt(max(6 * square / measure, 0.0))) for square in squares)
 
 
-def _set_polygon_normals(mesh: Mesh) -> None:
+def _set_polygon_normals(mesh: MeshItem) -> None:
     mesh.polygon_normals = unit_normals(mesh.surface.vertex, mesh.polygons.triples)
 
 
-def _set_volumes(mesh: Mesh) -> None:
+def _set_volumes(mesh: MeshItem) -> None:
     """Bounding volumes of the faces, split at the centres of their circumcircles."""
     surface = mesh.surface
     corners = surface.vertex[surface.face]

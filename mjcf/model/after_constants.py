@@ -10,14 +10,15 @@ import numpy as np
 
 from dovetail.contracts.enums import BiasType, GainType, LengthRangeMode
 from dovetail.errors import PlanError
+from dovetail.mjcf.elements.actuator import ActuatorItem
+from dovetail.mjcf.elements.joint import JointItem
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.model.first_step import check_first_step
-from dovetail.mjcf.tree import Actuator, Joint
+from dovetail.plugins.shared.constants import MINVAL
 
 Completion = Callable[[Any, Callable[[str], Callable[..., Any]]], None]
 """Completes a loaded Model, given a function that finds what fills a slot of loading."""
 
-_MINVAL = 1e-15
 
 LENGTH_RANGE: Mapping[str, Any] = {
     "mode": int(LengthRangeMode.MUSCLE),
@@ -44,7 +45,7 @@ def afterwards(context: Context) -> tuple[Completion, ...]:
     )
 
 
-def set_springs(model: Any, joints: list[Joint]) -> None:
+def set_springs(model: Any, joints: list[JointItem]) -> None:
     """springdamper: stiffness and damping of a joint from a time constant and a ratio (mjCModel::AutoSpringDamper).
 
     The joint's inertia is the inverse of its mean inverse weight.
@@ -52,9 +53,9 @@ def set_springs(model: Any, joints: list[Joint]) -> None:
     for joint in joints:
         time, ratio = joint.springdamper
         dofs = slice(joint.dofadr, joint.dofadr + joint.nv)
-        inertia = 1.0 / max(_MINVAL, float(np.mean(model.dof_invweight0[dofs])))
-        model.jnt_stiffness[joint.id] = inertia / max(_MINVAL, time * ratio * time * ratio)
-        model.dof_damping[dofs] = 2.0 * inertia / max(_MINVAL, time)
+        inertia = 1.0 / max(MINVAL, float(np.mean(model.dof_invweight0[dofs])))
+        model.jnt_stiffness[joint.id] = inertia / max(MINVAL, time * ratio * time * ratio)
+        model.dof_damping[dofs] = 2.0 * inertia / max(MINVAL, time)
 
 
 def set_length_ranges(model: Any, context: Context, filler: Callable[[str], Callable[..., Any]]) -> None:
@@ -74,7 +75,7 @@ def set_length_ranges(model: Any, context: Context, filler: Callable[[str], Call
 
 
 @contextmanager
-def _told(actuator: Actuator) -> Iterator[None]:
+def _told(actuator: ActuatorItem) -> Iterator[None]:
     """Say with the actuator's place why its range cannot be found."""
     try:
         yield

@@ -17,24 +17,27 @@ import attrs
 import numpy as np
 
 from dovetail.errors import PluginError
-from dovetail.mjcf.asset_arrays import asset_sizes
 from dovetail.mjcf.compose.submodels import Library
-from dovetail.mjcf.elements.actuator import compile_actuators, read_actuators
-from dovetail.mjcf.elements.body import add_world, number_tree, read_worldbody
+from dovetail.mjcf.elements.actuator import compile_actuators, moment_nonzeros, read_actuators
+from dovetail.mjcf.elements.asset import find_targets, read_asset
+from dovetail.mjcf.elements.columns import lengths
+from dovetail.mjcf.elements.compiler import read_compiler
 from dovetail.mjcf.elements.contact import compile_contacts, read_contacts
 from dovetail.mjcf.elements.custom import compile_tuples, read_custom
 from dovetail.mjcf.elements.deformable import read_deformable
-from dovetail.mjcf.elements.equality import compile_equalities, read_equalities
+from dovetail.mjcf.elements.equality import compile_equalities, most_rows, read_equalities
+from dovetail.mjcf.elements.flex import compile_flexes
 from dovetail.mjcf.elements.hfield import compile_hfields
+from dovetail.mjcf.elements.joint import assign_addresses
 from dovetail.mjcf.elements.keyframe import fill_keys, read_keyframe
-from dovetail.mjcf.elements.looks import compile_materials, find_targets, read_asset, read_visual
+from dovetail.mjcf.elements.material import compile_materials
 from dovetail.mjcf.elements.mesh import compile_meshes
+from dovetail.mjcf.elements.object_kinds import KINDS
 from dovetail.mjcf.elements.plugins import read_extension, resolve_plugins
 from dovetail.mjcf.elements.sensor import compile_sensors, read_sensors
 from dovetail.mjcf.elements.settings import (
     OPTION_DEFAULTS,
     SIZE_DEFAULTS,
-    read_compiler,
     read_option,
     read_size,
     read_statistic,
@@ -43,31 +46,21 @@ from dovetail.mjcf.elements.settings import (
 from dovetail.mjcf.elements.skin import compile_skins
 from dovetail.mjcf.elements.tendon import compile_tendons, read_tendons
 from dovetail.mjcf.elements.texture import compile_textures
-from dovetail.mjcf.flex import compile_flexes
-from dovetail.mjcf.flex_arrays import flex_sizes
-from dovetail.mjcf.link_arrays import link_sizes
+from dovetail.mjcf.elements.visual import read_visual
+from dovetail.mjcf.elements.worldbody import add_world, number_tree, read_worldbody
 from dovetail.mjcf.model import arrays
 from dovetail.mjcf.model.after_constants import Completion, afterwards
 from dovetail.mjcf.model.bodies import compile_bodies, number_mocap, scale_total_mass
-from dovetail.mjcf.model.context import (
-    KINDS,
-    Context,
-    FlexRow,
-    InertiaRow,
-    MeshInertiaRow,
-    MeshReader,
-    ShapeRow,
-)
+from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.model.discard import discard_visual
 from dovetail.mjcf.model.fuse import fuse_static_bodies
 from dovetail.mjcf.model.plugin_fields import filling
+from dovetail.mjcf.model.tables import ElementRow, Tables
 from dovetail.mjcf.read.dialects import FLAT_MESHES_ARE_BOXES, rewrites
 from dovetail.mjcf.read.schema import MUJOCO
 from dovetail.mjcf.read.source import Loader, Node, load
 from dovetail.mjcf.read.validate import warn_at
 
-ElementRow = Callable[[Context, Node], None]
-"""Reads one element of a third party, directly under `<mujoco>`, into the model under construction."""
 DEFAULT_DIALECT = "mujoco-3.4"
 
 
@@ -93,36 +86,25 @@ class Compiled:
 
 def compile_file(
     path: str | Path,
+    tables: Tables,
     *,
     asset_root: str | Path | None = None,
-    geom_inertia: Mapping[str, InertiaRow] | None = None,
-    load_mesh: Mapping[str, MeshReader] | None = None,
-    mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
-    flex_build: Mapping[str, FlexRow] | None = None,
-    mjcf_element: Mapping[str, ElementRow] | None = None,
-    sdf_shape: Mapping[str, Any] | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
     main = Path(path)
     root = Path(asset_root) if asset_root is not None else None
     loader = Loader(_folder(main.parent, root), asset_root=root)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {}, sdf_shape)
     return _compile(loader.read_main(main), str(main), loader, tables, dialect)
 
 
 def compile_text(
     xml: str | bytes,
+    tables: Tables,
     *,
     assets: Mapping[str, bytes | str] | None = None,
     filename: str = "<string>",
     asset_root: str | Path | None = None,
-    geom_inertia: Mapping[str, InertiaRow] | None = None,
-    load_mesh: Mapping[str, MeshReader] | None = None,
-    mesh_inertia: Mapping[str, MeshInertiaRow] | None = None,
-    flex_build: Mapping[str, FlexRow] | None = None,
-    mjcf_element: Mapping[str, ElementRow] | None = None,
-    sdf_shape: Mapping[str, Any] | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
     """Compile a model given as text. Included files come from `assets` first, then from the disk."""
@@ -130,35 +112,12 @@ def compile_text(
     # A text has no folder of its own: its files are in the one that files may come from.
     folder = _folder(root if root is not None and filename == "<string>" else Path(filename).parent, root)
     loader = Loader(folder, assets=dict(assets or {}), asset_root=root)
-    tables = _Tables(geom_inertia, load_mesh, mesh_inertia, flex_build, mjcf_element or {}, sdf_shape)
     return _compile(loader.check_text(xml, filename), filename, loader, tables, dialect)
 
 
 def _folder(folder: Path, root: Path | None) -> Path:
     """Where files are looked for: its real place if files may not leave a root, so that steps out of it show."""
     return folder if root is None else Path(os.path.realpath(folder))
-
-
-@attrs.frozen
-class _Tables:
-    """Rows of the compile-time stages that the compiler calls; None stands for the built-in ones."""
-
-    geom_inertia: Mapping[str, InertiaRow] | None
-    load_mesh: Mapping[str, MeshReader] | None
-    mesh_inertia: Mapping[str, MeshInertiaRow] | None
-    flex_build: Mapping[str, FlexRow] | None
-    mjcf_element: Mapping[str, ElementRow]
-    sdf_shape: Mapping[str, ShapeRow] | None
-
-    def context(self) -> Context:
-        """A new compilation that uses them."""
-        return Context(
-            geom_inertia=_builtin_inertia() if self.geom_inertia is None else self.geom_inertia,
-            load_mesh=_builtin_readers() if self.load_mesh is None else self.load_mesh,
-            mesh_inertia=_builtin_mesh_inertia() if self.mesh_inertia is None else self.mesh_inertia,
-            flex_build=_builtin_flex_shapes() if self.flex_build is None else self.flex_build,
-            sdf_shape=_builtin_sdf_shapes() if self.sdf_shape is None else self.sdf_shape,
-        )
 
 
 @contextmanager
@@ -174,12 +133,12 @@ def _no_collection() -> Iterator[None]:
 
 
 @_no_collection()
-def _compile(text: str, source: str, loader: Loader, tables: _Tables, dialect: str) -> Compiled:
+def _compile(text: str, source: str, loader: Loader, tables: Tables, dialect: str) -> Compiled:
     library = Library(custom=_custom_tags(tables.mjcf_element), rewrites=rewrites(dialect))
     root = load(text, source, loader)
     library.check(root)
     library.add(root, loader, (os.path.realpath(source),)).ready()
-    context = tables.context()
+    context = Context(tables)
     context.flat_meshes_are_boxes = dialect in FLAT_MESHES_ARE_BOXES
     context.loaders = library.loaders
     context.modelname = root.values.get("model", context.modelname)
@@ -218,36 +177,6 @@ def _read_attached_defaults(context: Context, library: Library) -> None:
             if section.tag == "default":
                 context.defaults.read(section)
     context.shared_classes = library.known
-
-
-def _builtin_inertia() -> Mapping[str, InertiaRow]:
-    from dovetail.plugins.geom_inertia.primitives_numpy import ROWS
-
-    return ROWS
-
-
-def _builtin_readers() -> Mapping[str, MeshReader]:
-    from dovetail.plugins.load_mesh import msh_numpy, obj_numpy, stl_numpy
-
-    return {".stl": stl_numpy.load_mesh, ".obj": obj_numpy.load_mesh, ".msh": msh_numpy.load_mesh}
-
-
-def _builtin_mesh_inertia() -> Mapping[str, MeshInertiaRow]:
-    from dovetail.plugins.shared.geometry.mesh_integrals_numpy import ROWS
-
-    return ROWS
-
-
-def _builtin_flex_shapes() -> Mapping[str, FlexRow]:
-    from dovetail.plugins.flex_build import dovetail_implementations
-
-    return {record.key: record.load() for record in dovetail_implementations() if record.key}
-
-
-def _builtin_sdf_shapes() -> Mapping[str, ShapeRow]:
-    from dovetail.plugins.sdf_shape import dovetail_implementations
-
-    return {record.key: record.load() for record in dovetail_implementations() if record.key}
 
 
 def _read_defaults(context: Context, section: Node) -> None:
@@ -316,68 +245,27 @@ def _resolve(context: Context, root: Node) -> None:
 def _count(context: Context) -> None:
     """Sizes that the arrays are shaped by."""
     sizes = context.sizes
-    sizes["nq"], sizes["nv"] = arrays.assign_addresses(context.joints)
+    sizes["nq"], sizes["nv"] = assign_addresses(context.joints)
     sizes["nu"] = len(context.actuators)
-    sizes.update(link_sizes(context))
+    sizes["nemax"] = most_rows(context)
     sizes["na"] = sum(actuator.actdim for actuator in context.actuators)
     sizes["nmocap"] = number_mocap(context.bodies)
     vectors = {"qpos": "nq", "qvel": "nv", "act": "na", "ctrl": "nu"}
-    lengths = {name: sizes[size] for name, size in vectors.items()}
-    fill_keys(context, {**lengths, "mpos": 3 * sizes["nmocap"], "mquat": 4 * sizes["nmocap"]})
-
-
-_ABSENT = ["npluginstate"]
-"""Sizes of what is not supported yet."""
-_COUNTED = {
-    "body": "nbody",
-    "joint": "njnt",
-    "geom": "ngeom",
-    "site": "nsite",
-    "camera": "ncam",
-    "light": "nlight",
-    "flex": "nflex",
-    "mesh": "nmesh",
-    "skin": "nskin",
-    "hfield": "nhfield",
-    "texture": "ntex",
-    "material": "nmat",
-    "pair": "npair",
-    "exclude": "nexclude",
-    "equality": "neq",
-    "tendon": "ntendon",
-    "sensor": "nsensor",
-    "numeric": "nnumeric",
-    "text": "ntext",
-    "tuple": "ntuple",
-    "key": "nkey",
-    "plugin": "nplugin",
-}
+    widths = {name: sizes[size] for name, size in vectors.items()}
+    fill_keys(context, {**widths, "mpos": 3 * sizes["nmocap"], "mquat": 4 * sizes["nmocap"]})
 
 
 def _sizes(context: Context, values: dict[str, Any]) -> dict[str, int]:
-    """All of mjModel's sizes, except those of its name, path and memory buffers."""
-    lengths = {
+    """All of mjModel's sizes, except those of its memory buffers; no known engine plugin has a state."""
+    return {
+        **context.sizes,
+        **lengths(values),
         "nM": _legacy_nonzeros(values),
-        "nC": len(values["M_colind"]),
-        "nD": len(values["D_colind"]),
-        "nB": len(values["B_colind"]),
-        "ntree": len(values["tree_dofadr"]),
-        "nbvh": len(values["bvh_depth"]),
-        "nbvhstatic": len(values["bvh_aabb"]),
-        "nnumericdata": len(values["numeric_data"]),
-        **asset_sizes(values),
-        "ntextdata": len(values["text_data"]),
-        "ntexdata": len(values["tex_data"]),
-        "ntupledata": len(values["tuple_objid"]),
         "ngravcomp": int(np.count_nonzero(values["body_gravcomp"] > 0.0)),
-        "nJmom": arrays.moment_nonzeros(context),
-        **flex_sizes(values),
-        "npluginattr": len(values["plugin_attr"]),
-        "nnames": len(values["names"]),
-        "nnames_map": len(values["names_map"]),
+        "nJmom": moment_nonzeros(context),
+        "nbvhdynamic": int(values["flex_bvhnum"].sum()),
+        "npluginstate": 0,
     }
-    counted = {size: len(context.objects[kind]) for kind, size in _COUNTED.items()}
-    return {**dict.fromkeys(_ABSENT, 0), **context.sizes, **counted, **lengths}
 
 
 def _legacy_nonzeros(values: dict[str, Any]) -> int:

@@ -2,112 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.contracts.enums import AutoBool
-from dovetail.contracts.flexcomp import FlexRecipe, FlexShape
-from dovetail.contracts.sdf_shapes import SdfShape
 from dovetail.errors import listing, nearest
+from dovetail.mjcf.elements.compiler import CompilerSettings
+from dovetail.mjcf.elements.object_kinds import KINDS
+from dovetail.mjcf.geometry.rotation import Vec
 from dovetail.mjcf.model.defaults import Defaults
 from dovetail.mjcf.model.plugin_fields import OwnValue
-from dovetail.mjcf.read.kinds import Vec
+from dovetail.mjcf.model.tables import Tables
 from dovetail.mjcf.read.source import Loader, Node
-from dovetail.mjcf.tree import Actuator, Body, Geom, Item, Joint, Site
 
-InertiaRow = Callable[[NDArray[np.float64], bool], tuple[float, NDArray[np.float64]]]
-"""(size, shell) → volume or area, and principal inertia for unit density."""
-MeshReader = Callable[[bytes, str], dict[str, Any]]
-"""(content, filename) → vertices and what else a mesh file holds."""
-MeshInertiaRow = Callable[[Any, Any], tuple[float, Any, Any]]
-"""(vertices, faces) → volume or area, centre of mass and inertia about it for unit density."""
-
-FlexRow = Callable[[FlexRecipe], FlexShape]
-"""What a flexcomp asks for → its points and elements."""
-
-ShapeRow = Callable[[Mapping[str, str]], SdfShape]
-"""The configuration of an engine plugin → the shape."""
-
-T = TypeVar("T", bound=Item)
-
-KINDS = [
-    "body",
-    "joint",
-    "geom",
-    "site",
-    "camera",
-    "light",
-    "flex",
-    "mesh",
-    "skin",
-    "hfield",
-    "texture",
-    "material",
-    "pair",
-    "exclude",
-    "equality",
-    "tendon",
-    "actuator",
-    "sensor",
-    "numeric",
-    "text",
-    "tuple",
-    "key",
-    "plugin",
-]
-"""Kinds of named object, in the order of mjModel's name lists."""
-
-
-@attrs.define
-class CompilerSettings:
-    """Attributes of `<compiler>` with MuJoCo's defaults."""
-
-    autolimits: bool = True
-    boundmass: float = 0.0
-    boundinertia: float = 0.0
-    settotalmass: float = -1.0
-    balanceinertia: bool = False
-    strippath: bool = False
-    coordinate: str = "local"
-    angle: str = "degree"
-    fitaabb: bool = False
-    eulerseq: str = "xyz"
-    meshdir: str = ""
-    texturedir: str = ""
-    assetdir: str = ""
-    discardvisual: bool = False
-    usethread: bool = True
-    fusestatic: bool = False
-    inertiafromgeom: int = AutoBool.AUTO
-    inertiagrouprange: tuple[int, int] = (0, 5)
-    saveinertial: bool = False
-    alignfree: bool = False
-    lengthrange: dict[str, Any] = attrs.field(factory=dict)
-    """Attributes of `<lengthrange>` as written."""
-
-    @property
-    def degrees(self) -> bool:
-        return self.angle == "degree"
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.actuator import ActuatorItem
+    from dovetail.mjcf.elements.body import BodyItem
+    from dovetail.mjcf.elements.geom import GeomItem
+    from dovetail.mjcf.elements.items import Item
+    from dovetail.mjcf.elements.joint import JointItem
+    from dovetail.mjcf.elements.plugins import PluginUser
+    from dovetail.mjcf.elements.site import SiteItem
 
 
 @attrs.define
 class Context:
     """One compilation."""
 
-    geom_inertia: Mapping[str, InertiaRow]
-    """How to integrate a geom of each type."""
-    load_mesh: Mapping[str, MeshReader] = attrs.field(factory=dict)
-    """How to read a mesh file of each suffix."""
-    mesh_inertia: Mapping[str, MeshInertiaRow] = attrs.field(factory=dict)
-    """How to integrate a mesh in each inertia mode."""
-    flex_build: Mapping[str, FlexRow] = attrs.field(factory=dict)
-    """How to make a flexcomp of each type."""
-    sdf_shape: Mapping[str, ShapeRow] = attrs.field(factory=dict)
-    """The shape that each engine plugin gives to meshes."""
+    tables: Tables
+    """The compile-time stages that the compiler calls."""
     loaders: list[Loader] = attrs.field(factory=list)
     """What reads the files of each document."""
     modelname: str = "MuJoCo Model"
@@ -130,8 +54,8 @@ class Context:
     """Names of MuJoCo's engine plugins that `<extension>` declares."""
     held_flexes: dict[Node, Item] = attrs.field(factory=dict)
     """Equalities that hold the edges of flexcomps, until `<equality>` is read."""
-    plugin_users: list[tuple[Node, Any, str]] = attrs.field(factory=list)
-    """`<plugin>` elements of bodies and geoms, their owners, and what the plugin must be able to do."""
+    plugin_users: list[PluginUser] = attrs.field(factory=list)
+    """Elements that use engine plugins."""
     own_values: list[OwnValue] = attrs.field(factory=list)
     """Values of Model fields that plugins added."""
 
@@ -140,23 +64,28 @@ class Context:
         self.ids = {kind: {} for kind in KINDS}
 
     @property
-    def bodies(self) -> list[Body]:
+    def bodies(self) -> list[BodyItem]:
         return self.objects["body"]
 
     @property
-    def joints(self) -> list[Joint]:
+    def joints(self) -> list[JointItem]:
         return self.objects["joint"]
 
     @property
-    def geoms(self) -> list[Geom]:
+    def dof_owners(self) -> list[JointItem]:
+        """The joint of each degree of freedom."""
+        return [joint for joint in self.joints for _ in range(joint.nv)]
+
+    @property
+    def geoms(self) -> list[GeomItem]:
         return self.objects["geom"]
 
     @property
-    def sites(self) -> list[Site]:
+    def sites(self) -> list[SiteItem]:
         return self.objects["site"]
 
     @property
-    def actuators(self) -> list[Actuator]:
+    def actuators(self) -> list[ActuatorItem]:
         return self.objects["actuator"]
 
     def compiler_of(self, node: Node | None) -> CompilerSettings:

@@ -12,34 +12,25 @@ from typing import Any, TypeVar
 
 import attrs
 
-from dovetail.mjcf.asset_tree import Mesh
-from dovetail.mjcf.compose.namespace import ATTACHED_MAIN, unknown_class
-from dovetail.mjcf.elements.actuator import SHORTCUTS, apply_actuator
-from dovetail.mjcf.elements.contact import apply_pair
-from dovetail.mjcf.elements.equality import apply_equality
-from dovetail.mjcf.elements.looks import apply_camera, apply_light, apply_material
-from dovetail.mjcf.elements.mesh import apply_mesh
-from dovetail.mjcf.elements.tendon import apply_tendon
-from dovetail.mjcf.links import Equality, Pair, Tendon
+from dovetail.mjcf.compose.namespace import ATTACHED_MAIN, BUILT_IN, unknown_class
+from dovetail.mjcf.elements.actuator import SHORTCUTS, ActuatorItem, apply_actuator
+from dovetail.mjcf.elements.camera import CameraItem, apply_camera
+from dovetail.mjcf.elements.contact import PairItem, apply_pair
+from dovetail.mjcf.elements.equality import EqualityItem, apply_equality
+from dovetail.mjcf.elements.geom import GeomItem
+from dovetail.mjcf.elements.items import Item, overlay
+from dovetail.mjcf.elements.joint import JointItem
+from dovetail.mjcf.elements.light import LightItem, apply_light
+from dovetail.mjcf.elements.material import MaterialItem, apply_material
+from dovetail.mjcf.elements.mesh import MeshItem, apply_mesh
+from dovetail.mjcf.elements.poses import check_single_orientation
+from dovetail.mjcf.elements.site import SiteItem
+from dovetail.mjcf.elements.tendon import TendonItem, apply_tendon
 from dovetail.mjcf.read.source import Node
-from dovetail.mjcf.tree import (
-    ORIENTATIONS,
-    Actuator,
-    Camera,
-    Geom,
-    Item,
-    Joint,
-    Light,
-    Material,
-    Site,
-    overlay,
-)
 
 T = TypeVar("T", bound=Item)
 
 MAIN = "main"
-BUILT_IN = "\0built-in"
-"""Class of generated elements, which take nothing from the model's classes; no file can name it."""
 
 
 def _overlay(item: Item, node: Node) -> None:
@@ -47,17 +38,17 @@ def _overlay(item: Item, node: Node) -> None:
 
 
 _KINDS: dict[str, tuple[type[Item], Callable[[Any, Node], None]]] = {
-    "joint": (Joint, _overlay),
-    "geom": (Geom, _overlay),
-    "site": (Site, _overlay),
-    "camera": (Camera, apply_camera),
-    "light": (Light, apply_light),
-    "material": (Material, apply_material),
-    "mesh": (Mesh, apply_mesh),
-    "pair": (Pair, apply_pair),
-    "equality": (Equality, apply_equality),
-    "tendon": (Tendon, apply_tendon),
-    **dict.fromkeys(SHORTCUTS, (Actuator, apply_actuator)),
+    "joint": (JointItem, _overlay),
+    "geom": (GeomItem, _overlay),
+    "site": (SiteItem, _overlay),
+    "camera": (CameraItem, apply_camera),
+    "light": (LightItem, apply_light),
+    "material": (MaterialItem, apply_material),
+    "mesh": (MeshItem, apply_mesh),
+    "pair": (PairItem, apply_pair),
+    "equality": (EqualityItem, apply_equality),
+    "tendon": (TendonItem, apply_tendon),
+    **dict.fromkeys(SHORTCUTS, (ActuatorItem, apply_actuator)),
 }
 """For each tag in a default block, what it describes and how its attributes are laid over that."""
 
@@ -87,13 +78,16 @@ class DefaultClass:
         return attrs.evolve(prototype)
 
 
-_ASSETS: dict[type[Item], tuple[str, ...]] = {Geom: ("material", "mesh", "hfield"), Site: ("material",)}
+_ASSETS: dict[type[Item], tuple[str, ...]] = {
+    GeomItem: ("material", "mesh", "hfield"),
+    SiteItem: ("material",),
+}
 """Settings that name an asset of the same model; like MuJoCo 3.4, not those of tendons, which is the main model's."""
 
 
 def _prefixed(item: Item, prefix: str) -> Item:
     """An item whose assets have a prefix before their names."""
-    if isinstance(item, Material):
+    if isinstance(item, MaterialItem):
         return attrs.evolve(item, layers={role: prefix + name for role, name in item.layers.items()})
     names = {key: getattr(item, key) for key in _ASSETS.get(type(item), ())}
     return attrs.evolve(item, **{key: prefix + name for key, name in names.items() if name})
@@ -115,9 +109,9 @@ class Defaults:
     def __attrs_post_init__(self) -> None:
         self.classes = _built_in()
 
-    @property
-    def main(self) -> DefaultClass:
-        return self.classes[MAIN]
+    def main(self, model: int) -> DefaultClass:
+        """The top class of one document."""
+        return self.classes_of(model)[MAIN]
 
     def classes_of(self, model: int) -> dict[str, DefaultClass]:
         """The classes of one document: those of the main model, or of an attached one."""
@@ -134,7 +128,7 @@ class Defaults:
         name = block.values.get("class") or MAIN
         if name != MAIN:
             raise block.error(f"the top-level default class is {MAIN!r}; nest {name!r} inside it", "class")
-        pending = [(block, self.classes_of(block.model)[MAIN])]
+        pending = [(block, self.main(block.model))]
         while pending:
             node, here = pending.pop()
             for child in node.children:
@@ -156,7 +150,7 @@ class Defaults:
 
     def of(self, node: Node, inherited: DefaultClass | None = None) -> DefaultClass:
         """The class an element uses: its own, else the nearest childclass, else main."""
-        found = self.find(node, "class") or inherited or self.classes_of(node.model)[MAIN]
+        found = self.find(node, "class") or inherited or self.main(node.model)
         return found.under(node.prefix)
 
     def find(self, node: Node, attribute: str) -> DefaultClass | None:
@@ -180,12 +174,3 @@ def _apply(target: DefaultClass, node: Node) -> None:
     if node.tag in _KINDS:
         kind, apply = _KINDS[node.tag]
         apply(target.prototypes[kind], node)
-
-
-def check_single_orientation(node: Node) -> None:
-    """Refuse two orientations on one element, and the quaternion that is none."""
-    written = [name for name in ("quat", *ORIENTATIONS) if name in node.values]
-    if len(written) > 1:
-        raise node.error(f"has several orientations ({', '.join(written)}); keep one", written[1])
-    if "quat" in node.values and not any(node.values["quat"]):
-        raise node.error("a zero quaternion is no orientation; write e.g. 1 0 0 0", "quat")

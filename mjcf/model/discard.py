@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.mjcf.compose.namespace import references
+from dovetail.mjcf.elements.geom import GeomItem
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.read.source import Node, walk
-from dovetail.mjcf.tree import Geom
 
 _ELSEWHERE = ("worldbody", "asset", "default")
 """Sections that cannot name a geom."""
@@ -50,14 +50,14 @@ def _named_geoms(root: Node) -> set[str]:
     }
 
 
-def _keep_geoms(context: Context, kept: list[Geom]) -> None:
+def _keep_geoms(context: Context, kept: list[GeomItem]) -> None:
     _renumber(context, "geom", kept)
     numbers = {id(geom) for geom in kept}
     for body in context.bodies:
         body.geoms = [geom for geom in body.geoms if id(geom) in numbers]
 
 
-def _keep_meshes(context: Context, kept: list[Geom]) -> None:
+def _keep_meshes(context: Context, kept: list[GeomItem]) -> None:
     used = [mesh for mesh in context.objects["mesh"] if any(g.mesh == mesh.name for g in kept)]
     _renumber(context, "mesh", used)
     for geom in kept:

@@ -8,17 +8,17 @@ of the fused bodies; MuJoCo 3.4.0 leaves unused rows behind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dovetail.mjcf.compose.namespace import references
+from dovetail.mjcf.elements.body import BodyItem
+from dovetail.mjcf.elements.geom import GeomItem
+from dovetail.mjcf.elements.light import LightItem
+from dovetail.mjcf.elements.poses import PosedItem
 from dovetail.mjcf.geometry.inertia import combine
 from dovetail.mjcf.geometry.rotation import Pose, accumulate, add, normalized, point, rotate
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.read.source import Node, walk
-from dovetail.mjcf.tree import Body, Geom, Joint, Light, Posed
+from dovetail.plugins.shared.constants import MINVAL
 
-_MIN_MASS = 1e-15
-"""mjMINVAL: a lighter body adds nothing to its parent."""
 _TREE = ("body", "joint", "geom", "site", "camera", "light")
 
 
@@ -27,7 +27,7 @@ def fuse_static_bodies(context: Context, root: Node) -> None:
     if not context.compiler.fusestatic:
         return
     named = _named_bodies(root)
-    kept: list[Body] = []
+    kept: list[BodyItem] = []
     for body in context.bodies:
         if body.parent is None or body.joints or body.mocap or body.name in named:
             kept.append(body)
@@ -44,14 +44,14 @@ def _named_bodies(root: Node) -> set[str]:
     }
 
 
-def _fuse(body: Body, parent: Body, children: list[Body]) -> None:
-    if parent.parent is not None and body.mass >= _MIN_MASS:
+def _fuse(body: BodyItem, parent: BodyItem, children: list[BodyItem]) -> None:
+    if parent.parent is not None and body.mass >= MINVAL:
         _add_inertia(parent, body)
     pose = (body.pos, body.quat)
     for child in children:
         child.parent = parent
         _see_from(pose, child)
-    posed: list[Posed] = [*body.geoms, *body.sites, *body.cameras]
+    posed: list[PosedItem] = [*body.geoms, *body.sites, *body.cameras]
     for item in posed:
         _see_from(pose, item)
     for light in body.lights:
@@ -62,16 +62,16 @@ def _fuse(body: Body, parent: Body, children: list[Body]) -> None:
     parent.lights += body.lights
 
 
-def _see_from(pose: Pose, item: Posed) -> None:
+def _see_from(pose: Pose, item: PosedItem) -> None:
     pos, quat = accumulate(*pose, item.pos, item.quat)
     item.pos, item.quat = pos, normalized(quat)
 
 
-def _turn_light(pose: Pose, light: Light) -> None:
+def _turn_light(pose: Pose, light: LightItem) -> None:
     light.pos, light.dir = point(pose, light.pos), rotate(pose[1], light.dir)
 
 
-def _add_inertia(parent: Body, body: Body) -> None:
+def _add_inertia(parent: BodyItem, body: BodyItem) -> None:
     """The inertia of both, about their common centre of mass, in the parent's frame.
 
     MuJoCo 3.4.0 composes the poses in the wrong order: it turns the body's position by the inertial frame and
@@ -82,13 +82,13 @@ def _add_inertia(parent: Body, body: Body) -> None:
     assert body.ipos is not None
     pos, quat = add(body.ipos, rotate(body.iquat, body.pos)), body.iquat
     masses = [
-        Geom(computed_mass=parent.mass, pos=parent.ipos, quat=parent.iquat, inertia=parent.inertia),
-        Geom(computed_mass=body.mass, pos=pos, quat=quat, inertia=body.inertia),
+        GeomItem(computed_mass=parent.mass, pos=parent.ipos, quat=parent.iquat, inertia=parent.inertia),
+        GeomItem(computed_mass=body.mass, pos=pos, quat=quat, inertia=body.inertia),
     ]
     parent.mass, parent.ipos, parent.inertia, parent.iquat = combine(masses)
 
 
-def _number_again(context: Context, bodies: list[Body]) -> None:
+def _number_again(context: Context, bodies: list[BodyItem]) -> None:
     for kind in _TREE:
         context.objects[kind].clear()
         context.ids[kind].clear()
@@ -96,14 +96,7 @@ def _number_again(context: Context, bodies: list[Body]) -> None:
         context.add_named("body", body, body.name)
     for body in bodies:
         body.weldid = 0 if body.parent is None else body.id if body.joints else body.parent.weldid
-        lists: dict[str, Sequence[Joint | Light | Posed]] = {
-            "joint": body.joints,
-            "geom": body.geoms,
-            "site": body.sites,
-            "camera": body.cameras,
-            "light": body.lights,
-        }
-        for kind, items in lists.items():
+        for kind, items in body.parts.items():
             for item in items:
                 item.bodyid = body.id
                 context.add_named(kind, item, item.name)

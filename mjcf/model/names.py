@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.mjcf.model.context import KINDS, Context
+from dovetail.mjcf.elements.columns import column, starts, text
+from dovetail.mjcf.elements.object_kinds import KINDS, SHORT
+from dovetail.mjcf.model.context import Context
 
-_SHORT = {
-    "joint": "jnt",
-    "camera": "cam",
-    "texture": "tex",
-    "material": "mat",
-    "equality": "eq",
-}
-"""Kinds that mjModel's field names abbreviate."""
 _SLOTS_PER_NAME = 2
 """mjLOAD_MULTIPLE: room in the hash table per object."""
 _SEED = 5381
@@ -45,14 +39,13 @@ def name_fields(context: Context) -> dict[str, Any]:
     slots: list[int] = []
     for kind in KINDS:
         encoded = [item.name.encode() for item in context.objects[kind]]
-        lengths = np.array([len(name) + 1 for name in encoded], np.int64)
-        starts = length + np.cumsum(lengths) - lengths
-        fields[f"name_{_SHORT.get(kind, kind)}adr"] = starts.astype(np.int32)
+        begins = starts(len(name) + 1 for name in encoded)
+        fields[f"name_{SHORT[kind]}adr"] = begins + np.int32(length)
         texts += [name + b"\0" for name in encoded]
-        length += int(lengths.sum())
+        length += sum(len(name) + 1 for name in encoded)
         slots += _hash_table(encoded)
-    fields["names"] = np.frombuffer(b"".join(texts), np.uint8).copy()
-    fields["names_map"] = np.array(slots, np.int32)
+    fields["names"] = text(texts)
+    fields["names_map"] = column("names_map", slots)
     return fields
 
 

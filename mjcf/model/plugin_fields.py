@@ -54,7 +54,7 @@ def _fill(model: Any, context: Context, said: OwnValue) -> None:
             f"there is no Model field {said.field!r}{nearest(said.field, model.extra) or '.'} A record declares it "
             "with model_fields="
         )
-    spec = model._specs[said.field]
+    spec = model.specs[said.field]
     if said.kind:
         row = context.find(said.kind, said.name, said.node, said.attribute)
         _put(model.extra[said.field][row : row + 1], said.values, _of_one(spec, said), said, model)

@@ -14,43 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.contracts.enums import JointType, SameFrame, SleepPolicy
-from dovetail.mjcf.geometry.rotation import EPS
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.mjcf.tree import Body, Posed
+from dovetail.mjcf.elements.body import BodyItem
+from dovetail.mjcf.elements.same_frames import _same, body_sameframe
+from dovetail.plugins.shared.constants import EPS
 
 Ints = NDArray[np.int32]
 
-_SAME = 1e-6
-"""Poses that differ by less than this count as equal (kFrameEps)."""
 
-
-def _same(a: Vec, b: Vec) -> bool:
-    return all(abs(x - y) < _SAME for x, y in zip(a, b, strict=True))
-
-
-def _same_rotation(a: Vec, b: Vec) -> bool:
-    return _same(a, b) or _same(a, tuple(-x for x in b))
-
-
-def body_sameframe(body: Body) -> int:
-    """Whether the inertial frame is the body frame, or only its rotation is."""
-    assert body.ipos is not None
-    if not _same_rotation(body.iquat, (1.0, 0.0, 0.0, 0.0)):
-        return SameFrame.NONE
-    return SameFrame.BODY if _same(body.ipos, (0.0, 0.0, 0.0)) else SameFrame.BODYROT
-
-
-def sameframe(item: Posed, body: Body) -> int:
-    """Which frame of its body a geom or site shares."""
-    assert body.ipos is not None
-    if _same_rotation(item.quat, (1.0, 0.0, 0.0, 0.0)):
-        return SameFrame.BODY if _same(item.pos, (0.0, 0.0, 0.0)) else SameFrame.BODYROT
-    if _same_rotation(item.quat, body.iquat):
-        return SameFrame.INERTIA if _same(item.pos, body.ipos) else SameFrame.INERTIAROT
-    return SameFrame.NONE
-
-
-def body_simple(bodies: list[Body]) -> Ints:
+def body_simple(bodies: list[BodyItem]) -> Ints:
     """2: only axis-aligned sliders, 1: diagonal mass matrix, 0: neither."""
     simple = np.zeros(len(bodies), np.int32)
     for body in bodies:
@@ -63,7 +34,7 @@ def body_simple(bodies: list[Body]) -> Ints:
     return simple
 
 
-def _joints_simple(body: Body) -> bool:
+def _joints_simple(body: BodyItem) -> bool:
     """Joints at the centre of mass, along the axes, and nothing after a rotation."""
     rotated = False
     for joint in body.joints:
@@ -75,7 +46,7 @@ def _joints_simple(body: Body) -> bool:
     return True
 
 
-def dof_parents(bodies: list[Body]) -> list[int]:
+def dof_parents(bodies: list[BodyItem]) -> list[int]:
     """The dof before each dof on the way to the world, −1 for the first."""
     parents: list[int] = []
     last = [-1] * len(bodies)
@@ -89,7 +60,7 @@ def dof_parents(bodies: list[Body]) -> list[int]:
 
 
 def tree_fields(
-    bodies: list[Body], dof_parentid: list[int], dof_bodyid: list[int], actuated: set[int], tied: set[int]
+    bodies: list[BodyItem], dof_parentid: list[int], dof_bodyid: list[int], actuated: set[int], tied: set[int]
 ) -> dict[str, Any]:
     """Kinematic trees: which dofs and bodies belong to which; `actuated` are the bodies actuators act on.
 
@@ -114,7 +85,7 @@ def tree_fields(
 
 
 def _sleep_policies(
-    bodies: list[Body], body_treeid: list[int], ntree: int, actuated: set[int], tied: set[int]
+    bodies: list[BodyItem], body_treeid: list[int], ntree: int, actuated: set[int], tied: set[int]
 ) -> list[int]:
     """Whether each tree may sleep: as its root body says, otherwise only if nothing acts on it."""
     busy, coupled = ({body_treeid[body] for body in group} for group in (actuated | tied, tied))
@@ -155,7 +126,7 @@ def _rows(rows: list[list[int]], prefix: str) -> dict[str, Ints]:
     }
 
 
-def sparsity(bodies: list[Body], parents: list[int], simplenum: Ints) -> dict[str, Any]:
+def sparsity(bodies: list[BodyItem], parents: list[int], simplenum: Ints) -> dict[str, Any]:
     """Patterns of M, D and B, and the maps between them and the legacy qM."""
     ancestors = _ancestors(parents)
     nv = len(parents)
@@ -185,7 +156,7 @@ def _ancestors(parents: list[int]) -> list[list[int]]:
     return chains
 
 
-def _body_dofs(bodies: list[Body], ancestors: list[list[int]], nv: int) -> list[list[int]]:
+def _body_dofs(bodies: list[BodyItem], ancestors: list[list[int]], nv: int) -> list[list[int]]:
     """For each body, the dofs above it, its own, and those below it, ascending."""
     last = [-1] * len(bodies)
     below: list[list[int]] = [[] for _ in bodies]
@@ -196,7 +167,7 @@ def _body_dofs(bodies: list[Body], ancestors: list[list[int]], nv: int) -> list[
         dof += body.dofnum
         if own:
             last[body.id] = own[-1]
-        above: Body | None = body.parent
+        above: BodyItem | None = body.parent
         while above is not None and own:
             below[above.id].extend(own)
             above = above.parent

@@ -21,9 +21,7 @@ from typing import Any, Protocol
 import attrs
 
 from dovetail.errors import nearest
-
-Vec = tuple[float, ...]
-"""A short vector of model numbers; plain floats are quicker than arrays at this length."""
+from dovetail.mjcf.geometry.rotation import Vec
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _HEXADECIMAL = re.compile(
@@ -49,7 +47,7 @@ class BadValueError(ValueError):
     """An attribute's text does not fit its kind; the message says what would."""
 
 
-class Kind(Protocol):
+class AttributeKind(Protocol):
     """What every attribute kind offers."""
 
     def parse(self, text: str) -> Any:
@@ -266,7 +264,7 @@ class Keywords:
 
 
 @attrs.frozen
-class Text:
+class PlainText:
     """Free text."""
 
     def parse(self, text: str) -> str:
@@ -310,7 +308,7 @@ class EulerSeq:
 
 
 @attrs.frozen
-class Memory:
+class MemorySize:
     """A number of bytes with an optional unit K, M, G, T, P or E (powers of 1024), or -1 for automatic."""
 
     def parse(self, text: str) -> int:

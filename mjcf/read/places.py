@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dovetail.mjcf.model.context import CompilerSettings
 from dovetail.mjcf.read.source import Loader, Node, walk
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.compiler import CompilerSettings
 
 _SIDES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FILES: dict[str, tuple[str, ...]] = {

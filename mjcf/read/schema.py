@@ -16,6 +16,7 @@ from dovetail.mjcf.read.kinds import (
     AUTO_BOOL,
     BOOL,
     SWITCH,
+    AttributeKind,
     EulerSeq,
     File,
     Float,
@@ -26,15 +27,14 @@ from dovetail.mjcf.read.kinds import (
     Ints,
     Keyword,
     Keywords,
-    Kind,
-    Memory,
+    MemorySize,
     Name,
+    PlainText,
     Reference,
-    Text,
     TruncatedInts,
 )
 
-Attributes = Mapping[str, Kind]
+Attributes = Mapping[str, AttributeKind]
 
 
 @attrs.define(eq=False)
@@ -71,41 +71,41 @@ def _element(
     )
 
 
-def _without(attributes: Attributes, names: str) -> dict[str, Kind]:
+def _without(attributes: Attributes, names: str) -> dict[str, AttributeKind]:
     left_out = names.split()
     return {name: kind for name, kind in attributes.items() if name not in left_out}
 
 
-def _floats(names: str) -> dict[str, Kind]:
+def _floats(names: str) -> dict[str, AttributeKind]:
     return {name: Float() for name in names.split()}
 
 
-def _ints(names: str) -> dict[str, Kind]:
+def _ints(names: str) -> dict[str, AttributeKind]:
     return {name: Int() for name in names.split()}
 
 
-def _bools(names: str) -> dict[str, Kind]:
+def _bools(names: str) -> dict[str, AttributeKind]:
     return dict.fromkeys(names.split(), BOOL)
 
 
-def _vectors(size: int, names: str, exact: bool = True) -> dict[str, Kind]:
+def _vectors(size: int, names: str, exact: bool = True) -> dict[str, AttributeKind]:
     return {name: Floats(size, exact) for name in names.split()}
 
 
-def _singles(names: str) -> dict[str, Kind]:
+def _singles(names: str) -> dict[str, AttributeKind]:
     """Numbers that MuJoCo reads in single precision."""
     return {name: Float(single=True) for name in names.split()}
 
 
-def _single_vectors(size: int, names: str) -> dict[str, Kind]:
+def _single_vectors(size: int, names: str) -> dict[str, AttributeKind]:
     return {name: Floats(size, single=True) for name in names.split()}
 
 
-def _files(names: str) -> dict[str, Kind]:
+def _files(names: str) -> dict[str, AttributeKind]:
     return {name: File() for name in names.split()}
 
 
-def _references(**targets: str) -> dict[str, Kind]:
+def _references(**targets: str) -> dict[str, AttributeKind]:
     return {name: Reference(target) for name, target in targets.items()}
 
 
@@ -148,12 +148,12 @@ _ELASTICITY: Attributes = {
 
 
 def _plugin(later: bool = True) -> Element:
-    attributes: Attributes = {"plugin": Text(), "instance": Reference("plugin")}
+    attributes: Attributes = {"plugin": PlainText(), "instance": Reference("plugin")}
     return _element("plugin", "*", attributes, [_config()], later=later)
 
 
 def _config() -> Element:
-    return _element("config", "*", {"key": Text(), "value": Text()}, required="key value")
+    return _element("config", "*", {"key": PlainText(), "value": PlainText()}, required="key value")
 
 
 _COMPILER = _element(
@@ -211,7 +211,7 @@ _SIZE = _element(
     "size",
     "*",
     {
-        "memory": Memory(),
+        "memory": MemorySize(),
         **_ints("njmax nconmax nstack nuserdata nkey nuser_body nuser_jnt nuser_geom nuser_site nuser_cam"),
         **_ints("nuser_tendon nuser_actuator nuser_sensor"),
     },
@@ -431,7 +431,7 @@ _EXTENSION = _element(
         _element(
             "plugin",
             "*",
-            {"plugin": Text()},
+            {"plugin": PlainText()},
             [_element("instance", "*", _NAMED, [_config()], required="name")],
             required="plugin",
         )
@@ -443,7 +443,7 @@ _CUSTOM = _element(
     {},
     [
         _element("numeric", "*", {**_NAMED, "size": Int(), "data": FloatList()}, required="name"),
-        _element("text", "*", {**_NAMED, "data": Text()}, required="name data"),
+        _element("text", "*", {**_NAMED, "data": PlainText()}, required="name data"),
         _element(
             "tuple",
             "*",
@@ -452,7 +452,7 @@ _CUSTOM = _element(
                 _element(
                     "element",
                     "*",
-                    {"objtype": Text(), "objname": Text(), "prm": Float()},
+                    {"objtype": PlainText(), "objname": PlainText(), "prm": Float()},
                     required="objtype objname",
                 )
             ],
@@ -496,7 +496,7 @@ _ASSET = _element(
                 **_NAMED,
                 **_CLASS,
                 **_MESH,
-                "content_type": Text(),
+                "content_type": PlainText(),
                 "file": File(),
                 "builtin": Keyword.of(enums.MeshBuiltin),
                 "params": FloatList(),
@@ -516,7 +516,7 @@ _ASSET = _element(
             "*",
             {
                 **_NAMED,
-                "content_type": Text(),
+                "content_type": PlainText(),
                 "file": File(),
                 **_ints("nrow ncol"),
                 "size": Floats(4),
@@ -532,10 +532,10 @@ _ASSET = _element(
                 **_NAMED,
                 "type": Keyword.of(enums.TextureType),
                 "colorspace": Keyword.of(enums.ColorSpace),
-                "content_type": Text(),
+                "content_type": PlainText(),
                 **_files("file fileright fileleft fileup filedown filefront fileback"),
                 "gridsize": Ints(2),
-                "gridlayout": Text(),
+                "gridlayout": PlainText(),
                 "builtin": Keyword.of(enums.TextureBuiltin),
                 **_vectors(3, "rgb1 rgb2 markrgb"),
                 "mark": Keyword.words("none edge cross random"),
@@ -545,7 +545,7 @@ _ASSET = _element(
             },
         ),
         _element("material", "*", {**_NAMED, **_CLASS, **_MATERIAL}, [_layer()]),
-        _element("model", "*", {**_NAMED, "file": File(), "content_type": Text()}, required="file"),
+        _element("model", "*", {**_NAMED, "file": File(), "content_type": PlainText()}, required="file"),
     ],
 )
 
@@ -575,13 +575,13 @@ def _composite() -> Element:
         "composite",
         "*",
         {
-            "prefix": Text(),
-            "type": Text(),
+            "prefix": PlainText(),
+            "type": PlainText(),
             "count": IntList(),
             "offset": Floats(3),
             "vertex": FloatList(single=True),
-            "initial": Text(),
-            "curve": Text(),
+            "initial": PlainText(),
+            "curve": PlainText(),
             "size": FloatList(),
             "quat": Floats(4),
         },
@@ -602,7 +602,7 @@ def _flexcomp() -> Element:
         "*",
         {
             **_NAMED,
-            "type": Text(),
+            "type": PlainText(),
             **_POSE,
             **_ints("group dim"),
             "count": Ints(3),
@@ -643,7 +643,7 @@ def _worldbody() -> Element:
         _element(
             "attach",
             "*",
-            {**_references(model="model", body="body"), "prefix": Text()},
+            {**_references(model="model", body="body"), "prefix": PlainText()},
             required="model prefix",
         ),
         _element("site", "*", {**_NAMED, **_CLASS, **_SITE}),
@@ -670,7 +670,7 @@ def _worldbody() -> Element:
     replicate_attributes: Attributes = {
         "childclass": Reference("default"),
         "count": Int(),
-        "sep": Text(),
+        "sep": PlainText(),
         **_vectors(3, "offset euler"),
     }
     world = _element("worldbody", "*", {}, parts)
@@ -697,7 +697,7 @@ _DEFORMABLE = _element(
                 "material": Reference("material"),
                 "rgba": Floats(4, single=True),
                 "flatskin": BOOL,
-                **{name: Text() for name in ("body", "node")},
+                **{name: PlainText() for name in ("body", "node")},
                 "vertex": FloatList(),
                 "texcoord": FloatList(single=True),
                 **{name: IntList() for name in ("element", "elemtexcoord")},
@@ -801,7 +801,7 @@ def _actuators() -> Element:
         **_CLASS,
         **_without(_GENERAL, "gaintype biastype gainprm biasprm"),
         **_without(_TRANSMISSION, "refsite"),
-        "plugin": Text(),
+        "plugin": PlainText(),
         "instance": Reference("plugin"),
     }
     return _element("actuator", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()])])
@@ -809,8 +809,8 @@ def _actuators() -> Element:
 
 def _sensors() -> Element:
     common: Attributes = {**_NAMED, **_floats("cutoff noise"), "user": FloatList()}
-    attached: Attributes = {"objtype": Text(), "objname": Text()}
-    relative: Attributes = {**attached, "reftype": Text(), "refname": Text()}
+    attached: Attributes = {"objtype": PlainText(), "objname": PlainText()}
+    relative: Attributes = {**attached, "reftype": PlainText(), "refname": PlainText()}
     pairs = _references(body1="body", body2="body", geom1="geom", geom2="geom")
     on_site = "touch accelerometer velocimeter gyro force torque magnetometer rangefinder"
     on_joint = (
@@ -860,7 +860,7 @@ def _sensors() -> Element:
     plugin: Attributes = {
         **_without(common, "noise"),
         **relative,
-        "plugin": Text(),
+        "plugin": PlainText(),
         "instance": Reference("plugin"),
     }
     return _element("sensor", "*", {}, [*rows, _element("plugin", "*", plugin, [_config()])])
@@ -886,7 +886,7 @@ _KEYFRAME = _element(
 MUJOCO = _element(
     "mujoco",
     "!",
-    {"model": Text()},
+    {"model": PlainText()},
     [
         _COMPILER,
         _OPTION,

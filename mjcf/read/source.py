@@ -350,7 +350,7 @@ def _check_attributes(count: int, tag: str, file: str, line: int) -> None:
         )
 
 
-def _to_nodes(root: xml_text.Element, file: str) -> Node:
+def _to_nodes(root: xml_text.XMLElement, file: str) -> Node:
     """Our own tree from that of the forgiving parser."""
     top = _to_node(root, file)
     stack = [(root, top)]
@@ -363,7 +363,7 @@ def _to_nodes(root: xml_text.Element, file: str) -> Node:
     return top
 
 
-def _to_node(element: xml_text.Element, file: str) -> Node:
+def _to_node(element: xml_text.XMLElement, file: str) -> Node:
     _check_attributes(len(element.attributes), element.tag, file, element.line)
     return Node(element.tag, file, element.line, element.attributes)
 

@@ -16,8 +16,17 @@ from typing import Any
 import attrs
 
 from dovetail.errors import MJCFError, listing, nearest
-from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, from_euler, from_z_axis, norm, rotate, scaled
-from dovetail.mjcf.read.kinds import BadValueError, Float, Floats, Vec
+from dovetail.mjcf.geometry.rotation import (
+    IDENTITY,
+    ORIGIN,
+    Vec,
+    from_euler,
+    from_z_axis,
+    norm,
+    rotate,
+    scaled,
+)
+from dovetail.mjcf.read.kinds import BadValueError, Float, Floats
 from dovetail.mjcf.read.schema import MUJOCO, Element
 from dovetail.mjcf.read.source import Node, walk
 

@@ -47,13 +47,13 @@ class XMLTextError(ValueError):
 
 
 @attrs.define(eq=False)
-class Element:
+class XMLElement:
     """One element as it is written."""
 
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list[Element] = attrs.field(factory=list)
+    children: list[XMLElement] = attrs.field(factory=list)
 
 
 @attrs.define
@@ -112,13 +112,13 @@ class _Reader:
             raise self.error(f"a {what} has no end {end}")
         self.position = found + len(end)
 
-    def tag(self) -> tuple[Element, bool, bool]:
+    def tag(self) -> tuple[XMLElement, bool, bool]:
         """The tag at the current position, whether it is an end tag, and whether it ends with `/>`."""
         self.declarations_only = False
         found = _TAG.match(self.text, self.position)
         if not found:
             raise self.error("a tag has no name")
-        closing, element = bool(found[1]), Element(found[2], {}, self.count_lines())
+        closing, element = bool(found[1]), XMLElement(found[2], {}, self.count_lines())
         self.position = found.end()
         while found := _ATTRIBUTE.match(self.text, self.position):
             self._add(element, found)
@@ -128,7 +128,7 @@ class _Reader:
         self.position = end.end()
         return element, closing, end[1] == "/>"
 
-    def _add(self, element: Element, found: re.Match[str]) -> None:
+    def _add(self, element: XMLElement, found: re.Match[str]) -> None:
         name, value = found[1], found[2] if found[3] is None else found[3]
         if name in element.attributes:
             raise self.error(f"<{element.tag[:60]}> has the attribute {name[:60]!r} twice")
@@ -136,11 +136,11 @@ class _Reader:
         self.position = found.end()
 
 
-def parse(text: str) -> Element:
+def parse(text: str) -> XMLElement:
     """The first element of a document, with everything in it; XMLTextError if the document cannot be read."""
     reader = _Reader(text.partition("\0")[0])
-    first: Element | None = None
-    path: list[Element] = []
+    first: XMLElement | None = None
+    path: list[XMLElement] = []
     while reader.to_next_tag(len(path)):
         element, closing, complete = reader.tag()
         if closing and not path:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, elementwise
-from dovetail.plugins.contact_params.mujoco_numpy import MINMU, UNPACK
+from dovetail.plugins.contact_params.mujoco_numpy import UNPACK
+from dovetail.plugins.shared.constants import MINMU
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, contact_dims
 from dovetail.plugins.shared.contacts.pair_margins_lanes import (
     contact_margin,

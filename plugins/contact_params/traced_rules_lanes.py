@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Kernel, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneLayout
 from dovetail.backends.lanes.traced import NotTraceableError, TracedArray, captures
 from dovetail.implementation import Implementation
 
@@ -113,7 +113,7 @@ def lane_versions(record: Implementation) -> Iterable[Implementation]:
 def _try(target: Rule, shapes: tuple[Any, ...]) -> None:
     """Run a rule on symbols of a kernel that nobody will use."""
     if shapes:
-        k = Kernel(Layout({}, {"x": (16,)}), "rule")
+        k = Kernel(LaneLayout({}, {"x": (16,)}), "rule")
         target(k, *(_symbols(k, shape) for shape in shapes))
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.flexcomp import FlexRecipe, FlexShape, Ints, Reals
-from dovetail.plugins.flex_build.grid_numpy import EPS, fractions, pulled_to_circle
+from dovetail.plugins.flex_build.grid_numpy import fractions, pulled_to_circle
+from dovetail.plugins.shared.constants import EPS
 
 _X, _Y, _Z = 0, 1, 2
 _SIDES = ((_Z, _X, _Y), (_Y, _X, _Z), (_X, _Y, _Z))

@@ -19,7 +19,6 @@ from dovetail.plugins.shared.quaternions_numpy import (
     IDENTITY,
     Matrix,
     Quaternion,
-    Vector,
     quat_from_axis_angle,
     quat_matrix,
     quat_matrix_rows,
@@ -29,7 +28,7 @@ from dovetail.plugins.shared.quaternions_numpy import (
     quat_rotate,
 )
 from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE
-from dovetail.plugins.shared.vectors_numpy import add, to_world, to_world_rows
+from dovetail.plugins.shared.vectors_numpy import Vector, add, to_world, to_world_rows
 
 
 def kinematics(model: Any, data: Any) -> None:

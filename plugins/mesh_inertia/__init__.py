@@ -24,7 +24,7 @@ def _of_mujoco(mode: str) -> Implementation:
         key=mode,
         name="pyramids" if mode != "shell" else "triangles",
         backend="numpy",
-        target=f"dovetail.plugins.shared.geometry.mesh_integrals_numpy:{mode}",
+        target=f"dovetail.plugins.mesh_inertia.integrals_numpy:{mode}",
         default=True,
         summary=_MODES[mode],
     )

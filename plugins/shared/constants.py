@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dovetail.bad_states import MAXVAL as MAXVAL  # what the kernel itself takes for infinite
+
 MINVAL = 1e-15
 """mjMINVAL: a length, mass, volume or time constant below it counts as zero."""
-
-MAXVAL = 1e10
-"""mjMAXVAL: what is farther away, faster or stronger than this is bad, or counts as infinite."""
 
 MINMU = 1e-5
 """mjMINMU: least coefficient of friction that a contact works with."""

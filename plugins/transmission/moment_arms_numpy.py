@@ -17,13 +17,13 @@ from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
-    Vector,
     quat_conjugate,
     quat_normalize,
     quat_rotate,
     quat_to_rotation_vector,
 )
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
+from dovetail.plugins.shared.vectors_numpy import Vector
 from dovetail.plugins.transmission.arms_numpy import Arm, body_arm, crank_arm, site_arm, tendon_arm
 
 

@@ -72,7 +72,7 @@ def repeatable() -> tuple[Simulation, Plan]:
 
 
 def stepped(sim: Simulation, plan: Plan, times: dict[str, int]) -> np.ndarray:
-    [runner] = plan.runners()
+    [runner] = plan.execution.runners()
     sim.reset()
     sim.data.qvel[...] = 1.0
     plan.step(sim.data, 0)
@@ -109,6 +109,6 @@ def test_a_batch_of_another_size_uses_the_kernel_that_is_there(repeatable: tuple
     kernels = []
     for sim in (small, large):
         sim.step(1)
-        [runner] = sim.plan.runners()
+        [runner] = sim.plan.execution.runners()
         kernels.append(runner._program.kernel)
     assert kernels[0] is kernels[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -133,3 +134,10 @@ def test_a_plugin_cannot_replace_a_built_in_command(run, monkeypatch) -> None:
 def test_main_is_the_script_that_the_package_installs() -> None:
     scripts = importlib.metadata.entry_points(group="console_scripts")
     assert next(e for e in scripts if e.name == "dovetail").load() is main
+
+
+def test_options_that_choose_are_keywords_of_simulation() -> None:
+    from dovetail import Simulation
+    from dovetail.cli._options import SIMULATION_OPTIONS
+
+    assert set(SIMULATION_OPTIONS) <= set(inspect.signature(Simulation).parameters)

@@ -7,7 +7,7 @@ import pytest
 
 import dovetail
 from dovetail import Model
-from dovetail.contracts.arena import ALIGNMENT, Arena, Layout, aligned_zeros
+from dovetail.contracts.arena import ALIGNMENT, Arena, ArenaLayout, aligned_zeros
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.errors import CapacityError
 
@@ -105,7 +105,7 @@ def test_memory_beyond_max_bytes_is_refused_before_it_is_allocated(zoo: Model) -
 
 def test_layout_and_allocation_agree_on_bytes(zoo: Model) -> None:
     data = dovetail.make_data(zoo, 5, lanes=8)
-    layout = Layout.of((s for s in DATA_SPECS.values() if s.name in data), data.sizes)
+    layout = ArenaLayout.of((s for s in DATA_SPECS.values() if s.name in data), data.sizes)
     again = Arena.allocate(layout, ntile=1, lanes=8)
     assert again.nbytes <= data.arena.nbytes  # Data has the plugins' own fields besides
 

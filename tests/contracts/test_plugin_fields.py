@@ -80,7 +80,7 @@ def test_a_model_without_them_says_so() -> None:
 
 def test_it_is_in_the_memory_that_kernels_read() -> None:
     model = built(STIFFNESS)
-    place = model._arena.layout.places["acme:stiffness"]
+    place = model.arena.layout.places["acme:stiffness"]
     model.extra["acme:stiffness"] = 9
     assert (place.dtype, place.shape) == ("float64", (2, 3))
     assert model.buffers["float64"][place.offset : place.offset + place.count].tolist() == [9] * 6

@@ -114,7 +114,7 @@ def value(random: Random, name: str, kind: Any, root: Any) -> str:
 
 
 def _other(random: Random, kind: Any, root: Any) -> str:
-    if isinstance(kind, kinds.Memory):
+    if isinstance(kind, kinds.MemorySize):
         return random.choice(("-1", "1M", "10K", "100", "1x", "-2", "0"))
     if isinstance(kind, kinds.EulerSeq):
         return random.choice(("xyz", "ZYX", "xyX", "xy", "abc"))

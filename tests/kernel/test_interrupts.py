@@ -82,7 +82,7 @@ def test_an_interrupt_stops_at_the_end_of_a_step(nworld: int | None) -> None:
 
 def test_inside_a_launch_of_many_steps_too(monkeypatch: pytest.MonkeyPatch) -> None:
     sim = moving()
-    runner = sim.plan.runners()[0]
+    runner = sim.plan.execution.runners()[0]
     whole = runner._step
 
     def kicked(data: Any, number: Any) -> None:

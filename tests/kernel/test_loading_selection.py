@@ -24,7 +24,7 @@ from dovetail.errors import (
     UnknownStageError,
 )
 from dovetail.implementation import Implementation
-from dovetail.mjcf.tree import Numeric
+from dovetail.mjcf.elements.custom import NumericItem
 from dovetail.pipeline import STAGES
 from dovetail.planning.loading_selection import chosen_stages, compile_lines
 from dovetail.registry import Registry, build_registry
@@ -56,7 +56,7 @@ def flex_build(recipe: Any) -> FlexShape:
 
 
 def mjcf_element(context: Any, node: Any) -> None:
-    context.add_named("numeric", Numeric(data=(7.0,)), "mine")
+    context.add_named("numeric", NumericItem(data=(7.0,)), "mine")
 
 
 def finalize_model(model: Any) -> Any:

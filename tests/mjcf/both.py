@@ -10,9 +10,10 @@ from typing import Any
 import comparing
 import numpy as np
 import pytest
+from compiling import compile_file, compile_text
 
 from dovetail.errors import DovetailError
-from dovetail.mjcf import Compiled, compile_file, compile_text
+from dovetail.mjcf import Compiled
 
 _NEEDS_DYNAMICS = ("tendon_length", "eq_data")
 """What `finalize_model` adds."""

@@ -7,8 +7,9 @@ from typing import Any
 
 import comparing
 import pytest
+from compiling import compile_text
 
-from dovetail.mjcf import Compiled, compile_text
+from dovetail.mjcf import Compiled
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import comparing
 import pytest
+from compiling import compile_file, compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_file, compile_text
 
 SUB = """<mujoco model="subm"><compiler angle="radian" autolimits="true" boundmass=".01"/>
 <option timestep="0.01" gravity="0 0 -1"/>

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from comparing import differences
+from compiling import compile_file
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_file
 
 FLEXCOMP = '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1" radius=".01" dim="2" mass="1"{}'
 PLAIN = FLEXCOMP.format("/>")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import both
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
-from dovetail.mjcf.compose import composer
+from dovetail.mjcf.compose.key_copies import LeftOutWarning
 
 ASSETS = """<texture name="tex" type="2d" builtin="flat" width="2" height="2"/>
 <texture name="tex2" type="2d" builtin="flat" width="4" height="4"/><material name="m1" texture="tex"/>
@@ -279,9 +279,7 @@ def test_a_later_replicate_makes_keys_forget_controls(count):
     model = both.accepted(xml, {"s.xml": _DRIVEN})
     assert model.key_ctrl.tolist() == [[0, 0, 0, 0], [0, 0, 3, 4]]
     assert both.disagreement(xml, {"s.xml": _DRIVEN}) == []
-    with pytest.warns(
-        composer.LeftOutWarning, match="s.xml:3: <key name=.k.>: ctrl and act .* at <string>:1"
-    ):
+    with pytest.warns(LeftOutWarning, match="s.xml:3: <key name=.k.>: ctrl and act .* at <string>:1"):
         compile_text(xml, assets={"s.xml": _DRIVEN})
 
 

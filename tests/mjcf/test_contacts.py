@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from compiling import compile_text
 from finished import assert_refused, assert_same
-
-from dovetail.mjcf import compile_text
 
 WORLD = """<mujoco><default><pair friction=".9"/>
 <default class="c"><pair condim="1" margin=".3"/></default></default>

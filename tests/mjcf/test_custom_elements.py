@@ -9,7 +9,7 @@ import pytest
 import dovetail
 from dovetail.config import Config
 from dovetail.errors import MJCFError, PluginError
-from dovetail.mjcf.tree import Numeric
+from dovetail.mjcf.elements.custom import NumericItem
 from dovetail.planning.planner import compile_plan
 from dovetail.plugin import Implementation, model_field
 from dovetail.registry import default_registry
@@ -21,7 +21,7 @@ def read_robot(context, node):
     """Keep the number of wheels as a custom number."""
     if node.raw["kind"] != "arm":
         raise node.error("is no arm", "kind")
-    context.add_named("numeric", Numeric(data=(float(len(node.children)),)), "wheels")
+    context.add_named("numeric", NumericItem(data=(float(len(node.children)),)), "wheels")
 
 
 def registry_with(key: str):

@@ -6,11 +6,11 @@ import random
 import re
 
 import pytest
+from compiling import compile_text
 from test_attributes import ACTUATORS, JOINTED, TREE
 from test_looks import scene
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 MODELS = [
     TREE.format('angle="radian"'),

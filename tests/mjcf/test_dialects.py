@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from compiling import compile_text
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 GEOM = "<mujoco><worldbody>\n<geom name='g' size='1' condim='{}'/></worldbody></mujoco>"
 MESH = (

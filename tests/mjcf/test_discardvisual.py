@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from asset_files import CUBE, numbers
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 VISUAL = 'contype="0" conaffinity="0"'
 MESH = f'vertex="{numbers(0.1 * CUBE)}"'

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from compiling import compile_text
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 CABLE = '<plugin plugin="mujoco.elasticity.cable"/>'
 SHARED = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from compiling import compile_file, compile_text
 
 from dovetail.errors import MJCFError, UnsupportedMJCFError
-from dovetail.mjcf import compile_file, compile_text
 
 MASS = '<geom size=".1"/>'
 

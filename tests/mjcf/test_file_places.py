@@ -7,9 +7,9 @@ import struct
 
 import both
 import pytest
+from compiling import compile_file, compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_file, compile_text
 
 SOLID = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 

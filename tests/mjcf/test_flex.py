@@ -7,10 +7,11 @@ from typing import Any
 import comparing
 import numpy as np
 import pytest
+from compiling import compile_text
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import Compiled, compile_text
+from dovetail.mjcf import Compiled
 
 mujoco = pytest.importorskip("mujoco")
 

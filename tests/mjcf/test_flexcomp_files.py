@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiling import compile_text
 from test_flex import SOLID, shell, unequal
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.read import source, xml_text
 
 SOUND = '<mujoco><worldbody><geom name="g" size="1"/></worldbody></mujoco>'

@@ -6,8 +6,9 @@ import re
 
 import comparing
 import pytest
+from compiling import compile_text
 
-from dovetail.mjcf import Compiled, compile_text
+from dovetail.mjcf import Compiled
 
 ARM = '<body name="a" pos="1 0 0"><joint name="ja"/><geom name="ga" size=".1"/>{}</body>'
 PART = '<body name="s" pos="0 .2 1" euler="10 20 30"><geom name="gs" type="box" size=".2 .1 .3"/>{}</body>'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compiling import compile_text
 
-from dovetail.mjcf import compile_text
 from dovetail.plugins.geom_inertia.primitives_numpy import ROWS
 
 SIZE = np.array([0.3, 0.5, 0.7])
@@ -74,6 +74,6 @@ def test_plane_has_no_mass():
 
 def test_a_row_can_be_replaced():
     rows = {**ROWS, "box": lambda size, shell: (2.0, np.array([3.0, 4.0, 5.0]))}
-    compiled = compile_text(BODY.format("box", 'density="10"'), geom_inertia=rows)
+    compiled = compile_text(BODY.format("box", 'density="10"'), rows={"geom_inertia": rows})
     assert compiled.values["body_mass"][1] == 20.0
     assert compiled.values["body_inertia"][1].tolist() == [30.0, 40.0, 50.0]

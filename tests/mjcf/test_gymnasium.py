@@ -7,8 +7,7 @@ from pathlib import Path
 
 import comparing
 import pytest
-
-from dovetail.mjcf import compile_file, compile_text
+from compiling import compile_file, compile_text
 
 WHOLE = (
     "ant half_cheetah hopper inverted_pendulum inverted_double_pendulum point pusher pusher_v5 reacher swimmer "

@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 from asset_files import picture, png
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 RNG = np.random.default_rng(3)
 ELEVATION = 'nrow="2" ncol="3" elevation="1 2 3 4 5 6"'

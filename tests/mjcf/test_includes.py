@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from compiling import compile_file, compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_file, compile_text
 
 PART = "<mujocoinclude>\n<worldbody><geom name='{}' size='.1'/></worldbody>\n</mujocoinclude>"
 

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from compiling import compile_text
 from invalid import MISTAKES, Mistake, document
 from oracle import Oracle
 
 import dovetail
 from dovetail.errors import MJCFError, UnsupportedMJCFError
-from dovetail.mjcf import compile_text
 
 
 @pytest.fixture(scope="module")

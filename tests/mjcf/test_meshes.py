@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 from asset_files import CUBE, CUBE_FACES, LOPSIDED, msh, numbers, obj, stl, torus
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 VERTICES, FACES = f'vertex="{numbers(LOPSIDED)}"', f'face="{numbers(CUBE_FACES)}"'
 MODES = ("legacy", "exact", "convex", "shell")
@@ -383,7 +383,9 @@ def test_a_plugin_reads_another_format():
     rows = {".tet": lambda content, name: {"vertex": np.frombuffer(content, np.float32).reshape(-1, 3)}}
     content = LOPSIDED.astype(np.float32).tobytes()
     compiled = compile_text(
-        '<mujoco><asset><mesh file="a.TET"/></asset></mujoco>', assets={"a.TET": content}, load_mesh=rows
+        '<mujoco><asset><mesh file="a.TET"/></asset></mujoco>',
+        assets={"a.TET": content},
+        rows={"load_mesh": rows},
     )
     assert compiled.names["mesh"] == ("a",)
     assert compiled.sizes["nmeshface"] == 12
@@ -391,6 +393,6 @@ def test_a_plugin_reads_another_format():
 
 def test_a_plugin_replaces_an_inertia_mode():
     rows = {"legacy": lambda vertices, faces: (2.0, np.zeros(3), np.eye(3))}
-    compiled = compile_text(scene(VERTICES, extra=""), mesh_inertia=rows)
+    compiled = compile_text(scene(VERTICES, extra=""), rows={"mesh_inertia": rows})
     assert compiled.values["body_mass"][1] == 2000.0
     assert compiled.values["body_inertia"][1] == pytest.approx([1000.0] * 3)

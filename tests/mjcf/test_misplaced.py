@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.read import schema
 from dovetail.mjcf.read.validate import IgnoredWarning
 

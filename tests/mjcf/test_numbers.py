@@ -8,10 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
+from compiling import compile_text
 
 import dovetail
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.read import kinds
 from dovetail.mjcf.read.validate import NotFiniteWarning
 

@@ -14,8 +14,8 @@ from dovetail.plugins.geom_inertia import (
     tubes_numpy,
     uniform_shell_numpy,
 )
+from dovetail.plugins.mesh_inertia.integrals_numpy import shell as triangles
 from dovetail.plugins.mesh_inertia.signed_volume_numpy import signed_volume
-from dovetail.plugins.shared.geometry.mesh_integrals_numpy import shell as triangles
 from dovetail.registry import default_registry
 
 SIZE = np.array([0.3, 0.5, 0.7])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from comparing import differences
+from compiling import compile_text
 
 import dovetail
 from dovetail.contracts.engine_plugins import leading_number
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 PLUGINS = ["mujoco.pid", "mujoco.sensor.touch_grid", "mujoco.elasticity.cable", "mujoco.sdf.torus"]
 GRID = {"nchannel": "2", "size": "3 4", "fov": "10 20", "gamma": "0"}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from asset_files import numbers, torus
+from compiling import compile_text
 
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.geometry import normal_tree
 from dovetail.mjcf.geometry.polygons import polygons
 

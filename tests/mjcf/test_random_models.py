@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import comparing
 import pytest
+from compiling import compile_text
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-
-from dovetail.mjcf import compile_text
 
 number = st.integers(-30, 30).map(lambda i: i / 10)
 positive = st.integers(1, 20).map(lambda i: i / 20)

@@ -6,9 +6,9 @@ import time
 
 import comparing
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 BODY = (
     '<body name="b{0}" pos="0 1 0"><joint name="j{0}" ref=".{0}" range="-{0} {0}"/>'

@@ -8,10 +8,10 @@ import warnings
 
 import both
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
-from dovetail.mjcf.compose.composer import LeftOutWarning
+from dovetail.mjcf.compose.key_copies import LeftOutWarning
 
 TREE = """<body name="x"><geom name="gx" size=".1"/><joint name="jx"/><site name="sx"/><site name="sz"/>
 <camera name="cx"/></body><replicate count="2" sep="-" offset="1 0 0"><body name="b"><joint name="j"/>
@@ -243,11 +243,11 @@ def test_other_attributes_of_an_include(same_as_mujoco):
 
 def test_many_replicates_take_linear_work(monkeypatch):
     """Elements are asked what they refer to once, however many replicates there are."""
-    from dovetail.mjcf.compose import composer
+    from dovetail.mjcf.compose import document
 
     calls = []
-    real = composer.used_names
-    monkeypatch.setattr(composer, "used_names", lambda element: calls.append(element) or real(element))
+    real = document.used_names
+    monkeypatch.setattr(document, "used_names", lambda element: calls.append(element) or real(element))
 
     def work(count: int) -> int:
         calls.clear()

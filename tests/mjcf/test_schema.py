@@ -85,7 +85,7 @@ SAMPLES = {
 }
 
 
-def numeric_attributes() -> list[tuple[str, str, kinds.Kind]]:
+def numeric_attributes() -> list[tuple[str, str, kinds.AttributeKind]]:
     table = dict(schema.rows())
     return [
         (path, name, kind)
@@ -114,7 +114,7 @@ def test_number_of_values_is_mujocos(path):
                 assert ours == theirs, f"{path} {name} with {count} values: {message}"
 
 
-def _accepts(kind: kinds.Kind, text: str) -> bool:
+def _accepts(kind: kinds.AttributeKind, text: str) -> bool:
     try:
         kind.parse(text)
     except kinds.BadValueError:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import comparing
 import numpy as np
 import pytest
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 from dovetail.mjcf.geometry.marching_cubes import CORNERS, marching_cubes, triangles
 
 TETRAHEDRON = 'vertex="0 0 0  .3 0 0  0 .2 0  0 0 .25"'

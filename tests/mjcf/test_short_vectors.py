@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from comparing import differences
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 BALL = '<body name="b"><joint type="ball"/><geom size=".1"/></body>'
 MODELS = {

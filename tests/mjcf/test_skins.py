@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from asset_files import numbers, skn
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 RNG = np.random.default_rng(5)
 VERTICES, TEXCOORDS = RNG.normal(size=(5, 3)), RNG.random((5, 2))

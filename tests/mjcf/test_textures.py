@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 from asset_files import chunk, picture, png
+from compiling import compile_text
 
 from dovetail.errors import MJCFError
-from dovetail.mjcf import compile_text
 
 RNG = np.random.default_rng(3)
 PIXELS = RNG.integers(0, 256, (12, 16, 3), dtype=np.uint8)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import random_urdf
 import whole_model
+from compiling import compile_text
 
 import dovetail
 from dovetail.errors import DovetailError, MJCFError, UnsupportedMJCFError
-from dovetail.mjcf import compile_text
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 BALL = '<collision><geometry><sphere radius=".1"/></geometry></collision>'

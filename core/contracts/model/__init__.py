@@ -23,7 +23,7 @@ from dovetail.contracts.model.sparse import Sparse
 from dovetail.contracts.model.tendon import Tendon, Wrap
 from dovetail.contracts.model.texture_material import Material, Texture
 from dovetail.contracts.option import Option, Statistic
-from dovetail.contracts.visual import VISUAL_GROUPS, Visual
+from dovetail.contracts.visual import VISUAL_GROUPS
 
 __all__ = [
     "MODEL_GROUPS",
@@ -60,7 +60,6 @@ __all__ = [
     "Texture",
     "Tree",
     "Tuple",
-    "Visual",
     "Wrap",
 ]
 

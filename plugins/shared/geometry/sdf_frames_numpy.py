@@ -16,12 +16,12 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
-    Vector,
     quat_conjugate,
     quat_matrix_rows,
     quat_multiply,
     quat_normalize,
 )
+from dovetail.plugins.shared.vectors_numpy import Vector
 
 
 class RelativeFrame(NamedTuple):

@@ -13,7 +13,7 @@ from lane_program import compile_lanes, group, with_kernel_fields
 
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
-from dovetail.backends.taichi.backend import _features, _initial, _model_places
+from dovetail.backends.lanes.segments import features_by_group, initial_numbers, model_places
 from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
@@ -167,7 +167,7 @@ def make_worlds(
     model = model_from_mujoco(mj_model)
     pairs = pairs_of(model)
     lanes = lanes or {"f64": 8, "f32": 16}[precision]
-    used = _features(model)
+    used = features_by_group(model)
     groups = {"actuator_gain": "gain", "actuator_bias": "bias", "actuator_dynamics": "dyn"}
     parts = {
         table: {n: f for n, f in PARTS[table].items() if n in used.get(g, set())}
@@ -187,10 +187,10 @@ def make_worlds(
         row += places[name].count
     program = compile_lanes(
         stages=stages,
-        model_places=_model_places(model),
+        model_places=model_places(model),
         data_places=places,
         data_shapes=shapes,
-        initial=_initial(model, {n: s for n, s in shapes.items() if n in DATA_SPECS}),
+        initial=initial_numbers(model, {n: s for n, s in shapes.items() if n in DATA_SPECS}),
         load=[*STATE, *INPUTS, *given],
         store=[*STATE, *keep],
         converted=["eq_active"],

@@ -11,7 +11,7 @@ from lane_program import compile_lanes, group, with_kernel_fields
 import dovetail
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
-from dovetail.backends.taichi.backend import _model_places
+from dovetail.backends.lanes.segments import model_places
 from dovetail.backends.taichi.program import FLOAT, Program
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugin import Implementation
@@ -145,7 +145,7 @@ def compile_collision(
                 writes=results,
             ),
         ],
-        model_places=_model_places(model),
+        model_places=model_places(model),
         data_places=places,
         data_shapes=shapes,
         initial={},

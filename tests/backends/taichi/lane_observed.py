@@ -16,8 +16,8 @@ from lane_program import compile_lanes, group
 
 from dovetail import pipeline
 from dovetail.backends.lanes.fuse import LaneStage, clear_stage
-from dovetail.backends.lanes.kernel import FieldPlace, Kernel, Layout
-from dovetail.backends.taichi.backend import _features, _initial, _model_places
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneLayout
+from dovetail.backends.lanes.segments import features_by_group, initial_numbers, model_places
 from dovetail.backends.taichi.program import FLOAT
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.arena import aligned_zeros
@@ -194,7 +194,7 @@ GIVEN_FORCES = ("test:active", "test:equality", "test:force", "test:row_active",
 
 def force_fields(model: Any, mj_model: Any, datas: list[Any], pairs: Any) -> dict[str, np.ndarray]:
     """The numbers of GIVEN_FORCES in every world."""
-    kernel = Kernel(Layout({}, {}, structure=model))
+    kernel = Kernel(LaneLayout({}, {}, frozen_model=model))
     body_rows, rows = BodyRows(kernel), DofRows(kernel)
     sizes = (body_rows.nequality, body_rows.nequality, pairs.most_in_all, rows.count, rows.count)
     widths = ((), (6,), (6,), (), ())
@@ -295,15 +295,15 @@ def run_lanes(
             *([clear_stage("sensordata")] if "sensordata" in outputs else []),
             *stages,
         ],
-        model_places=_model_places(model),
+        model_places=model_places(model),
         data_places=places,
         data_shapes=shapes,
-        initial=_initial(model, {n: s for n, s in shapes.items() if n in DATA_SPECS}),
+        initial=initial_numbers(model, {n: s for n, s in shapes.items() if n in DATA_SPECS}),
         load=[*values, *given],
         store=list(outputs),
         sizes=model.sizes,
-        features=_features(model),
-        structure=model,
+        features=features_by_group(model),
+        frozen_model=model,
         lanes=lanes,
         precision=precision,
         threads=1,

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from dovetail.backends.lanes.fuse import LaneStage, Sources, Target
-from dovetail.backends.lanes.kernel import Layout
+from dovetail.backends.lanes.kernel import LaneLayout
 from dovetail.backends.taichi.program import Program, compile_program
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS
 from dovetail.registry import default_registry
@@ -20,8 +20,9 @@ def compile_lanes(**settings: Any) -> Program:
     """A program of `stages`; the other settings are those of layouts, sources and targets. Kernel fields that no
     stage writes are empty."""
     given = {LAYOUT.get(name, name): value for name, value in settings.items()}
-    known = {field.name for field in attrs.fields(Layout)} - {"growth"}
-    layout = Layout(**{name: given.pop(name) for name in list(given) if name in known})
+    known = {field.name for field in attrs.fields(LaneLayout)} - {"growth"}
+    layout = LaneLayout(**{name: given.pop(name) for name in list(given) if name in known})
+    given["options"] = {name: given.pop(name) for name in ("runtime", "arch") if name in given}
     target = {field.name for field in attrs.fields(Target)}
     chosen = Target(backend="taichi", **{name: given.pop(name) for name in list(given) if name in target})
     written = frozenset[str]().union(*(stage.writes for stage in given["stages"]))

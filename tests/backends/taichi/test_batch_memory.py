@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.backends.lanes.fuse import Sources, Target, clear_stage, fuse
-from dovetail.backends.lanes.kernel import FieldPlace, Layout
+from dovetail.backends.lanes.kernel import FieldPlace, LaneLayout
 from dovetail.backends.taichi.program import scratch_memory
 
 LIMIT = 40_000
@@ -28,7 +28,7 @@ def test_scratch_that_is_not_used_costs_nothing() -> None:
     rows = 1 << 23
     sources = Sources(
         stages=[clear_stage("qpos"), clear_stage("list")],
-        layout=Layout({}, {"qpos": (3,), "list": (rows - 3,)}),
+        layout=LaneLayout({}, {"qpos": (3,), "list": (rows - 3,)}),
         data_places={"qpos": FieldPlace(0, (3,)), "list": FieldPlace(3, (rows - 3,))},
         initial={"qpos": np.array([1.0, 0.0, 2.0])},
         load=["qpos"],

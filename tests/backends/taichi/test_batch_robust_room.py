@@ -81,9 +81,9 @@ def test_large_models_have_room_for_what_is_usual_only() -> None:
 
 
 def kernel_of(model: dovetail.Model) -> Kernel:
-    from dovetail.backends.lanes.kernel import Layout
+    from dovetail.backends.lanes.kernel import LaneLayout
 
-    return Kernel(Layout({}, {}, frozen_model=model))
+    return Kernel(LaneLayout({}, {}, frozen_model=model))
 
 
 @pytest.mark.slow

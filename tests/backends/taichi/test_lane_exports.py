@@ -12,13 +12,13 @@ from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.kernel import Kernel, LaneError
 from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
-from dovetail.contracts.kernel_fields import KernelField, Kind, kernel_field
+from dovetail.contracts.kernel_fields import KernelField, KernelKind, kernel_field
 
 ROOM = 30
 """Rows of the list in the kernel: more than there is room for outside at first."""
 
 
-def field(name: str, *shape: str | int, kind: Kind = "numbers") -> KernelField:
+def field(name: str, *shape: str | int, kind: KernelKind = "numbers") -> KernelField:
     return kernel_field(name, *shape, kind=kind, doc="Of this test.", writer="test")
 
 

@@ -11,7 +11,7 @@ from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, stage
 
 from dovetail.backends.lanes import scopes
 from dovetail.backends.lanes.fuse import clear_stage
-from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneError, LaneLayout
 from dovetail.backends.lanes.scopes import walk
 
 X = np.random.default_rng(1).normal(size=(19, N))
@@ -20,7 +20,7 @@ LEFT = r"left a run-time loop or branch by break, return or an exception; use k\
 
 @pytest.fixture
 def k() -> Kernel:
-    return Kernel(Layout(MODEL, SHAPES, {"n": N}), "test")
+    return Kernel(LaneLayout(MODEL, SHAPES, {"n": N}), "test")
 
 
 def test_numbers_fold_before_anything_is_emitted(k: Kernel) -> None:
@@ -211,7 +211,7 @@ def test_unknown_fields_are_named_with_near_ones(k: Kernel) -> None:
 
 
 def test_expanding_a_whole_field_is_refused(k: Kernel) -> None:
-    big = Kernel(Layout(MODEL, {"big": (100, 9)}), "test")
+    big = Kernel(LaneLayout(MODEL, {"big": (100, 9)}), "test")
     with pytest.raises(LaneError, match="loop over its leading axes"):
         _ = big.data.big[:]
 

@@ -8,13 +8,13 @@ from lane_small import MODEL, SHAPES, N, compile_small, run, stage
 
 from dovetail.backends.lanes.fuse import Sources, Target, fuse
 from dovetail.backends.lanes.groups import FieldGroup
-from dovetail.backends.lanes.kernel import Kernel, LaneError, Layout
-from dovetail.contracts.kernel_fields import KernelField, Kind, kernel_field
+from dovetail.backends.lanes.kernel import Kernel, LaneError, LaneLayout
+from dovetail.contracts.kernel_fields import KernelField, KernelKind, kernel_field
 
 X = np.random.default_rng(3).normal(size=(19, N))
 
 
-def declared(name: str, *shape: str | int, kind: Kind = "numbers") -> KernelField:
+def declared(name: str, *shape: str | int, kind: KernelKind = "numbers") -> KernelField:
     return kernel_field(name, *shape, kind=kind, doc="Of this test.", writer="find")
 
 
@@ -32,7 +32,7 @@ FIELDS = {
 
 @pytest.fixture
 def k() -> Kernel:
-    return Kernel(Layout(MODEL, SHAPES, {"n": N}), "test")
+    return Kernel(LaneLayout(MODEL, SHAPES, {"n": N}), "test")
 
 
 def test_a_table_is_read_by_index() -> None:
@@ -151,14 +151,14 @@ def test_undeclared_kernel_fields_are_named_with_near_ones(k: Kernel) -> None:
 
 def test_the_shape_of_a_kernel_field_is_that_of_its_declaration(k: Kernel) -> None:
     assert k.kernel_field("row_counts.by_kind").shape == (4,)
-    own = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    own = Kernel(LaneLayout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
     assert own.kernel_field("own:twice").shape == (N,)
     with pytest.raises(LaneError, match="there is no size 'nn'; near: n"):
         own.kernel_field("own:wrong")
 
 
 def test_a_length_of_zero_becomes_one() -> None:
-    k = Kernel(Layout(MODEL, SHAPES, {"n": 0}, kernel_fields=FIELDS), "test")
+    k = Kernel(LaneLayout(MODEL, SHAPES, {"n": 0}, kernel_fields=FIELDS), "test")
     assert k.kernel_field("own:twice").shape == (1,)
 
 
@@ -187,7 +187,7 @@ def test_a_kernel_field_is_read_after_its_writer() -> None:
 def test_an_empty_or_imported_kernel_field_needs_no_writer() -> None:
     reader, fields = (
         stage(read_twice, reads="own:twice"),
-        {"layout": Layout({}, SHAPES, {"n": N}, kernel_fields=FIELDS)},
+        {"layout": LaneLayout({}, SHAPES, {"n": N}, kernel_fields=FIELDS)},
     )
     given = {"data_places": {}, "initial": {}, "load": (), "store": (), **fields}
     for there in ({"empty": {"own:twice"}}, {"imported": {"own:twice"}}):
@@ -197,7 +197,7 @@ def test_an_empty_or_imported_kernel_field_needs_no_writer() -> None:
 
 
 def test_a_table_field_is_worked_out_before_it_is_read() -> None:
-    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    k = Kernel(LaneLayout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
     with pytest.raises(LaneError, match=r"test: reads list\.order, which no earlier stage.*\(find would\)"):
         k.table_field("list.order")
     with pytest.raises(LaneError, match="shape"):
@@ -209,12 +209,12 @@ def test_a_table_field_is_worked_out_before_it_is_read() -> None:
 
 def test_a_table_field_may_be_given() -> None:
     given = {"list.order": np.arange(N)}
-    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS, given_tables=given), "test")
+    k = Kernel(LaneLayout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS, given_tables=given), "test")
     assert k.table_field("list.order").tolist() == list(range(N))
 
 
 def test_tables_and_memory_are_asked_for_by_their_kind() -> None:
-    k = Kernel(Layout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
+    k = Kernel(LaneLayout(MODEL, SHAPES, {"n": N}, kernel_fields=FIELDS), "test")
     with pytest.raises(LaneError, match=r"use k\.table_field"):
         k.kernel_field("list.order")
     with pytest.raises(LaneError, match=r"use k\.kernel_field"):
@@ -228,7 +228,7 @@ def test_an_error_in_a_property_of_a_group_is_not_taken_for_a_field() -> None:
             return self.k.model.nowhere
 
     with pytest.raises(AttributeError, match="nowhere"):
-        _ = Group(Kernel(Layout(MODEL, SHAPES), "test"), "list").broken
+        _ = Group(Kernel(LaneLayout(MODEL, SHAPES), "test"), "list").broken
 
 
 def test_a_table_has_one_content(k: Kernel) -> None:

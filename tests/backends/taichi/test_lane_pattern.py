@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.backends.lanes.kernel import Kernel, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneLayout
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.solve_constraints import hessian_lanes
 from dovetail.plugins.solve_constraints.hessian_lanes import (
@@ -58,7 +58,7 @@ def test_memory_grows_with_the_number_of_bodies_not_its_square() -> None:
 
 
 def rows_of_blocks(nbody: int) -> int:
-    k = Kernel(Layout({}, {}, sizes={}, structure=dovetail.loads(row_of_spheres(nbody))))
+    k = Kernel(LaneLayout({}, {}, sizes={}, frozen_model=dovetail.loads(row_of_spheres(nbody))))
     return Hessian(k, BodyRows(k), fills=True).blocks_field.shape[0]
 
 
@@ -70,7 +70,7 @@ def test_a_pattern_that_outgrows_its_room_is_solved_with_more(monkeypatch: pytes
     monkeypatch.setattr(hessian_lanes, "USUAL_WIDTH", 1)
     messages: list[str] = []
     monkeypatch.setattr(
-        "dovetail.backends.taichi.backend.logger.warning", lambda text, *_: messages.append(text)
+        "dovetail.backends.lanes.runner.logger.warning", lambda text, *_: messages.append(text)
     )
     tight = run()
     assert len(messages) == 1

@@ -24,7 +24,7 @@ from lane_solvers import (
 )
 
 import dovetail
-from dovetail.backends.lanes.kernel import Kernel, Layout
+from dovetail.backends.lanes.kernel import Kernel, LaneLayout
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planning.planner import compile_plan
@@ -173,7 +173,7 @@ def test_plans_run_in_lanes_as_a_whole(option: str) -> None:
 
 def kernel_of(mj_model: Any) -> Kernel:
     """A kernel for what is worked out at plan time: it has no fields but the structure."""
-    return Kernel(Layout({}, {}, structure=model_from_mujoco(mj_model)))
+    return Kernel(LaneLayout({}, {}, frozen_model=model_from_mujoco(mj_model)))
 
 
 def test_items_stand_in_the_order_of_mujocos_rows() -> None:

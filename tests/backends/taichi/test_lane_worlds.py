@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from lane_small import BUFFERS, MODEL, SHAPES, N, apply
 
-from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneError, Layout
+from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneError, LaneLayout
 
 X = np.random.default_rng(0).normal(size=(21, N))
 
 
 def kernel() -> Kernel:
-    return Kernel(Layout(MODEL, SHAPES, {"n": N}), "test")
+    return Kernel(LaneLayout(MODEL, SHAPES, {"n": N}), "test")
 
 
 # ---- programs, and what they should leave in y ----------------------------------------------------------------

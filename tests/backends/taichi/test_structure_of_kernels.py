@@ -11,7 +11,8 @@ from lane_zoo import _ZOO
 
 import dovetail
 from dovetail.backends.lanes.fuse import fuse
-from dovetail.backends.taichi.backend import _any_places, fetchers, sources_of, target_of
+from dovetail.backends.lanes.segments import any_places, sources_of, target_of
+from dovetail.backends.lanes.transfers import fetchers
 from dovetail.backends.taichi.kernel_text import kernel_source
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import MODEL_SPECS
@@ -31,8 +32,8 @@ def text(plan: Plan) -> str:
     for number, group in enumerate(plan.flow.groups):
         if group[0].record.backend == "taichi":
             segment = plan.segment(plan.flow, number, whole=False)
-            sources = sources_of(segment, _any_places(segment, sizes), sizes, (), fetchers(segment))
-            found.append(kernel_source(fuse(sources, target_of(segment)), "taichi"))
+            sources = sources_of(segment, any_places(segment, sizes), sizes, (), fetchers(segment))
+            found.append(kernel_source(fuse(sources, target_of(segment, "taichi")), "taichi"))
     return "\n".join(found)
 
 

@@ -1,4 +1,4 @@
-"""Watching the worlds inside a lane kernel: a bad one is reset or held back in the step in which it goes bad.
+"""Bad states inside a lane kernel: a bad world is reset or held back in the step in which it goes bad.
 
 As MuJoCo does, positions and velocities are looked at before each step, accelerations before they are integrated
 (mj_checkPos, mj_checkVel, mj_checkAcc). Where a number is NaN, infinite or beyond MAXVAL, that world and no other
@@ -8,7 +8,8 @@ As MuJoCo does, positions and velocities are looked at before each step, acceler
 - or is held back (`freeze`, and `raise`, which the host does afterwards): its state is put aside, it goes on from the
   initial state, so that no NaN slows its neighbours down, and gets its state back when the tile is done.
 
-The first event of a world in a launch is exported, and how many there were. See `dovetail.bad_states`.
+The first event of a world in a launch is exported, and how many there were. What a bad state is and what happens is
+stated in `dovetail.bad_states`; here it is printed into the kernel and reported afterwards.
 """
 
 from __future__ import annotations
@@ -23,35 +24,32 @@ from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import AGAIN, LaneStage, Role
 from dovetail.backends.lanes.kernel import PROGRAM, Field, IntegerField, Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.bad_states import MAXVAL, Event, Guard, Policy
+from dovetail.bad_states import BEFORE_INTEGRATION, BEFORE_STEP, MAXVAL, BadStates, Event
 from dovetail.contracts.derive import OF_MODEL, reset_fields
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
 
-REPORT = "watch/report"
+LABEL = "watch"
+"""What the parts are called in a kernel's text, and their memory."""
+REPORT = f"{LABEL}/report"
 EXPORT = Export(REPORT, owner=PROGRAM)
 
 KIND, INDEX, VALUE, TIME, COUNT = range(5)
-"""What is reported of a world: 1 + place in WATCHED of the field (0: nothing happened), the bad number's index and
+"""What is reported of a world: 1 + place in LOOKED_AT of the field (0: nothing happened), the bad number's index and
 value, the time, and how many events there were."""
 
-WATCHED = ("qpos", "qvel", "qacc")
+LOOKED_AT = (*BEFORE_STEP, *BEFORE_INTEGRATION)
 
 
 @attrs.frozen
-class Watch:
+class LaneBadStates:
     """Builders of the four parts, for a program with some state fields."""
 
-    policy: Policy
+    rules: BadStates
     state: tuple[str, ...]
     """State fields that the program has."""
     stored: tuple[str, ...]
     """Those that it changes."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether a bad world is held back."""
-        return self.policy != "reset"
 
     # ---- memory
 
@@ -63,11 +61,11 @@ class Watch:
 
     def held(self, k: Kernel) -> Field:
         """1 in worlds that are held back."""
-        return k.program_memory("watch/held", 1)
+        return k.program_memory(f"{LABEL}/held", 1)
 
     def aside(self, k: Kernel, name: str) -> Field:
         """Where the state of held worlds is put."""
-        return k.program_memory(f"watch/{name}", *(k.layout.data[name] or (1,)))
+        return k.program_memory(f"{LABEL}/{name}", *(k.layout.data[name] or (1,)))
 
     # ---- parts of the kernel
 
@@ -78,15 +76,15 @@ class Watch:
 
     def before_step(self, k: Kernel) -> None:
         """Look at positions and velocities."""
-        self._look(k, ("qpos", "qvel"))
+        self._look(k, BEFORE_STEP)
 
     def before_integration(self, k: Kernel) -> None:
         """Look at accelerations."""
-        self._look(k, ("qacc",))
+        self._look(k, BEFORE_INTEGRATION)
 
     def end(self, k: Kernel) -> None:
         """After the last step of a tile: held worlds get their state back."""
-        if not self.holds:
+        if not self.rules.holds:
             return
         held = self.held(k)[0] > 0.5
         with k.when(k.any(held)):
@@ -102,20 +100,20 @@ class Watch:
         if REPORT not in outbox or not outbox[REPORT][:, COUNT].any():
             return []
         found = events(outbox, 1 if data.nworld is None else data.nworld)
-        if self.policy == "reset" and not data.model.opt.disableflags & DisableBit.AUTORESET:
+        if self.rules.resets(data.model):
             others = [n for n in data.state if n not in self.stored and not n.startswith(OF_MODEL)]
             for event in found:
                 reset_fields(data.model, data.world(event.world), others)
         return found
 
-    def tell(self, data: Data, found: Sequence[Event]) -> None:
-        """Report what happened in the launches of one call, world by world."""
+    def report_events(self, data: Data, found: Sequence[Event]) -> None:
+        """Say what happened in the launches of one call, world by world."""
         first: dict[int, Event] = {}
         for event in found:
             known = first.get(event.world)
             count = event.count if known is None else known.count + event.count
-            first[event.world] = attrs.evolve(known or event, count=1 if self.holds else count)
-        Guard(self.policy).tell(data, [first[world] for world in sorted(first)])
+            first[event.world] = attrs.evolve(known or event, count=1 if self.rules.holds else count)
+        self.rules.report(data, [first[world] for world in sorted(first)])
 
     # ---- what happens
 
@@ -129,8 +127,8 @@ class Watch:
 
     def _handle(self, k: Kernel, names: Sequence[str], bad: Any) -> None:
         new = k.select(bad, 1.0 - self.held(k)[0], 0.0) > 0.5
-        self._tell(k, names, new)
-        if self.holds:
+        self._remember(k, names, new)
+        if self.rules.holds:
             for name in self.stored:
                 aside = self.aside(k, name)
                 for field, index in each_number(k, name):
@@ -149,15 +147,15 @@ class Watch:
             for field, index in each_number(k, name):
                 field.store(index, k.select(bad, initial(*index), field.load(index)))
 
-    def _tell(self, k: Kernel, names: Sequence[str], new: Any) -> None:
-        """Note what happened, if it is the first time in this launch."""
+    def _remember(self, k: Kernel, names: Sequence[str], new: Any) -> None:
+        """Remember what happened, if it is the first time in this launch."""
         report = self.report(k)
         kind, place, value = k.local(0.0), k.local(0.0), k.local(0.0)
         for name in reversed(names):
             with k.loop(0, k.layout.data[name][0], reverse=True) as i:
                 number = getattr(k.data, name)[i]
                 good = sound(number)
-                kind.set(k.select(good, kind.value, 1.0 + WATCHED.index(name)))
+                kind.set(k.select(good, kind.value, 1.0 + LOOKED_AT.index(name)))
                 place.set(k.select(good, place.value, i * 1.0))
                 value.set(k.select(good, value.value, number))
         first = k.select(new, 1.0 - k.min(report[COUNT], 1.0), 0.0) > 0.5
@@ -202,28 +200,28 @@ def mocap_start(k: Kernel, name: str, n: Any, axis: int) -> Any:
     """Where mocap body n starts: at its place in the model, with a unit quaternion."""
     m, ids = k.model, np.asarray(k.frozen_model.body_mocapid)
     bodies = np.flatnonzero(ids >= 0)
-    body = k.table("watch/mocap_bodies", bodies[np.argsort(ids[bodies])])[n]
+    body = k.table(f"{LABEL}/mocap_bodies", bodies[np.argsort(ids[bodies])])[n]
     if name == "mocap_pos":
         return m.body_pos[body, axis]
     quat = m.body_quat[body]
     return quat[axis] / k.sqrt(sum(q * q for q in quat))
 
 
-def watched(stages: Sequence[LaneStage], watch: Watch) -> list[LaneStage]:
-    """The stages of a whole step with the parts of the watch among them."""
-    touched = frozenset({*watch.state, "qpos", "qvel", "qacc", "time"})
+def with_looks(stages: Sequence[LaneStage], bad_states: LaneBadStates) -> list[LaneStage]:
+    """The stages of a whole step with the looks at its state among them."""
+    touched = frozenset({*bad_states.state, *LOOKED_AT, "time"})
 
     def part(role: Role, builder: Callable[[Kernel], None]) -> LaneStage:
-        return LaneStage(stage="watch", name=role, builder=builder, reads=touched, writes=touched, role=role)
+        return LaneStage(stage=LABEL, name=role, builder=builder, reads=touched, writes=touched, role=role)
 
     last = next(n for n, stage in enumerate(stages) if stage.integrate)
     return [
-        part("begin", watch.begin),
-        part("before_step", watch.before_step),
+        part("begin", bad_states.begin),
+        part("before_step", bad_states.before_step),
         *stages[:last],
-        part("before_integration", watch.before_integration),
+        part("before_integration", bad_states.before_integration),
         *stages[last:],
-        part("end", watch.end),
+        part("end", bad_states.end),
     ]
 
 
@@ -233,7 +231,7 @@ def events(outbox: Outbox, nworld: int) -> list[Event]:
     return [
         Event(
             world=int(world),
-            field=WATCHED[int(report[world, KIND]) - 1],
+            field=LOOKED_AT[int(report[world, KIND]) - 1],
             index=int(report[world, INDEX]),
             value=float(report[world, VALUE]),
             time=float(report[world, TIME]),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
 
 
-class Layout(NamedTuple):
+class SparseLayout(NamedTuple):
     """Entries per row, where rows begin, and columns: as integer Data fields hold them, for one world."""
 
     rownnz: Array
@@ -49,7 +49,7 @@ class Relayout:
     """One sparse field and the layout that the kernel expects."""
 
     field: str
-    expected: Layout
+    expected: SparseLayout
     columns: int
 
     @contextmanager
@@ -66,13 +66,13 @@ class Relayout:
         for world, values in changed:
             world.field(self.field)[...] = values
 
-    def _fits(self, present: Layout) -> bool:
+    def _fits(self, present: SparseLayout) -> bool:
         used = int(present.rownnz.sum())
         return np.array_equal(present.rownnz, self.expected.rownnz) and np.array_equal(
             present.colind.reshape(-1)[:used], self.expected.colind.reshape(-1)[:used]
         )
 
-    def _moved(self, values: Array, present: Layout) -> Array:
+    def _moved(self, values: Array, present: SparseLayout) -> Array:
         dense = np.zeros((len(present.rownnz), self.columns))
         row, at = present.places()
         dense[row, present.colind.reshape(-1)[at]] = values.reshape(-1)[at]
@@ -82,8 +82,8 @@ class Relayout:
         return moved.reshape(values.shape)
 
 
-def _layout(world: Data, field: str) -> Layout:
-    return Layout(*(np.asarray(world.field(name)) for name in SPARSE[field]))
+def _layout(world: Data, field: str) -> SparseLayout:
+    return SparseLayout(*(np.asarray(world.field(name)) for name in SPARSE[field]))
 
 
 def relayouts(segment: Segment) -> list[Relayout]:
@@ -91,9 +91,9 @@ def relayouts(segment: Segment) -> list[Relayout]:
     wanted = [field for field in SPARSE if field in segment.load]
     found = []
     for field in wanted:
-        structure = _expected(segment, field)
-        if structure is not None:
-            layout = Layout(*(np.asarray(structure[name]) for name in SPARSE[field]))
+        constants = _expected(segment, field)
+        if constants is not None:
+            layout = SparseLayout(*(np.asarray(constants[name]) for name in SPARSE[field]))
             found.append(Relayout(field, layout, int(segment.model.nv)))
     return found
 

@@ -6,37 +6,29 @@ the longest side (`mjCBoundingVolumeHierarchy`). Body sizes are as in `setStat` 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dovetail.contracts.enums import JointType, SameFrame
+from dovetail.mjcf.elements.poses import world_poses
+from dovetail.mjcf.elements.same_frames import body_sameframe, sameframe
 from dovetail.mjcf.geometry.inertia import rotation_matrix
-from dovetail.mjcf.geometry.rotation import (
-    EPS,
-    IDENTITY,
-    ORIGIN,
-    Pose,
-    accumulate,
-    conjugate,
-    multiply,
-    point,
-    rotate,
-    rotate_any,
-)
-from dovetail.mjcf.model.context import Context
-from dovetail.mjcf.model.sparsity import body_sameframe, sameframe
-from dovetail.mjcf.read.kinds import Vec
-from dovetail.mjcf.tree import Body, Geom
+from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, point, rotate
+from dovetail.plugins.shared.constants import EPS, MINVAL
+from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply, quat_rotate
+
+if TYPE_CHECKING:
+    from dovetail.mjcf.elements.body import BodyItem
+    from dovetail.mjcf.elements.geom import GeomItem
+    from dovetail.mjcf.model.context import Context
 
 _SMALLEST = 1e-5
 """Least size of a body, m."""
-_MASSLESS = 1e-15
-"""mjMINVAL: a subtree with less mass than this, kg, has no centre of its own."""
 _CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=np.float64)
 
 
-def bounding_volumes(bodies: list[Body]) -> dict[str, Any]:
+def bounding_volumes(bodies: list[BodyItem]) -> dict[str, Any]:
     """body_bvh… and bvh_… arrays."""
     nodes = _Nodes()
     adr, num = [], []
@@ -58,10 +50,12 @@ def bounding_volumes(bodies: list[Body]) -> dict[str, Any]:
     }
 
 
-def _in_inertial_frame(body: Body, geoms: list[Geom]) -> tuple[list[Geom], np.ndarray, np.ndarray]:
+def _in_inertial_frame(
+    body: BodyItem, geoms: list[GeomItem]
+) -> tuple[list[GeomItem], np.ndarray, np.ndarray]:
     """Geoms with their centres (n,3) and the corners of their boxes (n,8,3) in the body's inertial frame."""
     assert body.ipos is not None
-    back, origin = conjugate(body.iquat), np.array(body.ipos)
+    back, origin = quat_conjugate(body.iquat), np.array(body.ipos)
     centres = np.array([_turned(back, np.array(geom.pos) - origin) for geom in geoms])
     corners = []
     for geom in geoms:
@@ -72,7 +66,9 @@ def _in_inertial_frame(body: Body, geoms: list[Geom]) -> tuple[list[Geom], np.nd
 
 def _turned(quat: Vec, points: np.ndarray) -> np.ndarray:
     """Points (…,3) turned as `rotate_any` turns one."""
-    return np.stack(rotate_any(quat, (points[..., 0], points[..., 1], points[..., 2])), axis=-1)
+    coordinates: Any = (points[..., 0], points[..., 1], points[..., 2])
+    turned: Any = quat_rotate(quat, coordinates)
+    return np.stack(turned, axis=-1)
 
 
 class _Nodes:
@@ -85,7 +81,7 @@ class _Nodes:
         self.aabb: list[np.ndarray] = []
 
     def split(
-        self, geoms: list[Geom], centres: np.ndarray, corners: np.ndarray, depth: int, start: int
+        self, geoms: list[GeomItem], centres: np.ndarray, corners: np.ndarray, depth: int, start: int
     ) -> int:
         """Add the volume around some geoms and, below it, its two halves; returns its number in the body."""
         low, high = _box(corners)
@@ -150,14 +146,14 @@ def reference_looks(context: Context) -> dict[str, Any]:
         own = np.array([poses[i.bodyid][0] for i in items]).reshape(-1, 3)
         fields[f"{prefix}_pos0"] = places - own
         fields[f"{prefix}_poscom0"] = places - subtrees[followed]
-    turned = [rotation_matrix(multiply(poses[c.bodyid][1], c.quat)) for c in context.objects["camera"]]
+    turned = [rotation_matrix(quat_multiply(poses[c.bodyid][1], c.quat)) for c in context.objects["camera"]]
     fields["cam_mat0"] = np.array(turned, np.float64).reshape(-1, 9)
     directions = [rotate(poses[light.bodyid][1], light.dir) for light in context.objects["light"]]
     fields["light_dir0"] = np.array(directions, np.float64).reshape(-1, 3)
     return fields
 
 
-def _subtree_centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
+def _subtree_centres(bodies: list[BodyItem], poses: list[Pose]) -> np.ndarray:
     """Centre of mass of each body's subtree; of a massless one, its own inertial frame."""
     centres = _centres(bodies, poses)
     masses = np.array([body.mass for body in bodies])
@@ -165,12 +161,12 @@ def _subtree_centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
     for body in reversed(bodies[1:]):
         masses[body.parentid] += masses[body.id]
         moments[body.parentid] += moments[body.id]
-    heavy = masses > _MASSLESS
+    heavy = masses > MINVAL
     centres[heavy] = moments[heavy] / masses[heavy, None]
     return centres
 
 
-def _centres(bodies: list[Body], poses: list[Pose]) -> np.ndarray:
+def _centres(bodies: list[BodyItem], poses: list[Pose]) -> np.ndarray:
     """Inertial origins in the world; one that is practically the body's own counts as that, as in kinematics."""
     local = [ORIGIN if body_sameframe(b) == SameFrame.BODY else b.ipos or ORIGIN for b in bodies]
     return np.array([point(pose, place) for pose, place in zip(poses, local, strict=True)])
@@ -198,18 +194,9 @@ def _body_sizes(context: Context) -> np.ndarray:
     return sizes
 
 
-def _geom_place(geom: Geom, body: Body, poses: list[Pose], centres: np.ndarray) -> Any:
+def _geom_place(geom: GeomItem, body: BodyItem, poses: list[Pose], centres: np.ndarray) -> Any:
     """Centre of a geom in the world; practically its body's, or the inertial one, counts as that."""
     shared = {SameFrame.BODY: poses[body.id][0], SameFrame.INERTIA: centres[body.id]}.get(
         SameFrame(sameframe(geom, body))
     )
     return point(poses[body.id], geom.pos) if shared is None else shared
-
-
-def world_poses(bodies: list[Body]) -> list[Pose]:
-    """Where each body frame is at qpos0."""
-    poses: list[Pose] = []
-    for body in bodies:
-        pos, quat = poses[body.parentid] if body.parent else (ORIGIN, IDENTITY)
-        poses.append(accumulate(pos, quat, body.pos, body.quat))
-    return poses

@@ -1,0 +1,221 @@
+"""Running a segment in lanes: its program is built for a Data's layout, fed, launched, and emptied into Data."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from dovetail.backends.lanes import controls
+from dovetail.backends.lanes.fuse import Sources, Target
+from dovetail.backends.lanes.imports import TileLists, fill
+from dovetail.backends.lanes.relayout import Relayout, expected_layouts, relayouts
+from dovetail.backends.lanes.segments import bad_states_of, converted, sources_of, target_of
+from dovetail.backends.lanes.transfers import Delivery, constant_fields, deliveries, fetchers
+from dovetail.contracts.arena import aligned_zeros
+from dovetail.contracts.fields import Array
+from dovetail.interrupts import Pace
+
+if TYPE_CHECKING:
+    from dovetail.backend import Segment
+    from dovetail.backends.lanes.bad_states import LaneBadStates
+    from dovetail.backends.lanes.exports import Outbox
+    from dovetail.bad_states import Event
+    from dovetail.contracts.arena import ArenaLayout
+    from dovetail.contracts.types import Data
+
+logger = logging.getLogger(__name__)
+
+
+class LaneProgram(Protocol):
+    """A fused kernel that a lane backend has compiled."""
+
+    table: Array
+    """Constant integers of all stages, and how often each group of a repeatable program runs."""
+
+    @property
+    def repeats(self) -> Mapping[str, int]:
+        """Groups of stages of a repeatable program: where in `table` stands how often each runs."""
+        ...
+
+    def run(
+        self,
+        data_buffer: Array,
+        model_buffers: Mapping[str, Array],
+        nstep: int,
+        evaluation: int = 0,
+        converted: Array | None = None,
+        only: Array | None = None,
+        outbox: Outbox | None = None,
+        inbox: Outbox | None = None,
+    ) -> Array:
+        """Run on every tile, or on those of `only`; gives for each how many times more room its lists need, or 0."""
+        ...
+
+    def outbox(self) -> Outbox:
+        """Room for what the program exports."""
+        ...
+
+    def inbox(self) -> Outbox:
+        """Room for what the program imports."""
+        ...
+
+    def room(self, lists: TileLists) -> int:
+        """Rows that the kernel has for lists it imports."""
+        ...
+
+
+Compile = Callable[[Sources, Target], LaneProgram]
+"""What a lane backend does: print a fused kernel and compile it."""
+
+
+class LaneRunner:
+    """A segment's program, built when first run because it needs the Data's layout."""
+
+    def __init__(self, segment: Segment, backend: str, compile: Compile) -> None:
+        self._segment = segment
+        self._backend = backend
+        self._compile = compile
+        self._program: LaneProgram | None = None
+        self._constants: dict[str, Array] = {}
+        self._relayouts: list[Relayout] = []
+        self._layout: ArenaLayout | None = None
+        self._growth = 1
+        self._pace = Pace()
+        self._bad_states = bad_states_of(segment)
+        self._deliveries: list[Delivery] = []
+        self._fetchers = fetchers(segment)
+        self._outbox: Outbox | None = None
+        self._inbox: Outbox | None = None
+
+    def __call__(self, data: Data, nstep: int, evaluation: int) -> None:
+        if data.arena.layout is not self._layout:
+            self._adopt(data)
+        self._fetch(data)
+        report = LaunchReport(self._bad_states)
+        with expected_layouts(self._relayouts, data):
+            for count in self._pace.slices(nstep) if self._segment.whole_step else (nstep,):
+                self._launch(data, count, evaluation)
+                report.add(data, self._outbox)
+        if self._outbox is not None and report.any:
+            for delivery in self._deliveries:
+                delivery.write(data, self._outbox)
+        for name, value in self._constants.items():
+            place = data.arena.layout.places[name]
+            data.arena.block(place)[...] = value.reshape(1, place.count, 1)
+        report.publish(data)
+
+    def _launch(self, data: Data, nstep: int, evaluation: int) -> None:
+        launch = {
+            "model_buffers": self._segment.model.buffers,
+            "nstep": nstep,
+            "evaluation": evaluation,
+            "converted": self._converted(data),
+            "outbox": self._outbox,
+            "inbox": self._inbox,
+        }
+        self._run(data, launch)
+
+    def _fetch(self, data: Data) -> None:
+        """Make kernel fields of Data; the program is built again if it has no place for what there is."""
+        if not self._fetchers:
+            return
+        for fetcher in self._fetchers:
+            lists = fetcher.read(data)
+            assert self._program is not None
+            room = self._program.room(lists)
+            if lists.learnt or lists.longest > room:
+                self._growth *= max(1, -(-lists.longest // room))
+                logger.info("contacts of a new kind: the kernel is built again")
+                self._build(data)
+            assert self._inbox is not None
+            fill(self._inbox, lists)
+
+    def _run(self, data: Data, launch: dict[str, Any]) -> None:
+        """Launch; tiles whose lists lacked room are untouched, and run again by a program that has more."""
+        assert self._program is not None
+        numbers = data.arena.buffers["real"]
+        lacking = self._program.run(numbers, **launch)
+        while lacking.any():
+            self._growth *= int(lacking.max())
+            logger.warning(
+                "%d of %d tiles have more contacts than the kernel has room for; compiling it with %d times the room",
+                np.count_nonzero(lacking),
+                len(lacking),
+                self._growth,
+            )
+            self._program = self._built(data)
+            lacking = self._program.run(numbers, **launch, only=lacking)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """What `repeat` can repeat, once the program was built, if its segment's option `repeatable` is set."""
+        return () if self._program is None else tuple(self._program.repeats)
+
+    def repeat(self, times: Mapping[str, int]) -> None:
+        """From now on run groups of stages so many times in each step, and those not named once."""
+        assert self._program is not None
+        for group, place in self._program.repeats.items():
+            self._program.table[place] = times.get(group, 1)
+
+    def _converted(self, data: Data) -> Array | None:
+        """The numbers of fields that are no reals, (ntile, rows, W)."""
+        blocks = [data.arena.block(data.arena.layout.places[name]) for name in converted(self._segment)]
+        if not blocks:
+            return None
+        numbers = aligned_zeros(
+            (data.arena.ntile, sum(b.shape[1] for b in blocks), data.arena.lanes),
+            data.arena.buffers["real"].dtype,
+        )
+        numbers[...] = np.concatenate(blocks, axis=1)
+        return numbers
+
+    def _adopt(self, data: Data) -> None:
+        """Build the program for a Data's layout, unless the present one fits it: offsets are literals in it."""
+        if self._program is None or data.arena.layout != self._layout:
+            self._deliveries = deliveries(self._segment, data)
+            self._constants = constant_fields(self._segment, data)
+            self._relayouts = relayouts(self._segment)
+            self._build(data)
+        self._layout = data.arena.layout
+
+    def _build(self, data: Data) -> None:
+        self._program = self._built(data)
+        self._outbox, self._inbox = self._program.outbox(), self._program.inbox()
+
+    def _built(self, data: Data) -> LaneProgram:
+        """Trace and compile the segment's slots for the layout of this Data."""
+        memo = {name: value for fetcher in self._fetchers for name, value in fetcher.memo.items()}
+        for delivery in self._deliveries:
+            delivery.memo = memo
+        sources = sources_of(
+            self._segment, data.arena.layout.places, data.sizes, self._deliveries, self._fetchers
+        )
+        return self._compile(sources, target_of(self._segment, self._backend, self._growth))
+
+
+class LaunchReport:
+    """What went wrong in the launches of one call."""
+
+    def __init__(self, bad_states: LaneBadStates | None) -> None:
+        self._bad_states = bad_states
+        self._events: list[Event] = []
+        self._controls = np.zeros((0, 4))
+        self.any = False
+        """Whether there was a launch."""
+
+    def add(self, data: Data, outbox: Outbox | None) -> None:
+        """After a launch."""
+        assert outbox is not None
+        self.any = True
+        self._controls = controls.together(self._controls, controls.broken(data, outbox))
+        if self._bad_states is not None:
+            self._events += self._bad_states.settle(data, outbox)
+
+    def publish(self, data: Data) -> None:
+        """Warn of it, or raise."""
+        controls.report(data, self._controls)
+        if self._bad_states is not None:
+            self._bad_states.report_events(data, self._events)
