@@ -381,7 +381,7 @@ def _sensors(model: Model) -> Iterator[str]:
         if kind == SensorType.CONTACT and not 0 <= model.sensor_intprm[sensor, 1] <= 3:
             yield f"sensor_intprm[{sensor}][1] is {model.sensor_intprm[sensor, 1]}; allowed: 0 to 3"
         if kind == SensorType.CONTACT:
-            yield from _slot_problems(model, sensor)
+            yield from _report_problems(model, sensor)
         if kind == SensorType.PLUGIN and model.sensor_plugin[sensor] < 0:
             yield f"sensor_plugin[{sensor}] is -1; allowed: 0 to {model.nplugin - 1}"
 
@@ -397,19 +397,19 @@ def _object_problems(model: Model, sensor: int, role: str, kinds: tuple[ObjType,
         yield f"{names[1]}[{sensor}] is {number}; allowed: 0 to {model.sizes[OBJECTS[kind]] - 1}"
 
 
-_SLOT = (1, 3, 3, 1, 3, 3, 3)
+_REPORT = (1, 3, 3, 1, 3, 3, 3)
 """Numbers of each field that a contact sensor can report."""
 
 
-def _slot_problems(model: Model, sensor: int) -> Iterator[str]:
-    bits, _, slots = np.asarray(model.sensor_intprm[sensor]).tolist()
-    width = sum(size for bit, size in enumerate(_SLOT) if bits >> bit & 1)
+def _report_problems(model: Model, sensor: int) -> Iterator[str]:
+    bits, _, reports = np.asarray(model.sensor_intprm[sensor]).tolist()
+    width = sum(size for bit, size in enumerate(_REPORT) if bits >> bit & 1)
     dim = int(model.sensor_dim[sensor])
-    if not 0 < bits < 1 << len(_SLOT):
-        yield f"sensor_intprm[{sensor}][0] is {bits}; allowed: 1 to {(1 << len(_SLOT)) - 1}"
-    elif slots < 1 or width * slots != dim:
+    if not 0 < bits < 1 << len(_REPORT):
+        yield f"sensor_intprm[{sensor}][0] is {bits}; allowed: 1 to {(1 << len(_REPORT)) - 1}"
+    elif reports < 1 or width * reports != dim:
         yield (
-            f"sensor_intprm[{sensor}][2] is {slots}; allowed: {dim // width}, as sensor_dim[{sensor}] is {dim}"
+            f"sensor_intprm[{sensor}][2] is {reports}; allowed: {dim // width}, as sensor_dim[{sensor}] is {dim}"
         )
 
 

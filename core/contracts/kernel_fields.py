@@ -177,7 +177,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 writer="narrowphase",
             ),
             kernel_field(
-                "slot",
+                "index_in_pair",
                 "ncontact_list",
                 kind="integers",
                 doc="Which of its pair's contacts it is.",

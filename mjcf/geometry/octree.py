@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dovetail.plugins.shared.geometry.triangle_distance_numpy import Surface
+from dovetail.plugins.shared.geometry.triangle_distance_numpy import DistanceSurface
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 Array: TypeAlias = np.ndarray
@@ -41,7 +41,7 @@ def octree_fields(vertex: Array, face: Array) -> dict[str, Array]:
         "oct_depth": cells.level.astype(np.int32),
         "oct_child": cells.child.astype(np.int32),
         "oct_aabb": np.concatenate([(low + high) / 2, (high - low) / 2], axis=1),
-        "oct_coeff": samples(cells, lines, Surface(vertex, face)),
+        "oct_coeff": samples(cells, lines, DistanceSurface(vertex, face)),
     }
 
 
@@ -197,7 +197,7 @@ def balance(cells: Cells) -> None:
 # ---- values at corners ------------------------------------------------------------------------------------
 
 
-def samples(cells: Cells, lines: Array, surface: Surface) -> Array:
+def samples(cells: Cells, lines: Array, surface: DistanceSurface) -> Array:
     """Distance (n, 8) at the corners of each cell."""
     corner = key(cells.corners())
     keys = np.unique(corner)

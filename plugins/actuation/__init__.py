@@ -1,4 +1,9 @@
-"""From controls to joint forces."""
+"""From controls to joint forces. Compare mj_fwdActuation.
+
+`gain_bias_{numpy,lanes}.py`: controls, activations, forces by the rows `actuator_dynamics`, `actuator_gain`,
+`actuator_bias` and `actuator_plugin`, limits, joint forces. `rows_numpy.py` calls the rows and checks what they
+return. Tests: `tests/stages/actuation`, `tests/backends/taichi/test_lane_smooth.py`.
+"""
 
 from __future__ import annotations
 

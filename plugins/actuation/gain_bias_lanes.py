@@ -39,7 +39,7 @@ def actuation(k: Kernel, parts: Mapping[str, Rows]) -> None:
             activation_rates(k, ctrl, parts["actuator_dynamics"])
         actuator_forces(k, ctrl, parts)
         if k.has("tendon.actfrcrange") and k.has("trn.tendon"):
-            limit_tendons(k)
+            limit_tendon_forces(k)
         limit_actuators(k)
         joint_forces(k)
 
@@ -88,11 +88,11 @@ def actuator_forces(k: Kernel, ctrl: LaneField, parts: Mapping[str, Rows]) -> No
             gain.set(law(k, i))
         for law in each_row(k, parts["actuator_bias"], BiasType, m.actuator_biastype[i]):
             bias.set(law(k, i))
-        force = gain.value * driving(k, i, ctrl) + bias.value
+        force = gain.value * driving_input(k, i, ctrl) + bias.value
         d.actuator_force[i] = k.select(disabled_actuators(k, i), 0.0, force)
 
 
-def limit_tendons(k: Kernel) -> None:
+def limit_tendon_forces(k: Kernel) -> None:
     """Scale forces down where all actuators of a tendon together exceed its actuatorfrcrange.
 
     MuJoCo 3.4 looks for limited tendons only among those of enabled actuators; without any, no tendon is limited.
@@ -132,7 +132,7 @@ def limit_actuators(k: Kernel) -> None:
         d.actuator_force[i] = k.select(m.actuator_forcelimited[i] != 0, k.clip(force, low, high), force)
 
 
-def driving(k: Kernel, actuator: Int, ctrl: LaneField) -> Any:
+def driving_input(k: Kernel, actuator: Int, ctrl: LaneField) -> Any:
     """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
     m, d = k.model, k.data
     if not m.na:

@@ -30,19 +30,19 @@ def actuation(model: Any, data: Any, parts: Parts) -> None:
     data.qfrc_actuator[:] = 0.0
     if not model.nu or model.opt.disableflags & DisableBit.ACTUATION:
         return
-    ctrl = usable_controls(model, data)
+    ctrl = clamped_controls(model, data)
     if model.na:
         data.act_dot[:] = activation_rates(model, data, ctrl, parts)
     foreign = plugin_forces(model, data, parts)
     force = actuator_forces(model, data, ctrl, parts)
     force[list(foreign)] = list(foreign.values())
-    force = within_tendon_limits(model, force)
+    force = limit_tendon_forces(model, force)
     force = clamp(force, model.actuator_forcelimited, model.actuator_forcerange)
     data.actuator_force[:] = force
     data.qfrc_actuator[:] = joint_forces(model, data, force)
 
 
-def usable_controls(model: Any, data: Any) -> Array:
+def clamped_controls(model: Any, data: Any) -> Array:
     """Controls within ctrlrange; all zero if any is broken, as MuJoCo does, with a warning."""
     ctrl = np.array(data.ctrl)
     if not model.opt.disableflags & DisableBit.CLAMPCTRL:
@@ -51,8 +51,8 @@ def usable_controls(model: Any, data: Any) -> Array:
     if broken.any():
         first = int(np.argmax(broken))
         number = getattr(data, "number", None)  # mjData has none
-        said = describe_control(model, first, float(ctrl[first]), float(data.time), number)
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        message = describe_control(model, first, float(ctrl[first]), float(data.time), number)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
         return np.zeros(model.nu)
     return ctrl
 
@@ -90,7 +90,7 @@ def actuator_forces(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
     ids = np.flatnonzero(native_and_enabled(model))
     gain = by_type(model, data, parts, "actuator_gain", model.actuator_gaintype, GainType, ids)
     bias = by_type(model, data, parts, "actuator_bias", model.actuator_biastype, BiasType, ids)
-    force[ids] = gain * inputs(model, data, ctrl)[ids] + bias
+    force[ids] = gain * driving_inputs(model, data, ctrl)[ids] + bias
     return force
 
 
@@ -99,7 +99,7 @@ def native_and_enabled(model: Any) -> Array:
     return (model.actuator_plugin < 0) & ~disabled_actuators(model)
 
 
-def inputs(model: Any, data: Any, ctrl: Array) -> Array:
+def driving_inputs(model: Any, data: Any, ctrl: Array) -> Array:
     """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
     if not model.na:
         return ctrl
@@ -113,7 +113,7 @@ def inputs(model: Any, data: Any, ctrl: Array) -> Array:
     return value
 
 
-def within_tendon_limits(model: Any, force: Array) -> Array:
+def limit_tendon_forces(model: Any, force: Array) -> Array:
     """Forces scaled down where all actuators of a tendon together exceed its actuatorfrcrange.
 
     MuJoCo 3.4 looks for limited tendons only among those of enabled actuators without engine plugin; if there is

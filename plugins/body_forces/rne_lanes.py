@@ -27,7 +27,7 @@ from dovetail.plugins.shared.vectors_lanes import Vector, vector
 def body_forces(k: Kernel) -> None:
     """Write cacc, cfrc_ext and cfrc_int."""
     body_rows = BodyRows(k)
-    accelerations(k)
+    body_accelerations(k)
     applied_forces(k)
     add_contacts(k, body_rows)
     add_equalities(k, body_rows)
@@ -35,7 +35,7 @@ def body_forces(k: Kernel) -> None:
     forces_between(k)
 
 
-def accelerations(k: Kernel) -> None:
+def body_accelerations(k: Kernel) -> None:
     """Write cacc."""
     m, d = k.model, k.data
     on = k.select(k.disabled(DisableBit.GRAVITY), 0.0, 1.0)

@@ -1,4 +1,12 @@
-"""Which pairs of geoms may touch."""
+"""Which pairs of geoms may touch. Compare mj_collision and mj_broadphase.
+
+- `all_pairs_numpy.py` looks at every pair; `sweep_numpy.py` sorts boxes along an axis and finds the same pairs.
+- `sweep_lanes.py` goes through the list of pairs that may touch wherever they are, made while the plan is made
+  (`shared.contacts.contacts_lanes`); of a long list `pair_ranges_lanes.py` leaves out ranges.
+
+The filters (masks, parents, exclusions) are in `shared.contacts.candidates_numpy`. Begin with `all_pairs_numpy.py`.
+Tests: `tests/stages/broadphase`, `tests/backends/taichi/test_lane_contacts.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidate pairs in lanes: every pair that may collide, by its bounding spheres.
+"""Candidate pairs in lanes, not by a sweep as in `sweep_numpy`: every pair that may collide, by its bounding spheres.
 
 Which pairs may collide is known when the plan is made, so nothing is left to sort: one loop over these pairs lists
 those that are in reach in any world of the tile; long lists are looked through by ranges. World frame. Compare

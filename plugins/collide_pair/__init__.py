@@ -34,7 +34,7 @@ def dovetail_implementations() -> list[Implementation]:
     return [*_formulas(), *_iterated(), *_distance_fields(), *_formulas_in_lanes(), *_iterated_in_lanes()]
 
 
-def _record(key: str, name: str, backend: str, file: str, function: str, **said: Any) -> Implementation:
+def _record(key: str, name: str, backend: str, file: str, function: str, **facts: Any) -> Implementation:
     return Implementation(
         stage="collide_pair",
         name=name,
@@ -42,7 +42,7 @@ def _record(key: str, name: str, backend: str, file: str, function: str, **said:
         backend=backend,
         target=f"dovetail.plugins.collide_pair.{file}_{backend}:{function}",
         default=True,
-        **said,
+        **facts,
     )
 
 

@@ -62,7 +62,7 @@ class Patch(NamedTuple):
     second: Vector
 
 
-class Side(NamedTuple):
+class IncidentPatch(NamedTuple):
     """What looks at a face, in the frame of the face."""
 
     true: Patch
@@ -137,10 +137,10 @@ def _least_face_overlap(k: Kernel, placement: Placement) -> tuple[Any, Any]:
     best: Any = None
     face: Any = 0.0
     for axis in range(3):
-        shadow2, shadow1 = dot(slopes[axis], size2), dot(slopes[:, axis], size1)
+        extent2, extent1 = dot(slopes[axis], size2), dot(slopes[:, axis], size1)
         overlaps = (
-            -k.abs(offset1[axis]) + size1[axis] + shadow2,
-            -k.abs(offset2[axis]) + size2[axis] + shadow1,
+            -k.abs(offset1[axis]) + size1[axis] + extent2,
+            -k.abs(offset2[axis]) + size2[axis] + extent1,
         )
         for box, overlap in enumerate(overlaps):
             better = None if best is None else overlap < best
@@ -274,7 +274,7 @@ def _face_at_edge(k: Kernel, edge1: Any, edge2: Any, sign: Any) -> tuple[Vector,
 # ---- the frame of the face ----------------------------------------------------------------------------------
 
 
-class Frame(NamedTuple):
+class FaceFrame(NamedTuple):
     """The chosen face in the world."""
 
     half: Vector
@@ -312,7 +312,7 @@ def _side_and_frame(
     face_choice: Any,
     edge_choice: Any,
     meeting: Meeting,
-) -> tuple[Side, Frame]:
+) -> tuple[IncidentPatch, FaceFrame]:
     """What looks at the chosen face, and where that face is."""
     size1, size2, offset1, offset2, rot = placement
     edge = edge_choice > -0.5
@@ -332,7 +332,7 @@ def _side_and_frame(
     world = np.array([turn(row) for row in mat], dtype=object)
     direction = k.select(edge, turn(meeting.direction), vector(0.0, 0.0, 1.0))
     outward = k.select(edge, meeting.sign, k.select(second, -1.0, 1.0))
-    return side, Frame(half, world, pos, to_world(world, direction) * outward)
+    return side, FaceFrame(half, world, pos, to_world(world, direction) * outward)
 
 
 def _looking_down(k: Kernel, centre: Vector, axes: list[Vector], size: Vector) -> tuple[Patch, Any]:
@@ -354,7 +354,7 @@ def _side(
     centre: Vector,
     turn: Callable[[Vector], Vector],
     meeting: Meeting,
-) -> Side:
+) -> IncidentPatch:
     """The patch that looks at the face or, for a product of edges, the chosen face of the second box."""
     patch, edges = looking
     flat = [patch.corner, patch.corner + patch.first, patch.corner + patch.second]
@@ -368,7 +368,7 @@ def _side(
     moved = [corner + normal * (-corner[2] * rise) for corner in oblique]
     corners = [k.select(edge, a, b) for a, b in zip(oblique, flat, strict=True)]
     images = [k.select(edge, a, b) for a, b in zip(moved, flat, strict=True)]
-    return Side(
+    return IncidentPatch(
         true=_select_patch(k, edge, oblique, patch),
         image=_select_patch(k, edge, moved, patch),
         corners=corners,
@@ -391,7 +391,7 @@ def _select_patch(k: Kernel, edge: Any, corners: list[Vector], patch: Patch) -> 
 # ---- clipping by the face -----------------------------------------------------------------------------------
 
 
-def _find(k: Kernel, side: Side, half: Vector, margin: Any, candidates: LaneField) -> None:
+def _find(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, candidates: LaneField) -> None:
     """Fill the list of candidates: (1 if there is one, distance, point)."""
     sides = k.scratch("box_box/half", 2)
     sides[:] = half[:2]
@@ -412,7 +412,7 @@ def _find(k: Kernel, side: Side, half: Vector, margin: Any, candidates: LaneFiel
         candidates[COVERED + n] = vector(k.select(exists, 1.0, 0.0), dist, point)
 
 
-def _store_outlines(k: Kernel, side: Side) -> None:
+def _store_outlines(k: Kernel, side: IncidentPatch) -> None:
     """The four lines around the patch and its image, and their corners, in memory to loop over."""
     for name, patch in (("true", side.true), ("image", side.image)):
         starts = [
@@ -428,7 +428,7 @@ def _store_outlines(k: Kernel, side: Side) -> None:
             corners[n] = (side.corners if name == "true" else side.images)[n]
 
 
-def _crossing(k: Kernel, side: Side, half: Vector, margin: Any, n: Any) -> tuple[Any, Any, Vector]:
+def _crossing(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, n: Any) -> tuple[Any, Any, Vector]:
     """Where a line of the image crosses a side of the face, of −x +x −y +y."""
     line, axis, end = n >> 2, (n >> 1) & 1, n & 1
     true, image = k.scratch("box_box/true", 4, 6), k.scratch("box_box/image", 4, 6)
@@ -465,7 +465,7 @@ def _determinant(patch: Patch) -> Any:
 
 
 def _covered(
-    k: Kernel, side: Side, half: Vector, margin: Any, n: Any, strict: Any, area: Variable
+    k: Kernel, side: IncidentPatch, half: Vector, margin: Any, n: Any, strict: Any, area: Variable
 ) -> tuple[Any, Any, Vector]:
     """A corner of the face covered by the image or, obliquely and not strict, covered along one of its edges.
 
@@ -488,7 +488,13 @@ def _covered(
 
 
 def _covered_obliquely(
-    k: Kernel, side: Side, corner: Vector, place: tuple[Any, Any], margin: Any, strict: Any, area: Variable
+    k: Kernel,
+    side: IncidentPatch,
+    corner: Vector,
+    place: tuple[Any, Any],
+    margin: Any,
+    strict: Any,
+    area: Variable,
 ) -> tuple[Any, Any, Vector]:
     """The same for products of edges: the point of the second box that the corner is the image of."""
     u, v = place
@@ -506,7 +512,7 @@ def _covered_obliquely(
 
 
 def _inside(
-    k: Kernel, side: Side, half: Vector, margin: Any, n: Any, strict: Any, found: Any
+    k: Kernel, side: IncidentPatch, half: Vector, margin: Any, n: Any, strict: Any, found: Any
 ) -> tuple[Any, Any, Vector]:
     """A corner of the patch over the face; the lowest one wherever it is.
 
@@ -576,7 +582,7 @@ class Kept:
 def _keep(
     k: Kernel,
     kept: Kept,
-    frame: Frame,
+    frame: FaceFrame,
     boxes: tuple[Primitive, Primitive],
     margin: Any,
     candidates: LaneField,

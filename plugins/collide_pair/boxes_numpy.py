@@ -109,7 +109,7 @@ def box_box_shapes(box1: Primitive, box2: Primitive, margin: float) -> PairConta
             reference, frame = 0, mats[0] @ FACE_FRAMES[face].T
             normal = _weighted(frame, FACE_FRAMES[face] @ axis.direction) * (-1.0 if axis.flip else 1.0)
     pos = _weighted(frame, manifold.points) + poses[reference]
-    keep = _kept(pos, placement, mats, poses, margin)
+    keep = _keep(pos, placement, mats, poses, margin)
     return PairContacts.of(manifold.dist[keep], pos[keep], normal)
 
 
@@ -161,9 +161,9 @@ def least_overlap(placement: Placement, margin: float) -> FaceAxis | EdgeAxis | 
 def _face_overlaps(placement: Placement) -> Array:
     """Overlap along the face normals (axis, box)."""
     size1, size2, offset1, offset2, rot = placement
-    shadow2 = sum3((np.abs(rot) * size2).T)
-    shadow1 = sum3(np.abs(rot) * size1[:, None])
-    return np.stack([-np.abs(offset1) + size1 + shadow2, -np.abs(offset2) + size2 + shadow1], axis=1)
+    extent2 = sum3((np.abs(rot) * size2).T)
+    extent1 = sum3(np.abs(rot) * size1[:, None])
+    return np.stack([-np.abs(offset1) + size1 + extent2, -np.abs(offset2) + size2 + extent1], axis=1)
 
 
 def _edge_overlaps(placement: Placement) -> tuple[Array, Array]:
@@ -416,7 +416,7 @@ def _inside_obliquely(
 # ---- pruning ------------------------------------------------------------------------------------------------
 
 
-def _kept(pos: Array, placement: Placement, mats: list[Array], poses: list[Array], margin: float) -> Array:
+def _keep(pos: Array, placement: Placement, mats: list[Array], poses: list[Array], margin: float) -> Array:
     """Which contacts are near both boxes, or well inside one, and are not repeated by a later one."""
     scaled = [
         np.abs(_weighted(mat.T, pos - centre)) / (size + margin)

@@ -140,7 +140,7 @@ class Axis(NamedTuple):
     half_length: Any
 
 
-class Nearest(NamedTuple):
+class NearestFeature(NamedTuple):
     """The face or edge of the box that is nearest to the segment, as numbers that differ between worlds."""
 
     kind: Any
@@ -177,7 +177,9 @@ def capsule_box_shapes(k: Kernel, capsule: Primitive, box: Primitive, margin: An
     ]
 
 
-def _nearest_feature(k: Kernel, axis: Axis, capsule: Primitive, box: Primitive, margin: Any) -> Nearest:
+def _nearest_feature(
+    k: Kernel, axis: Axis, capsule: Primitive, box: Primitive, margin: Any
+) -> NearestFeature:
     """The face or edge of the box nearest to the segment.
 
     As in mjc_CapsuleBox a squared distance is compared with the sum of the sizes, so a capsule several metres
@@ -200,7 +202,7 @@ def _nearest_feature(k: Kernel, axis: Axis, capsule: Primitive, box: Primitive, 
         feature = vector(2.0, place, -1.0, _middle(k, edge), on_edge, end)
         nearest.set(k.select(better, feature, nearest.value))
     kind, place, face, *middle, along_edge, end = nearest.value
-    return Nearest(kind, place, face, vector(*middle), along_edge, end)
+    return NearestFeature(kind, place, face, vector(*middle), along_edge, end)
 
 
 def _over_face(k: Kernel, point: Vector, size: Vector) -> tuple[Any, Any, Any]:
@@ -260,7 +262,7 @@ def _beyond_ends(k: Kernel, x: Any) -> Any:
     return k.select(x > 1.0, 1.0, k.select(x < -1.0, -1.0, 0.0))
 
 
-def _step_over(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> tuple[Any, Any]:
+def _step_over(k: Kernel, axis: Axis, nearest: NearestFeature, size: Vector) -> tuple[Any, Any]:
     """Whether there is a second contact, and how far along the segment it is from the first, by parameter."""
     at_edge, at_end = nearest.kind > 1.5, k.abs(nearest.end) > 0.5
     over = nearest.face > -0.5
@@ -271,7 +273,7 @@ def _step_over(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> tuple[A
     return exists, k.select(at_edge, k.select(at_end, corner_step, edge_step), face_step)
 
 
-def _step_over_face(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> Any:
+def _step_over_face(k: Kernel, axis: Axis, nearest: NearestFeature, size: Vector) -> Any:
     """From an end over a face to the other end, or to where the segment leaves the face."""
     end = axis.centre + axis.half * nearest.place
     least: Any = 2.0
@@ -289,7 +291,7 @@ def _inward(k: Kernel, axis: Axis, corner: Vector) -> list[Any]:
     return [k.select(s < 0.0, 1.0, 0.0) for s in signs]
 
 
-def _step_from_corner(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> tuple[Any, Any]:
+def _step_from_corner(k: Kernel, axis: Axis, nearest: NearestFeature, size: Vector) -> tuple[Any, Any]:
     """From a corner along the edge there if the segment runs mainly along one, else across the face there.
 
     Going one way along the segment leaves the corner inward along one axis of the box and outward along two;
@@ -309,7 +311,7 @@ def _step_from_corner(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> 
     return (count > 0.5) & (count < 2.5), _step(k, axis, nearest.place, way, limits)
 
 
-def _step_from_edge(k: Kernel, axis: Axis, nearest: Nearest, size: Vector) -> tuple[Any, Any]:
+def _step_from_edge(k: Kernel, axis: Axis, nearest: NearestFeature, size: Vector) -> tuple[Any, Any]:
     """From the inside of an edge across the face that the segment is more nearly parallel to.
 
     There is none if the segment goes past the edge on the outside.

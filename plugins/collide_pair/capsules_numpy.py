@@ -17,7 +17,7 @@ from dovetail.plugins.collide_pair.spheres_numpy import Ball, ball_ball, ball_bo
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.shapes_numpy import (
     BOX_CORNERS,
-    Contact,
+    PairContact,
     Primitive,
     clip,
     gather,
@@ -85,7 +85,7 @@ def capsule_capsule_shapes(capsule1: Primitive, capsule2: Primitive, margin: flo
     )
     parallel = abs(segments.determinant) < MINVAL
     places = _ends_and_their_nearest(segments) if parallel else [_nearest_places(segments)]
-    contacts: list[Contact] = []
+    contacts: list[PairContact] = []
     for x1, x2 in places:
         contacts += ball_ball(_ball_at(capsule1, half1, x1), _ball_at(capsule2, half2, x2), margin)
         if len(contacts) == 2:
@@ -163,7 +163,7 @@ def capsule_box_shapes(capsule: Primitive, box: Primitive, margin: float) -> Pai
         return NO_CONTACTS
     step = _step_over(axis, nearest, box.size)
     places = [nearest.place] if step is None else [nearest.place, step + nearest.place]
-    contacts: list[Contact] = []
+    contacts: list[PairContact] = []
     for place in places:
         centre = add(to_world(box.mat, along(axis.centre, place, axis.half)), box.pos)
         contacts += ball_box(centre, capsule.size[0], box, margin)

@@ -41,14 +41,14 @@ def kinds_of(model: Any) -> list[int]:
 def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     """Contacts of two convex geoms, or of a height field and a convex geom."""
     kinds = kinds_of(k.frozen_model)
-    slots = MOST_CONTACTS["hfield-box"] if HFIELD in kinds else 1
-    poses, found = k.split("convex/poses", 2, POSE), k.split("convex/found", slots, 7)
+    most_contacts = MOST_CONTACTS["hfield-box"] if HFIELD in kinds else 1
+    poses, found = k.split("convex/poses", 2, POSE), k.split("convex/found", most_contacts, 7)
     count, most = k.split("convex/count", 1), k.local(0)
     lay_out(k, poses, geom1, geom2)
     own_margin = margin_by_world(k, "convex/margin", margin)
     count[0] = 0.0
     with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
-        pair = Pair(k, kinds, (geom1, geom2), own_margin(world))
+        pair = ConvexPair(k, kinds, (geom1, geom2), own_margin(world))
         pair.collide(poses.of(world), found.of(world))
         count.of(world)[0] = pair.count.value
         most.set(k.max(most.value, pair.count.value))
@@ -81,13 +81,13 @@ def in_reach(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> Any:
     return dot(offset, offset) <= k.select(k.min(radius1, radius2) <= 0.0, 1e30, bound * bound)
 
 
-def contact(found: SplitField, count: SplitField, slot: Any) -> LaneContact:
+def contact(found: SplitField, count: SplitField, index: Any) -> LaneContact:
     """A contact as lanes."""
-    numbers = found[slot]
-    return LaneContact(count[0] > slot, numbers[0], numbers[1:4], numbers[4:7])
+    numbers = found[index]
+    return LaneContact(count[0] > index, numbers[0], numbers[1:4], numbers[4:7])
 
 
-class Pair:
+class ConvexPair:
     """Two geoms in one world."""
 
     def __init__(self, k: Kernel, kinds: list[int], geoms: tuple[Any, Any], margin: Any) -> None:

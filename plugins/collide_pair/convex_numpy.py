@@ -23,8 +23,8 @@ from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.perturbed_contacts_numpy import DISTINCT, ROUND, distinct, turned
 from dovetail.plugins.collide_pair.portal_pairs_numpy import portal_convex
-from dovetail.plugins.shared.geometry.convex_numpy import Patch, Query, convex_witness
-from dovetail.plugins.shared.geometry.support_numpy import BOX, MESH, Shape, geom_shape
+from dovetail.plugins.shared.geometry.convex_numpy import PatchSearch, Query, convex_witness
+from dovetail.plugins.shared.geometry.support_numpy import BOX, MESH, ConvexShape, geom_shape
 from dovetail.plugins.shared.vectors_numpy import Vector, middle, sub, unit
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ PATCH_CONTACTS = 4
 
 
 def _turned_contacts(
-    first: Shape, second: Shape, query: Query, place: Vector, normal: Vector, spacing: float
+    first: ConvexShape, second: ConvexShape, query: Query, place: Vector, normal: Vector, spacing: float
 ) -> list[tuple[Vector, Vector]]:
     """Witness points of contacts that appear when the shapes turn against each other about the contact."""
     places, found = [place], []
@@ -64,7 +64,7 @@ def convex(model: Model, data: Data, geom1: int, geom2: int, margin: float) -> P
     query = Query.of(model)
     multiple = bool(int(model.opt.enableflags) & int(EnableBit.MULTICCD))
     flat = margin <= 0.0 and first.kind in (BOX, MESH) and second.kind in (BOX, MESH)
-    patch = Patch(model, geom1, geom2, PATCH_CONTACTS) if multiple and flat else None
+    patch = PatchSearch(model, geom1, geom2, PATCH_CONTACTS) if multiple and flat else None
     witness = convex_witness(first, second, query, patch)
     if not witness.distance < 0.0 or not witness.points:
         return NO_CONTACTS

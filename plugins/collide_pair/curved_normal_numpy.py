@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from math import hypot, sqrt
 
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.support_numpy import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Shape
+from dovetail.plugins.shared.geometry.support_numpy import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, ConvexShape
 from dovetail.plugins.shared.vectors_numpy import Vector, along, norm, scale, sub, to_frame, to_world, unit
 
 ITERATIONS = 30
@@ -96,7 +96,7 @@ PROPOSALS: Mapping[int, Proposal] = {
 }
 
 
-def _proposed(shape: Shape, size: Vector, place: Vector, outwards: Vector) -> Vector | None:
+def _proposed(shape: ConvexShape, size: Vector, place: Vector, outwards: Vector) -> Vector | None:
     """The outward normal that a shape proposes, in the world."""
     rule = PROPOSALS.get(shape.kind)
     if rule is None:
@@ -107,7 +107,7 @@ def _proposed(shape: Shape, size: Vector, place: Vector, outwards: Vector) -> Ve
 
 
 def curved_normal(
-    shapes: tuple[Shape, Shape], sizes: tuple[Vector, Vector], place: Vector, normal: Vector
+    shapes: tuple[ConvexShape, ConvexShape], sizes: tuple[Vector, Vector], place: Vector, normal: Vector
 ) -> Vector:
     """A contact's normal, from the first shape to the second, corrected."""
     one = _proposed(shapes[0], sizes[0], place, normal)

@@ -21,7 +21,7 @@ from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.collide_pair.portal_pairs_numpy import Touch, portal_shape, portal_touch
 from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
 from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
-from dovetail.plugins.shared.geometry.support_numpy import Prism, Shape, geom_shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape, Prism, geom_shape
 from dovetail.plugins.shared.vectors_numpy import Vector, add, middle, sub, to_frame, to_world, unit
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
 
 
-class Grid(NamedTuple):
+class HeightGrid(NamedTuple):
     """A height field's samples and extent."""
 
     heights: Array
@@ -42,7 +42,7 @@ class Grid(NamedTuple):
     """Thickness below 0."""
 
 
-class Cells(NamedTuple):
+class CellRange(NamedTuple):
     """Which cells a geom is over: first and last grid line each way, and the geom's lowest point."""
 
     row_min: int
@@ -52,17 +52,17 @@ class Cells(NamedTuple):
     bottom: float
 
 
-def grid_of(model: Model, geom: int) -> Grid:
+def grid_of(model: Model, geom: int) -> HeightGrid:
     """The height field of a geom."""
     field = int(model.geom_dataid[geom])
     start, rows, columns = (
         int(array[field]) for array in (model.hfield_adr, model.hfield_nrow, model.hfield_ncol)
     )
     heights = model.hfield_data[start : start + rows * columns].reshape(rows, columns)
-    return Grid(heights, *model.hfield_size[field].tolist())
+    return HeightGrid(heights, *model.hfield_size[field].tolist())
 
 
-def relative_shape(data: Data, field: int, shape: Shape) -> Shape:
+def relative_shape(data: Data, field: int, shape: ConvexShape) -> ConvexShape:
     """A shape in the height field's frame."""
     field_matrix = data.geom_xmat[field].ravel().tolist()
     columns = [
@@ -73,7 +73,7 @@ def relative_shape(data: Data, field: int, shape: Shape) -> Shape:
     return shape.moved(to_frame(field_matrix, sub(shape.position, (x, y, z))), matrix)
 
 
-def _outside(grid: Grid, low: Vector, high: Vector, margin: float) -> bool:
+def _outside(grid: HeightGrid, low: Vector, high: Vector, margin: float) -> bool:
     """Whether a box, grown by the margin, misses the height field's own box."""
     return (
         low[0] - margin > grid.half_x
@@ -85,7 +85,7 @@ def _outside(grid: Grid, low: Vector, high: Vector, margin: float) -> bool:
     )
 
 
-def _extent(shape: Shape, axis: int) -> tuple[float, float]:
+def _extent(shape: ConvexShape, axis: int) -> tuple[float, float]:
     """Least and greatest coordinate of a shape along an axis."""
     x, y, z = (float(i == axis) for i in range(3))
     high = shape.farthest((x, y, z))[0][axis]
@@ -99,7 +99,7 @@ def _grid_lines(low: float, high: float, half: float, count: int) -> tuple[int, 
     return max(0, first), min(count - 1, last)
 
 
-def cells_under(grid: Grid, shape: Shape, radius: float, margin: float) -> Cells | None:
+def cells_under(grid: HeightGrid, shape: ConvexShape, radius: float, margin: float) -> CellRange | None:
     """The cells a geom may touch, from its bounding sphere and its extent along the axes."""
     ball = (radius, radius, radius)
     if not all(map(isfinite, (*shape.position, *shape.matrix))):
@@ -110,12 +110,12 @@ def cells_under(grid: Grid, shape: Shape, radius: float, margin: float) -> Cells
     if _outside(grid, (x0, y0, z0), (x1, y1, z1), margin):
         return None
     rows, columns = grid.heights.shape
-    return Cells(
+    return CellRange(
         *_grid_lines(y0, y1, grid.half_y, rows), *_grid_lines(x0, x1, grid.half_x, columns), bottom=z0
     )
 
 
-def prisms(grid: Grid, cells: Cells, margin: float) -> Iterator[list[Vector]]:
+def prisms(grid: HeightGrid, cells: CellRange, margin: float) -> Iterator[list[Vector]]:
     """Corners of the prisms, three below and three above: strips of triangles along x between two grid rows."""
     rows, columns = grid.heights.shape
     dx, dy = 2.0 * grid.half_x / (columns - 1), 2.0 * grid.half_y / (rows - 1)
@@ -140,7 +140,7 @@ def _in_reach(corners: list[Vector], center: Vector, reach: float) -> bool:
     return square <= reach * reach
 
 
-def touch_prism(model: Model, prism: Prism, shape: Shape, geoms: tuple[int, int]) -> Touch | None:
+def touch_prism(model: Model, prism: Prism, shape: ConvexShape, geoms: tuple[int, int]) -> Touch | None:
     """The contact of one prism, by the method that the flag nativeccd says."""
     if int(model.opt.disableflags) & int(DisableBit.NATIVECCD):
         return portal_touch(model, (prism, shape), geoms)
@@ -151,7 +151,7 @@ def touch_prism(model: Model, prism: Prism, shape: Shape, geoms: tuple[int, int]
     return Touch(witness.distance, middle(a, b), unit(sub(a, b)))
 
 
-def relative_shape_of(model: Model, data: Data, field: int, geom: int) -> Shape:
+def relative_shape_of(model: Model, data: Data, field: int, geom: int) -> ConvexShape:
     """The geom as the chosen method sees it."""
     portal = int(model.opt.disableflags) & int(DisableBit.NATIVECCD)
     shape = (portal_shape if portal else geom_shape)(model, data, geom, 0.0)

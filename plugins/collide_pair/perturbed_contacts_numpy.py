@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import cos, sin
 
-from dovetail.plugins.shared.geometry.support_numpy import ELLIPSOID, SPHERE, Shape
+from dovetail.plugins.shared.geometry.support_numpy import ELLIPSOID, SPHERE, ConvexShape
 from dovetail.plugins.shared.vectors_numpy import Matrix, Vector, along, cross, dot, norm, sub, to_world, unit
 
 TURN_ANGLE = 1e-3
@@ -22,7 +22,9 @@ ROUND = (SPHERE, ELLIPSOID)
 """Shapes that touch at one place however they are turned."""
 
 
-def turned(first: Shape, second: Shape, place: Vector, normal: Vector) -> Iterator[tuple[Shape, Shape]]:
+def turned(
+    first: ConvexShape, second: ConvexShape, place: Vector, normal: Vector
+) -> Iterator[tuple[ConvexShape, ConvexShape]]:
     """Both shapes in each of the turned poses."""
     for axis in _tangents(normal):
         for angle in (-TURN_ANGLE, TURN_ANGLE):
@@ -55,7 +57,7 @@ def _turn_matrix(axis: Vector, angle: float) -> Matrix:
     )
 
 
-def _turned_about(shape: Shape, pivot: Vector, turn: Matrix) -> Shape:
+def _turned_about(shape: ConvexShape, pivot: Vector, turn: Matrix) -> ConvexShape:
     """A shape rotated about a point."""
     columns = [to_world(turn, (shape.matrix[i], shape.matrix[3 + i], shape.matrix[6 + i])) for i in range(3)]
     matrix = [columns[j][i] for i in range(3) for j in range(3)]

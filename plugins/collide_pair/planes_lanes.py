@@ -114,13 +114,13 @@ def plane_box_shapes(k: Kernel, plane: Primitive, box: Primitive, margin: Any) -
         offset = to_world(box.mat, vector(*(s * half for s, half in zip(signs, box.size, strict=True))))
         drop = dot(plane.axis, offset)
         low = (drop <= 0.0) & (centre + drop <= margin)
-        for place, slot in enumerate(kept):
+        for place, kept_corner in enumerate(kept):
             here = low & (found.value == float(place))
-            slot.set(k.select(here, vector(centre + drop, offset + box.pos), slot.value))
+            kept_corner.set(k.select(here, vector(centre + drop, offset + box.pos), kept_corner.value))
         found += k.select(low, 1.0, 0.0)
     return [
-        touching(plane, slot.value[1:], slot.value[0], found.value > float(place))
-        for place, slot in enumerate(kept)
+        touching(plane, kept_corner.value[1:], kept_corner.value[0], found.value > float(place))
+        for place, kept_corner in enumerate(kept)
     ]
 
 

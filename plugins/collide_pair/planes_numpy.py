@@ -20,7 +20,7 @@ from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.hulls_numpy import hull_of
 from dovetail.plugins.shared.geometry.shapes_numpy import (
     BOX_CORNERS,
-    Contact,
+    PairContact,
     Primitive,
     gather,
     of_geoms,
@@ -51,7 +51,9 @@ MESH_CONTACT_SPACING = 0.3
 
 def touching(normal: Vector, points: Iterable[tuple[Vector, float]]) -> PairContacts:
     """Contacts of points at given heights above the plane."""
-    return gather(Contact(height, along(point, -0.5 * height, normal), normal) for point, height in points)
+    return gather(
+        PairContact(height, along(point, -0.5 * height, normal), normal) for point, height in points
+    )
 
 
 def height_over(plane: Primitive, point: Vector) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from dovetail.plugins.shared.geometry.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape
 from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Vector,
@@ -71,7 +71,7 @@ def _normalized(v: Vector) -> Vector:
     return scale(v, divide(1.0, norm(v)))
 
 
-def _corner(first: Shape, second: Shape, direction: Vector) -> Corner:
+def _corner(first: ConvexShape, second: ConvexShape, direction: Vector) -> Corner:
     """The farthest point of the difference."""
     a = first.farthest(direction)[0]
     b = second.farthest(scale(direction, -1.0))[0]
@@ -87,7 +87,7 @@ def _beyond(corner: Corner, direction: Vector) -> bool:
 # ---- finding a portal -------------------------------------------------------------------------------------
 
 
-def _inner_point(first: Shape, second: Shape) -> Corner:
+def _inner_point(first: ConvexShape, second: ConvexShape) -> Corner:
     """The difference of the centres, moved a little where that is the origin itself."""
     a, b = first.center, second.center
     point = sub(a, b)
@@ -102,7 +102,7 @@ def _sideways(portal: Portal) -> Vector:
     return _normalized(cross(sub(one, inner), sub(two, inner)))
 
 
-def discover(first: Shape, second: Shape) -> Portal | None:
+def discover(first: ConvexShape, second: ConvexShape) -> Portal | None:
     """A portal; one corner besides the inner point if the origin lies between these; None if the shapes are apart."""
     inner = _inner_point(first, second)
     direction = _normalized(scale(inner.point, -1.0))
@@ -124,7 +124,7 @@ def discover(first: Shape, second: Shape) -> Portal | None:
     return _closed(first, second, portal, direction)
 
 
-def _closed(first: Shape, second: Shape, portal: Portal, direction: Vector) -> Portal | None:
+def _closed(first: ConvexShape, second: ConvexShape, portal: Portal, direction: Vector) -> Portal | None:
     """The portal with a third corner, such that the ray to the origin passes between the three."""
     for _ in range(MOST_ROUNDS):
         three = _corner(first, second, direction)
@@ -171,7 +171,7 @@ def _expanded(portal: Portal, new: Corner) -> Portal:
     return [inner, one, new, three] if dot(three.point, side) > 0.0 else [inner, new, two, three]
 
 
-def refine(first: Shape, second: Shape, portal: Portal, tolerance: float) -> Portal | None:
+def refine(first: ConvexShape, second: ConvexShape, portal: Portal, tolerance: float) -> Portal | None:
     """A portal with the origin behind it, or None if there is none."""
     for _ in range(MOST_ROUNDS):
         direction = _outwards(portal)
@@ -186,7 +186,9 @@ def refine(first: Shape, second: Shape, portal: Portal, tolerance: float) -> Por
     return None
 
 
-def surface(first: Shape, second: Shape, portal: Portal, iterations: int, tolerance: float) -> Portal:
+def surface(
+    first: ConvexShape, second: ConvexShape, portal: Portal, iterations: int, tolerance: float
+) -> Portal:
     """The portal at the surface of the difference."""
     for _ in range(iterations + 1):
         direction = _outwards(portal)
@@ -244,7 +246,7 @@ def place(portal: Portal) -> Vector:
     return middle(a, b)
 
 
-def overlap(first: Shape, second: Shape, iterations: int, tolerance: float) -> Overlap | None:
+def overlap(first: ConvexShape, second: ConvexShape, iterations: int, tolerance: float) -> Overlap | None:
     """How two shapes overlap; None if they do not, or if they only touch and no direction is given."""
     portal = discover(first, second)
     if portal is None:

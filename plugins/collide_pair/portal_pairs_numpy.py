@@ -27,9 +27,9 @@ from dovetail.plugins.shared.geometry.support_numpy import (
     CYLINDER,
     MESH,
     NO_VERTEX,
+    ConvexShape,
     HullClimb,
     LocalSupport,
-    Shape,
     VertexArrayScan,
     geom_shape,
 )
@@ -103,7 +103,7 @@ class WarmClimb(HullClimb):
         return dx * x + dy * y + dz * z
 
 
-def portal_shape(model: Model, data: Data, geom: int, margin: float) -> Shape:
+def portal_shape(model: Model, data: Data, geom: int, margin: float) -> ConvexShape:
     """A geom as portal refinement sees it."""
     shape = geom_shape(model, data, geom, margin)
     a, b, c = model.geom_size[geom].tolist()
@@ -129,7 +129,9 @@ def _mesh(model: Model, mesh: int) -> LocalSupport:
 # ---- pairs ------------------------------------------------------------------------------------------------
 
 
-def portal_touch(model: Model, shapes: tuple[Shape, Shape], geoms: tuple[int, int]) -> Touch | None:
+def portal_touch(
+    model: Model, shapes: tuple[ConvexShape, ConvexShape], geoms: tuple[int, int]
+) -> Touch | None:
     """The contact of two shapes that stand for two geoms, or None."""
     found = overlap(*shapes, int(model.opt.ccd_iterations), float(model.opt.ccd_tolerance))
     if found is None:

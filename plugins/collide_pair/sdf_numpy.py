@@ -20,8 +20,8 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FAR
-from dovetail.plugins.shared.geometry.sdf_fields_numpy import Field, field_of, moved
-from dovetail.plugins.shared.geometry.sdf_frames_numpy import Frame, carried, pose_in, turned_rows
+from dovetail.plugins.shared.geometry.sdf_fields_numpy import GeomField, field_of, moved
+from dovetail.plugins.shared.geometry.sdf_frames_numpy import RelativeFrame, carried, pose_in, turned_rows
 from dovetail.plugins.shared.geometry.shapes_numpy import BOX_CORNERS
 from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
@@ -33,11 +33,11 @@ LONGEST, SHORTEST = 2.0, 1e-4
 """Factors of the gradient between which steps are tried, each half of the one before."""
 
 
-class Pair(NamedTuple):
+class FieldPair(NamedTuple):
     """The fields of both geoms, at points in the second one's frame."""
 
-    second: Field
-    first: Field
+    second: GeomField
+    first: GeomField
 
 
 def sdf(
@@ -49,7 +49,7 @@ def sdf(
     if box is None:
         return NO_CONTACTS
     first, second = (field_of(model, data, geom, parts) for geom in (geom1, geom2))
-    pair = Pair(second, moved(first, second_in_first))
+    pair = FieldPair(second, moved(first, second_in_first))
     start = halton_points(*box, int(model.opt.sdf_initpoints))
     x = carried(carried(start, pose_in(data, geom1, geom1)), pose_in(data, geom1, geom2))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -62,7 +62,7 @@ def sdf(
 
 def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairContacts:
     """Contacts at points and with normals in a geom's frame, brought to the world and midway between surfaces."""
-    world = Frame(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
+    world = RelativeFrame(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
     normal = turned_rows(normal, world.rotation)
     pos = carried(x, world) - normal * (dist / 2)[:, None]
     return PairContacts.of(dist, pos, normal)
@@ -71,7 +71,9 @@ def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairCo
 # ---- where to start ---------------------------------------------------------------------------------------
 
 
-def common_box(model: Any, geom1: int, geom2: int, second_in_first: Frame) -> tuple[Array, Array] | None:
+def common_box(
+    model: Any, geom1: int, geom2: int, second_in_first: RelativeFrame
+) -> tuple[Array, Array] | None:
     """Lowest and highest corner, in the first geom's frame, of where the bounding boxes overlap."""
     centre, half = model.geom_aabb[geom2].reshape(2, 3)
     other = carried(centre + BOX_CORNERS * half, second_in_first)
@@ -100,7 +102,7 @@ def halton(index: int, base: int) -> float:
 # ---- what descends ----------------------------------------------------------------------------------------
 
 
-def shared_depth(pair: Pair) -> Field:
+def shared_depth(pair: FieldPair) -> GeomField:
     """A + B + |max(A, B)|."""
 
     def distance(x: Array) -> Array:
@@ -115,10 +117,10 @@ def shared_depth(pair: Pair) -> Field:
         total: Array = slope_a + slope_b + steeper * np.where(larger(a, b) > 0, 1.0, -1.0)[:, None]
         return total
 
-    return Field(distance, gradient)
+    return GeomField(distance, gradient)
 
 
-def intersection(pair: Pair) -> Field:
+def intersection(pair: FieldPair) -> GeomField:
     """max(A, B)."""
 
     def distance(x: Array) -> Array:
@@ -128,10 +130,10 @@ def intersection(pair: Pair) -> Field:
         farther = pair.second.distance(x) > pair.first.distance(x)
         return np.where(farther[:, None], pair.second.gradient(x), pair.first.gradient(x))
 
-    return Field(distance, gradient)
+    return GeomField(distance, gradient)
 
 
-def midsurface_gradient(pair: Pair, x: Array) -> Array:
+def midsurface_gradient(pair: FieldPair, x: Array) -> Array:
     """Of B − A, from the first geom to the second."""
     return unit_rows(pair.first.gradient(x)) - unit_rows(pair.second.gradient(x))
 
@@ -143,7 +145,7 @@ def larger(a: Array, b: Array) -> Array:
 # ---- descent ----------------------------------------------------------------------------------------------
 
 
-def descended(field: Field, x: Array, steps: int) -> tuple[Array, Array]:
+def descended(field: GeomField, x: Array, steps: int) -> tuple[Array, Array]:
     """Points after descent, and their distances; FAR where the gradient is no number. A point that a step brought
     no lower stays where the step led."""
     x, dist = x.copy(), np.full(len(x), FAR)
@@ -159,7 +161,7 @@ def descended(field: Field, x: Array, steps: int) -> tuple[Array, Array]:
     return x, dist
 
 
-def line_search(field: Field, start: Array, before: Array, slope: Array) -> tuple[Array, Array]:
+def line_search(field: GeomField, start: Array, before: Array, slope: Array) -> tuple[Array, Array]:
     """Points down the slope, each as far as brings enough, and their distances."""
     x, dist = start.copy(), before.copy()
     length = LONGEST

@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from dovetail.contracts.pairs import PairContacts
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.shapes_numpy import Contact, Primitive, clip, gather, of_geoms, z_axis
+from dovetail.plugins.shared.geometry.shapes_numpy import (
+    PairContact,
+    Primitive,
+    clip,
+    gather,
+    of_geoms,
+    z_axis,
+)
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     along,
@@ -41,16 +48,16 @@ def ball_of(shape: Primitive) -> Ball:
     return Ball(shape.pos, shape.size[0], z_axis(shape))
 
 
-def facing(centre: Vector, radius: float, normal: Vector, gap: float) -> Contact:
+def facing(centre: Vector, radius: float, normal: Vector, gap: float) -> PairContact:
     """Contact of a sphere with a surface at distance `gap` from its centre in the direction of `normal`."""
     dist = gap - radius
-    return Contact(dist, along(centre, radius + 0.5 * dist, normal), normal)
+    return PairContact(dist, along(centre, radius + 0.5 * dist, normal), normal)
 
 
 # ---- sphere against sphere-like -----------------------------------------------------------------------------
 
 
-def ball_ball(first: Ball, second: Ball, margin: float) -> list[Contact]:
+def ball_ball(first: Ball, second: Ball, margin: float) -> list[PairContact]:
     """The contact of two spheres, if they are near enough."""
     offset = sub(second.centre, first.centre)
     reach = margin + first.radius + second.radius
@@ -99,7 +106,7 @@ def sphere_cylinder_shapes(sphere: Primitive, cylinder: Primitive, margin: float
     return gather(ball_ball(ball_of(sphere), Ball(rim, 0.0, axis), margin))
 
 
-def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: float) -> list[Contact]:
+def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: float) -> list[PairContact]:
     """Contact with the flat end of a cylinder."""
     gap = dot(sub(sphere.pos, centre), outward)
     radius = sphere.size[0]
@@ -111,7 +118,7 @@ def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: floa
 # ---- sphere against box -------------------------------------------------------------------------------------
 
 
-def ball_box(centre: Vector, radius: float, box: Primitive, margin: float) -> list[Contact]:
+def ball_box(centre: Vector, radius: float, box: Primitive, margin: float) -> list[PairContact]:
     """The contact of a sphere with a box, if they are near enough."""
     normal, gap = _towards_box(to_frame(box.mat, sub(centre, box.pos)), box.size)
     if gap - radius > margin:

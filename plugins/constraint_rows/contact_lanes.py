@@ -1,8 +1,9 @@
-"""Rows of contacts in lanes: condim 1, 3, 4 and 6, with pyramidal or elliptic friction cones.
+"""Contacts in lanes, as wrenches on two bodies where `contact_numpy` makes rows of a Jacobian.
 
-A contact becomes a bond whose base rows are its normal and its friction directions (two tangents, spin about the
-normal, roll about the tangents), the latter multiplied by their friction coefficients: edges n ± μt of a pyramid and
-directions of an elliptic cone are both made of them. Compare mj_instantiateContact and mj_makeImpedance.
+condim is 1, 3, 4 or 6, cones are pyramidal or elliptic. A contact becomes a bond whose base rows are its normal and
+its friction directions (two tangents, spin about the normal, roll about the tangents), the latter multiplied by
+their friction coefficients: edges n ± μt of a pyramid and directions of an elliptic cone are both made of them.
+Compare mj_instantiateContact and mj_makeImpedance.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from dovetail.contracts.fields import Array
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.append_numpy import Rows, begin, store
+from dovetail.plugins.shared.rows.append_numpy import RowGroup, begin, store
 from dovetail.plugins.shared.rows.impedance_numpy import (
     impedance,
     regularisation,
@@ -72,7 +72,7 @@ def add_contacts(model: Any, data: Any, contacts: Array, motion: SparseRows, wei
     first_impedance = KBIP[shape.first, 2]
     R, mu = cone_regularisation(model, shape, friction, weight, first_impedance)
     frame = data.contact.frame[contacts].reshape(-1, 3, 3)
-    rows = Rows(
+    rows = RowGroup(
         kind=shape.kind,
         ids=contacts[owner],
         jacobian=along(motion, owner, directions(shape, frame, friction)),
@@ -105,7 +105,7 @@ class RowShape:
 # ---- motion -----------------------------------------------------------------------------------------------
 
 
-class Sides(NamedTuple):
+class ContactBodies(NamedTuple):
     """The bodies whose motion makes up that of contacts."""
 
     owner: Array
@@ -115,26 +115,26 @@ class Sides(NamedTuple):
     """Negative for the first side."""
 
 
-def sides_of(model: Any, data: Any, contacts: Array) -> Sides:
+def sides_of(model: Any, data: Any, contacts: Array) -> ContactBodies:
     """Bodies and weights of both sides of contacts."""
     geom = data.contact.geom[contacts]
     sign = np.broadcast_to([-1.0, 1.0], geom.shape)
     owner, side = np.nonzero(geom >= 0)
-    parts = [Sides(owner, model.geom_bodyid[geom[owner, side]], sign[owner, side])]
+    parts = [ContactBodies(owner, model.geom_bodyid[geom[owner, side]], sign[owner, side])]
     if model.nflex and len(owner) < geom.size:
         parts += [vertex_sides(model, data, contacts, sign), element_sides(model, data, contacts, sign)]
-    return Sides(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return ContactBodies(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def vertex_sides(model: Any, data: Any, contacts: Array, sign: Array) -> Sides:
+def vertex_sides(model: Any, data: Any, contacts: Array, sign: Array) -> ContactBodies:
     """Flex vertices: each moves with its body."""
     vertex = data.contact.vert[contacts]
     owner, side = np.nonzero(vertex >= 0)
     start = model.flex_vertadr[data.contact.flex[contacts[owner], side]]
-    return Sides(owner, model.flex_vertbodyid[start + vertex[owner, side]], sign[owner, side])
+    return ContactBodies(owner, model.flex_vertbodyid[start + vertex[owner, side]], sign[owner, side])
 
 
-def element_sides(model: Any, data: Any, contacts: Array, sign: Array) -> Sides:
+def element_sides(model: Any, data: Any, contacts: Array, sign: Array) -> ContactBodies:
     """Flex elements: the bodies of their vertices, weighted by inverse distance from the contact. A vertex that is
     itself the other side of the contact does not count."""
     element, vertex = data.contact.elem[contacts], data.contact.vert[contacts]
@@ -150,10 +150,10 @@ def element_sides(model: Any, data: Any, contacts: Array, sign: Array) -> Sides:
     weight = 1.0 / np.maximum(np.linalg.norm(apart, axis=1), MINVAL)
     total = np.bincount(term, weight, minlength=len(owner))
     signed = sign[owner, side][term] * weight / total[term]
-    return Sides(owner[term], model.flex_vertbodyid[place], signed)
+    return ContactBodies(owner[term], model.flex_vertbodyid[place], signed)
 
 
-def contact_motion(model: Any, data: Any, contacts: Array, sides: Sides) -> SparseRows:
+def contact_motion(model: Any, data: Any, contacts: Array, sides: ContactBodies) -> SparseRows:
     """Motion of the second side relative to the first, at the contact's point."""
     point = data.contact.pos[contacts][sides.owner]
     return relative_motion(model, data, sides.owner, sides.body, point, sides.weight, len(contacts))
@@ -175,7 +175,7 @@ def directions(shape: RowShape, frame: Array, friction: Array) -> Array:
 # ---- softness ---------------------------------------------------------------------------------------------
 
 
-def inverse_weights(model: Any, sides: Sides, count: int) -> Array:
+def inverse_weights(model: Any, sides: ContactBodies, count: int) -> Array:
     """Approximate inverse inertia of contacts (n, 2): for translation and for rotation."""
     terms = np.abs(sides.weight)[:, None] * model.body_invweight0[sides.body]
     columns = [np.bincount(sides.owner, column, minlength=count) for column in terms.T]
@@ -235,14 +235,14 @@ def cone_regularisation(
     cone keep R·μ² the same in all friction directions, those of a pyramid share one R that gives the same
     friction impedance."""
     slide, owner, place = friction[:, 0], shape.owner, shape.place
-    rubs = shape.dim > 1
-    edge = 1.0 if shape.elliptic else np.where(rubs, 1.0 + slide * slide, 1.0)
+    has_friction = shape.dim > 1
+    edge = 1.0 if shape.elliptic else np.where(has_friction, 1.0 + slide * slide, 1.0)
     normal = regularisation(value, weight[:, 0] * edge)
     tangent = normal / max(float(model.opt.impratio), MINVAL)
-    mu = np.where(rubs, slide * np.sqrt(tangent / normal), 0.0)
+    mu = np.where(has_friction, slide * np.sqrt(tangent / normal), 0.0)
     if shape.elliptic:
         own = friction[owner, np.maximum(place - 1, 0)]
         R = np.where(shape.is_friction, tangent[owner] * slide[owner] ** 2 / own**2, normal[owner])
     else:
-        R = np.where(rubs, 2.0 * mu * mu * normal, normal)[owner]
+        R = np.where(has_friction, 2.0 * mu * mu * normal, normal)[owner]
     return R, mu

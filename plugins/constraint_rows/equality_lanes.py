@@ -1,4 +1,4 @@
-"""Rows of equality constraints in lanes: connect, weld, joint and tendon.
+"""Equality constraints in lanes, as wrenches and coefficients where `equality_numpy` makes rows of a Jacobian.
 
 connect  3 rows: anchor on the first body minus anchor on the second, world frame.
 weld     6 rows: the same, then the relative orientation in the second body's frame: the vector part of its

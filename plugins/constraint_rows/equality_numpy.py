@@ -30,7 +30,7 @@ SITE = int(ObjType.SITE)
 TENDON = int(EqType.TENDON)
 
 
-class Part(NamedTuple):
+class RowsOfType(NamedTuple):
     """The rows of all active constraints of one type."""
 
     ids: Array
@@ -53,11 +53,11 @@ def equality(model: Any, data: Any) -> None:
         return
     types = model.eq_type[active]
     parts = [rule_of(model, kind)(model, data, active[types == kind]) for kind in np.unique(types).tolist()]
-    note_tendons(model, data, active[types == TENDON])
+    write_tendon_addresses(model, data, active[types == TENDON])
     add_parts(model, data, parts)
 
 
-def add_parts(model: Any, data: Any, parts: list[Part]) -> None:
+def add_parts(model: Any, data: Any, parts: list[RowsOfType]) -> None:
     """Store the rows that some dof can change, sorted by constraint."""
     kept = np.concatenate(
         [acting(model, part.jacobian, np.arange(len(part.ids)) // part.size) for part in parts]
@@ -86,7 +86,7 @@ def add_parts(model: Any, data: Any, parts: list[Part]) -> None:
     store(data, rows)
 
 
-def note_tendons(model: Any, data: Any, ids: Array) -> None:
+def write_tendon_addresses(model: Any, data: Any, ids: Array) -> None:
     """Write tendon_efcadr of tendons in equality constraints. MuJoCo 3.4 puts the constraint's id there, not the
     row's number, and so does this."""
     for equality_id in ids.tolist():
@@ -141,12 +141,12 @@ def anchors(model: Any, data: Any, ids: Array, local: Array) -> Anchors:
     return Anchors(bodies, points, motion)
 
 
-def body_part(model: Any, ids: Array, sides: Anchors, pos: Array, direction: Array) -> Part:
+def body_part(model: Any, ids: Array, sides: Anchors, pos: Array, direction: Array) -> RowsOfType:
     """Rows along directions (n, size, 6) with residuals (n, size), linear rows first."""
     size = pos.shape[1]
     owner = np.repeat(np.arange(len(ids)), size)
     weight = model.body_invweight0[sides.bodies].sum(axis=1)
-    return Part(
+    return RowsOfType(
         ids=np.repeat(ids, size),
         jacobian=along(sides.motion, owner, direction.reshape(-1, 6)),
         pos=pos.reshape(-1),
@@ -156,14 +156,14 @@ def body_part(model: Any, ids: Array, sides: Anchors, pos: Array, direction: Arr
     )
 
 
-def connect(model: Any, data: Any, ids: Array) -> Part:
+def connect(model: Any, data: Any, ids: Array) -> RowsOfType:
     """Two points that coincide."""
     sides = anchors(model, data, ids, model.eq_data[ids, :6].reshape(-1, 2, 3))
     direction = np.broadcast_to(np.eye(3, 6), (len(ids), 3, 6))
     return body_part(model, ids, sides, sides.apart, direction)
 
 
-def weld(model: Any, data: Any, ids: Array) -> Part:
+def weld(model: Any, data: Any, ids: Array) -> RowsOfType:
     """Two frames that coincide; eq_data holds the second body's anchor before the first one's."""
     sides = anchors(model, data, ids, model.eq_data[ids, :6].reshape(-1, 2, 3)[:, ::-1])
     scale = model.eq_data[ids, 10]
@@ -224,17 +224,17 @@ def tendon_values(model: Any, data: Any, tendons: Array) -> Values:
     return Values(value, tendon_rows(model, data, tendons), model.tendon_invweight0[tendons])
 
 
-def joint(model: Any, data: Any, ids: Array) -> Part:
+def joint(model: Any, data: Any, ids: Array) -> RowsOfType:
     """A joint that follows another, or stands still."""
     return coupling(model, data, ids, joint_values)
 
 
-def tendon(model: Any, data: Any, ids: Array) -> Part:
+def tendon(model: Any, data: Any, ids: Array) -> RowsOfType:
     """A tendon whose length follows another's, or stays."""
     return coupling(model, data, ids, tendon_values)
 
 
-def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Array], Values]) -> Part:
+def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Array], Values]) -> RowsOfType:
     """first − polynomial(second), where a missing second one is zero."""
     follower = values(model, data, model.eq_obj1id[ids])
     pair = np.flatnonzero(model.eq_obj2id[ids] >= 0)
@@ -253,13 +253,13 @@ def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Arra
         model.nv,
     )
     pos = follower.value - target
-    return Part(ids, jacobian, pos, pos, inverse_inertia, size=1)
+    return RowsOfType(ids, jacobian, pos, pos, inverse_inertia, size=1)
 
 
 # ---- flex edges -------------------------------------------------------------------------------------------
 
 
-def flex(model: Any, data: Any, ids: Array) -> Part:
+def flex(model: Any, data: Any, ids: Array) -> RowsOfType:
     """Edges that keep their length."""
     flexes = model.eq_obj1id[ids]
     edges = ranges(model.flex_edgeadr[flexes], model.flex_edgenum[flexes])
@@ -268,10 +268,10 @@ def flex(model: Any, data: Any, ids: Array) -> Part:
     pos = data.flexedge_length[edges] - model.flexedge_length0[edges]
     owner = np.repeat(ids, model.flex_edgenum[flexes])[soft]
     rows = flex_edge_rows(model, data, edges)
-    return Part(owner, rows, pos, pos, model.flexedge_invweight0[edges], size=1)
+    return RowsOfType(owner, rows, pos, pos, model.flexedge_invweight0[edges], size=1)
 
 
-RULES: Mapping[int, Callable[[Any, Any, Array], Part]] = {
+RULES: Mapping[int, Callable[[Any, Any, Array], RowsOfType]] = {
     int(EqType.CONNECT): connect,
     int(EqType.WELD): weld,
     int(EqType.JOINT): joint,
@@ -280,7 +280,7 @@ RULES: Mapping[int, Callable[[Any, Any, Array], Part]] = {
 }
 
 
-def rule_of(model: Any, kind: int) -> Callable[[Any, Any, Array], Part]:
+def rule_of(model: Any, kind: int) -> Callable[[Any, Any, Array], RowsOfType]:
     """The function for a type of constraint; the error names the first constraint that wants another."""
     if kind not in RULES:
         culprit = named(model, "equality", int(np.argmax(model.eq_type == kind)))

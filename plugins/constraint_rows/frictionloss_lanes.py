@@ -17,14 +17,14 @@ from dovetail.plugins.shared.rows.rows_lanes import DofRows
 def frictionloss(k: Kernel) -> None:
     """Write the rows of dofs and tendons with friction loss."""
     m, rows = k.model, DofRows(k)
-    for r in rows.each_row("rubbing_dofs"):
+    for r in rows.each_row("frictionloss_dofs"):
         dof = rows.column("ids", r)
         rows.coefficient[r, 0] = 1.0
         rows.loss[r] = m.dof_frictionloss[dof]
         write(k, rows, r, m.dof_solref[dof], m.dof_solimp[dof], m.dof_invweight0[dof])
         if k.varies("dof_frictionloss"):
             leave_out_lossless(k, rows, r)
-    for r in rows.each_row("rubbing_tendons"):
+    for r in rows.each_row("frictionloss_tendons"):
         tendon = rows.column("ids", r)
         write_coefficients(k, rows, r, tendon, 1.0)
         rows.loss[r] = m.tendon_frictionloss[tendon]

@@ -19,9 +19,9 @@ from dovetail.plugins.shared.rows.append_numpy import (
     FRICTION_TENDON,
     acting,
     begin,
-    note_tendon_rows,
     soft_rows,
     store,
+    write_tendon_addresses,
 )
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
 
@@ -59,7 +59,7 @@ def tendon_friction(model: Any, data: Any) -> None:
         return
     jacobian = tendon_rows(model, data, tendons)
     kept = acting(model, jacobian, np.arange(len(tendons)))
-    note_tendon_rows(data, FRICTION_TENDON, tendons, kept)
+    write_tendon_addresses(data, FRICTION_TENDON, tendons, kept)
     tendons = tendons[kept]
     rows = soft_rows(
         model,

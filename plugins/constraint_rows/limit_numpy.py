@@ -21,9 +21,9 @@ from dovetail.plugins.shared.rows.append_numpy import (
     LIMIT_TENDON,
     acting,
     begin,
-    note_tendon_rows,
     soft_rows,
     store,
+    write_tendon_addresses,
 )
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
@@ -72,7 +72,7 @@ def joint_limits(model: Any, data: Any) -> None:
     store(data, rows)
 
 
-class Sides(NamedTuple):
+class LimitSides(NamedTuple):
     """Two sides per joint; one that does not exist is infinitely far away."""
 
     distance: Array
@@ -81,9 +81,9 @@ class Sides(NamedTuple):
     """How the distance changes with the joint's dofs, (n, 2, 3); hinges and slides use the first."""
 
 
-def joint_sides(model: Any, data: Any, joints: Array) -> Sides:
+def joint_sides(model: Any, data: Any, joints: Array) -> LimitSides:
     """Distances of limited joints to their limits."""
-    sides = Sides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
+    sides = LimitSides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
     types = model.jnt_type[joints]
     scalar = np.flatnonzero(single_dof(types))
     ids = joints[scalar]
@@ -126,7 +126,7 @@ def tendon_limits(model: Any, data: Any) -> None:
     jacobian = tendon_rows(model, data, limited[which])
     jacobian = jacobian._replace(values=jacobian.values * SIDES[side][jacobian.row_of_entry])
     kept = acting(model, jacobian, np.arange(len(which)))
-    note_tendon_rows(data, LIMIT_TENDON, limited[which], kept)
+    write_tendon_addresses(data, LIMIT_TENDON, limited[which], kept)
     chosen = np.flatnonzero(kept)
     ids = limited[which[chosen]]
     rows = soft_rows(

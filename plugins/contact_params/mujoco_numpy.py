@@ -42,9 +42,9 @@ def contact_params(model: Any, data: Any, parts: Parts) -> None:
     if not n:
         return
     contact = data.contact
-    sides = Sides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
+    sides = ContactSides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
     pair = explicit_pair(data, n)
-    params = with_override(model, with_pairs(model, pair, combined(sides, parts)))
+    params = override(model, with_pairs(model, pair, combined(sides, parts)))
     contact.dim[:n] = params.dim
     contact.friction[:n] = np.maximum(params.friction, MINMU)
     contact.solref[:n] = params.solref
@@ -54,7 +54,7 @@ def contact_params(model: Any, data: Any, parts: Parts) -> None:
     contact.exclude[:n] = exclusion(contact.dist[:n], contact.includemargin[:n], sides)
 
 
-class Sides:
+class ContactSides:
     """Both sides of every contact: geoms, or flexes (their elements or vertices) where the geom is -1."""
 
     def __init__(self, model: Any, geom: Array, flex: Array, vert: Array) -> None:
@@ -107,7 +107,7 @@ def explicit_pair(data: Any, n: int) -> Array:
     return pair
 
 
-def combined(sides: Sides, parts: Parts) -> Params:
+def combined(sides: ContactSides, parts: Parts) -> Params:
     """Parameters as the two sides' own say."""
     dim, friction = sides.get("condim"), sides.get("friction")
     solref, solimp = sides.get("solref"), sides.get("solimp")
@@ -141,7 +141,7 @@ def with_pairs(model: Any, pair: Array, params: Params) -> Params:
     )
 
 
-def with_override(model: Any, params: Params) -> Params:
+def override(model: Any, params: Params) -> Params:
     """The same, or the options' parameters for all contacts while the override flag is on."""
     if not overridden(model):
         return params
@@ -154,7 +154,7 @@ def with_override(model: Any, params: Params) -> Params:
     )
 
 
-def include_margin(model: Any, sides: Sides, pair: Array, parts: Parts) -> Array:
+def include_margin(model: Any, sides: ContactSides, pair: Array, parts: Parts) -> Array:
     """Margin − gap: the distance below which a contact pushes. A flex has neither against itself."""
     rule = parts["combine_margin"]
     margin, gap = sides.get("margin"), sides.get("gap")
@@ -163,7 +163,7 @@ def include_margin(model: Any, sides: Sides, pair: Array, parts: Parts) -> Array
     return np.where(sides.within_one_flex(), 0.0, between)
 
 
-def exclusion(dist: Array, includemargin: Array, sides: Sides) -> Array:
+def exclusion(dist: Array, includemargin: Array, sides: ContactSides) -> Array:
     """Whether and why each contact makes no rows."""
     by_place = np.where(dist >= includemargin, IN_GAP, np.where(sides.fixed(), NO_DOFS, INCLUDED))
     return np.where(sides.passive(), PASSIVE, by_place)

@@ -44,7 +44,7 @@ def finalize_model(model: Any) -> dict[str, Any]:
     M = reference_mass_matrix(model, data)
     constants["dof_M0"] = M[diagonal(model)]
     M += tendon_inertia(model, data)
-    inverse = Inverse(model, M)
+    inverse = InverseMass(model, M)
     constants["dof_invweight0"] = dof_inverse_weights(model, inverse)
     constants["body_invweight0"] = body_inverse_weights(model, data, inverse)
     constants["tendon_length0"] = data.ten_length
@@ -144,7 +144,7 @@ def reference_mass_matrix(model: Any, data: Any) -> Array:
     return mass_entries(none_simple, composite_inertias(model, data.cinert), data.cdof)
 
 
-class Inverse:
+class InverseMass:
     """The inverse of the mass matrix, applied to Jacobian rows that involve one chain of dofs."""
 
     def __init__(self, model: Any, M: Array) -> None:
@@ -188,7 +188,7 @@ def chain_of(model: Any, dof: int) -> Array:
     return np.array(chain[::-1], dtype=np.intp)
 
 
-def dof_inverse_weights(model: Any, inverse: Inverse) -> Array:
+def dof_inverse_weights(model: Any, inverse: InverseMass) -> Array:
     """Diagonal of M⁻¹, averaged over the rotations of a joint, and over the translations of a free one."""
     weight = np.empty(model.nv)
     point_mass = is_point_mass(model)
@@ -217,7 +217,7 @@ def is_point_mass(model: Any) -> Array:
     return model.body_simple == 2
 
 
-def body_inverse_weights(model: Any, data: Any, inverse: Inverse) -> Array:
+def body_inverse_weights(model: Any, data: Any, inverse: InverseMass) -> Array:
     """Mean inverse mass and inverse inertia at every body's centre of mass; zero where a body cannot move."""
     weight = np.zeros((model.nbody, 2))
     point_mass = is_point_mass(model)
@@ -247,7 +247,7 @@ def centre_jacobian(model: Any, data: Any, body: int, chain: Array) -> Array:
     return np.hstack([translation + cross_rows(rotation, lever[None]), rotation]).T
 
 
-def actuator_accelerations(model: Any, data: Any, inverse: Inverse) -> Array:
+def actuator_accelerations(model: Any, data: Any, inverse: InverseMass) -> Array:
     """Norm of the joint acceleration that a unit force of each actuator gives."""
     acceleration = np.empty(model.nu)
     for actuator in range(model.nu):

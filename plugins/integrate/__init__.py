@@ -1,4 +1,9 @@
-"""Advancing the state by a time step."""
+"""Advancing the state by a time step. Compare mj_Euler, mj_implicit and mj_RungeKutta.
+
+`euler`, `implicit`, `implicitfast` and `rk4`, each on NumPy and in lanes; all end in `advance`, which moves
+activations, velocities, positions and time. Derivatives of forces by velocity are in `shared.derivative`. Begin
+with `euler_{numpy,lanes}.py`. Tests: `tests/stages/integrate`, `tests/backends/taichi/test_lane_smooth.py`.
+"""
 
 from __future__ import annotations
 

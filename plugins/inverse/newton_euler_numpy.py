@@ -27,7 +27,7 @@ from dovetail.plugins.shared.symmetric_numpy import multiply_symmetric
 
 
 @attrs.frozen(eq=False)
-class Inverse:
+class InverseDynamics:
     """What inverse dynamics computes."""
 
     qacc: Array
@@ -51,14 +51,14 @@ def inverse(model: Any, data: Any) -> None:
     data.solver_fwdinv[1] = np.linalg.norm(acted - found.qfrc_inverse)
 
 
-def inverse_dynamics(model: Any, data: Any) -> Inverse:
+def inverse_dynamics(model: Any, data: Any) -> InverseDynamics:
     """Forces at data.qacc; positions and velocities are up to date."""
     qacc = np.array(data.qacc)
     if model.opt.enableflags & EnableBit.INVDISCRETE:
         qacc = continuous_acceleration(model, data, qacc)
     efc_force, efc_state, qfrc_constraint = constraint_part(model, data, qacc)
     qfrc = data.qfrc_bias + multiply_symmetric(model, data.M, qacc) - data.qfrc_passive - qfrc_constraint
-    return Inverse(qacc, qfrc, qfrc_constraint, efc_force, efc_state)
+    return InverseDynamics(qacc, qfrc, qfrc_constraint, efc_force, efc_state)
 
 
 def constraint_part(model: Any, data: Any, qacc: Array) -> tuple[Array, Array, Array]:

@@ -27,7 +27,7 @@ SIDES = np.array([1.0, -1.0])
 
 
 @attrs.frozen(eq=False)
-class Softness:
+class RowConstants:
     """Constants of rows."""
 
     solimp: Array
@@ -39,7 +39,7 @@ class Softness:
     @classmethod
     def of(
         cls, model: Any, solref: Array, solimp: Array, inverse_inertia: Array, margin: Array, what: str
-    ) -> Softness:
+    ) -> RowConstants:
         solimp = safe_solimp(np.array(solimp).reshape(-1, 5))
         solref = safe_solref(model, np.array(solref).reshape(-1, 2), lambda row: f"{what} {row}")
         stiffness, damping = stiffness_damping(solref, solimp[:, 1])
@@ -54,7 +54,7 @@ class Softness:
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class LimitRows:
     """Rows of all copies: (copy, row), those that a copy does not have with no weight."""
 
     J: Array
@@ -79,7 +79,7 @@ class Limits:
         self.range = np.array(model.jnt_range[joints])
         each = np.repeat(joints, 2)
         weight = model.dof_invweight0[model.jnt_dofadr[each]]
-        self.joint = Softness.of(
+        self.joint = RowConstants.of(
             model,
             model.jnt_solref[each],
             model.jnt_solimp[each],
@@ -95,7 +95,7 @@ class Limits:
     def _set_tendons(self, model: Any, tendons: Array) -> None:
         self.tendon_range = np.array(model.tendon_range[tendons]).reshape(-1, 2)
         each = np.repeat(tendons, 2)
-        self.tendon = Softness.of(
+        self.tendon = RowConstants.of(
             model,
             model.tendon_solref_lim[each],
             model.tendon_solimp_lim[each],
@@ -121,11 +121,11 @@ class Limits:
             led, model.dof_invweight0[self.eq_dof[1]], 0.0
         )
         zero = np.zeros(len(ids))
-        self.equality = Softness.of(
+        self.equality = RowConstants.of(
             model, model.eq_solref[ids], model.eq_solimp[ids], weight, zero, "equality"
         )
 
-    def rows(self, qpos: Array, qvel: Array, length: Array, arms: Array) -> Rows | None:
+    def rows(self, qpos: Array, qvel: Array, length: Array, arms: Array) -> LimitRows | None:
         """The rows in a state, given lengths (copy, tendon) and arms of the limited tendons; None if none acts."""
         parts = [
             self._sides(self.joint, self._apart(qpos[:, self.qpos], self.range), self.joint_J, qvel),
@@ -137,11 +137,11 @@ class Limits:
             return None
         if len(found) == 1:
             own, D, aref, both = found[0]
-            return Rows(own, D, aref, np.full(D.shape[1], both))
+            return LimitRows(own, D, aref, np.full(D.shape[1], both))
         J = np.concatenate([part[0] for part in found], axis=1)
         D, aref = (np.concatenate([part[k] for part in found], axis=1) for k in (1, 2))
         always = np.concatenate([np.full(part[1].shape[1], part[3]) for part in found])
-        return Rows(J, D, aref, always)
+        return LimitRows(J, D, aref, always)
 
     def _tendon_sides(self, length: Array, arms: Array, qvel: Array) -> Part | None:
         if not length.size:
@@ -156,7 +156,7 @@ class Limits:
         return both.reshape(len(value), -1)
 
     @staticmethod
-    def _sides(soft: Softness, distance: Array, J: Array, qvel: Array) -> Part | None:
+    def _sides(soft: RowConstants, distance: Array, J: Array, qvel: Array) -> Part | None:
         """Rows of sides that some copy is close to; where a copy is not, without weight."""
         present = distance < soft.margin
         used = np.flatnonzero(present.any(axis=0))
@@ -185,7 +185,7 @@ class Limits:
         return J, D.reshape(many, count), aref.reshape(many, count), True
 
 
-def constrained(M: Array, smooth: Array, guess: Array, rows: Rows) -> Array:
+def constrained(M: Array, smooth: Array, guess: Array, rows: LimitRows) -> Array:
     """Accelerations under forces `smooth`, from a first guess; all copies have positive definite M."""
     state = _pushing(rows, guess)
     for _ in range(_HASTY):
@@ -197,7 +197,7 @@ def constrained(M: Array, smooth: Array, guess: Array, rows: Rows) -> Array:
     return _descended(M, smooth, guess, rows)
 
 
-def _descended(M: Array, smooth: Array, qacc: Array, rows: Rows) -> Array:
+def _descended(M: Array, smooth: Array, qacc: Array, rows: LimitRows) -> Array:
     """The same, for states that the short way does not settle: each round begins further down."""
     for _ in range(_ROUNDS):
         state = _pushing(rows, qacc)
@@ -208,12 +208,12 @@ def _descended(M: Array, smooth: Array, qacc: Array, rows: Rows) -> Array:
     return qacc
 
 
-def _pushing(rows: Rows, qacc: Array) -> Array:
+def _pushing(rows: LimitRows, qacc: Array) -> Array:
     reach = (rows.J @ qacc[..., None])[..., 0] - rows.aref
     return (rows.always | (reach < 0.0)) & (rows.D > 0.0)
 
 
-def _solution(M: Array, smooth: Array, rows: Rows, state: Array) -> Array:
+def _solution(M: Array, smooth: Array, rows: LimitRows, state: Array) -> Array:
     weight = rows.D * state
     across = rows.J.swapaxes(1, 2) * weight[:, None]
     force = smooth + (across @ rows.aref[..., None])[..., 0]
@@ -221,7 +221,7 @@ def _solution(M: Array, smooth: Array, rows: Rows, state: Array) -> Array:
     return solved
 
 
-def _lower(M: Array, smooth: Array, rows: Rows, qacc: Array, aim: Array) -> Array:
+def _lower(M: Array, smooth: Array, rows: LimitRows, qacc: Array, aim: Array) -> Array:
     """The lowest point between two accelerations in each copy, the second one if the way leads down to it."""
     along = aim - qacc
     Ma, Mv = ((M @ v[..., None])[..., 0] for v in (qacc, along))

@@ -16,8 +16,8 @@ import numpy as np
 from dovetail.contracts.enums import EqType, Integrator, JointType, Solver, TrnType, WrapType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.length_range.batch_limits_numpy import Limits, constrained
-from dovetail.plugins.length_range.batch_paths_numpy import Paths
-from dovetail.plugins.length_range.batch_tree_numpy import Motion, Tree
+from dovetail.plugins.length_range.batch_paths_numpy import BatchPaths
+from dovetail.plugins.length_range.batch_tree_numpy import BatchTree, Motion
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
@@ -55,7 +55,7 @@ def final_lengths(model: Any, actuators: Sequence[int], settings: Mapping[str, A
     """Least and largest length in the last `interval` seconds, of each actuator when it pulls one way and the other:
     (actuator, side, 2). NaN where a run diverges."""
     together = max(1, _MOST_NUMBERS // (2 * max(1, int(model.nv)) ** 2))
-    tree = Tree(model)
+    tree = BatchTree(model)
     parts = [
         Pulls(model, tree, actuators[k : k + together], settings).run()
         for k in range(0, len(actuators), together)
@@ -66,7 +66,9 @@ def final_lengths(model: Any, actuators: Sequence[int], settings: Mapping[str, A
 class Pulls:
     """Runs of some actuators, two of each."""
 
-    def __init__(self, model: Any, tree: Tree, actuators: Sequence[int], settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, model: Any, tree: BatchTree, actuators: Sequence[int], settings: Mapping[str, Any]
+    ) -> None:
         self.tree, self.settings, self.timestep = tree, settings, float(model.opt.timestep)
         each = np.repeat(np.array(actuators, int), 2)
         self.side = np.tile([-1.0, 1.0], len(actuators))
@@ -137,14 +139,16 @@ def _norm(vectors: Array) -> Array:
 class Lengths:
     """Lengths of joints and tendons, each in a copy of the model."""
 
-    def __init__(self, tree: Tree, model: Any, targets: list[tuple[bool, int]], copies: list[int]) -> None:
+    def __init__(
+        self, tree: BatchTree, model: Any, targets: list[tuple[bool, int]], copies: list[int]
+    ) -> None:
         paths = [
             k for k, (on_tendon, target) in enumerate(targets) if on_tendon and not _is_fixed(model, target)
         ]
         sums = [k for k in range(len(targets)) if k not in set(paths)]
         self.count, self.nv = len(targets), int(model.nv)
         self.along, self.summed = np.array(paths, int), np.array(sums, int)
-        self.paths = Paths(tree, model, [targets[k][1] for k in paths], [copies[k] for k in paths])
+        self.paths = BatchPaths(tree, model, [targets[k][1] for k in paths], [copies[k] for k in paths])
         self.copies = np.array([copies[k] for k in sums], int)
         self.by_qpos, self.by_dof = np.zeros((len(sums), int(model.nq))), np.zeros((len(sums), self.nv))
         for row, k in enumerate(sums):

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
-from dovetail.plugins.length_range.batch_tree_numpy import WORLD, Tree, pose
+from dovetail.plugins.length_range.batch_tree_numpy import WORLD, BatchTree, pose
 from dovetail.plugins.length_range.batch_wrapping_numpy import Circles
 from dovetail.plugins.shared.constants import MINVAL
 
@@ -21,7 +21,7 @@ PULLEY, SITE, CYLINDER = map(int, (WrapType.PULLEY, WrapType.SITE, WrapType.CYLI
 
 
 @attrs.frozen
-class Piece:
+class BatchPiece:
     """From a site to the next one, perhaps around a geom past a side site."""
 
     first: int
@@ -32,7 +32,7 @@ class Piece:
     side: int = -1
 
 
-def pieces_of(model: Any, tendon: int) -> list[Piece]:
+def pieces_of(model: Any, tendon: int) -> list[BatchPiece]:
     """The pieces of a spatial tendon."""
     place, pieces, divisor = int(model.tendon_adr[tendon]), [], 1.0
     end = place + int(model.tendon_num[tendon]) - 1
@@ -45,7 +45,7 @@ def pieces_of(model: Any, tendon: int) -> list[Piece]:
             continue
         straight = following == SITE
         goal = place + (1 if straight else 2)
-        piece = Piece(int(model.wrap_objid[place]), int(model.wrap_objid[goal]), divisor)
+        piece = BatchPiece(int(model.wrap_objid[place]), int(model.wrap_objid[goal]), divisor)
         if not straight:
             side = round(float(model.wrap_prm[place + 1]))
             geom = int(model.wrap_objid[place + 1])
@@ -58,7 +58,7 @@ def pieces_of(model: Any, tendon: int) -> list[Piece]:
 class Points:
     """Points or frames fixed in links of copies of the model, found together."""
 
-    def __init__(self, tree: Tree, copies: list[int], bodies: list[int], local: Array) -> None:
+    def __init__(self, tree: BatchTree, copies: list[int], bodies: list[int], local: Array) -> None:
         links = [tree.bodies[body][0] for body in bodies]
         inner = np.array([tree.bodies[body][1] for body in bodies]).reshape(-1, 4, 4)
         self.links = np.array(links, int)
@@ -72,16 +72,16 @@ class Points:
         return frames[self.index] @ self.local
 
 
-def _sites(tree: Tree, model: Any, copies: list[int], sites: list[int]) -> Points:
+def _sites(tree: BatchTree, model: Any, copies: list[int], sites: list[int]) -> Points:
     places = np.ones((len(sites), 4, 1))
     places[:, :3, 0] = model.site_pos[sites]
     return Points(tree, copies, [int(model.site_bodyid[site]) for site in sites], places)
 
 
-class Paths:
+class BatchPaths:
     """Spatial tendons in copies of a model: tendon k is in copy `copies[k]`."""
 
-    def __init__(self, tree: Tree, model: Any, tendons: list[int], copies: list[int]) -> None:
+    def __init__(self, tree: BatchTree, model: Any, tendons: list[int], copies: list[int]) -> None:
         self.tree, self.count = tree, len(tendons)
         pieces = [(k, piece) for k, tendon in enumerate(tendons) for piece in pieces_of(model, tendon)]
         wrapped = [(k, n, piece) for n, (k, piece) in enumerate(pieces) if piece.geom >= 0]
@@ -106,10 +106,10 @@ class Paths:
         starts = np.searchsorted(owner[order], owner[order])
         rank[order] = np.arange(len(owner)) - starts
         self.width = int(rank.max()) + 1 if n else 0
-        self.slot = owner * self.width + rank
+        self.place = owner * self.width + rank
         moves = np.zeros((self.count * self.width, self.tree.nv))
         moving = link != WORLD
-        moves[self.slot[moving]] = self.tree.dof_moves_link[:, link[moving]].T
+        moves[self.place[moving]] = self.tree.dof_moves_link[:, link[moving]].T
         self.moves = moves.reshape(self.count, self.width, self.tree.nv).swapaxes(1, 2).copy()
 
     def _set_acting(self) -> None:
@@ -139,7 +139,7 @@ class Paths:
         length *= self.share
         force = np.concatenate(forces) * self.shares
         outer = np.zeros((self.count * self.width, 4, 4))
-        outer[self.slot, :3] = force[:, :, None] * points[:, None, :]
+        outer[self.place, :3] = force[:, :, None] * points[:, None, :]
         gathered = self.moves @ outer.reshape(self.count, self.width, 16)
         arms = np.einsum("ndk,ndk->nd", gathered, twists[self.copies])
         return np.bincount(self.owner, length, minlength=self.count), arms
@@ -176,7 +176,7 @@ def directions(vectors: Array, length: Array) -> Array:
 class Geoms:
     """Spheres and cylinders that pieces go around."""
 
-    def __init__(self, tree: Tree, model: Any, copies: list[int], pieces: list[Piece]) -> None:
+    def __init__(self, tree: BatchTree, model: Any, copies: list[int], pieces: list[BatchPiece]) -> None:
         geoms = [piece.geom for piece in pieces]
         local = np.array([pose(model.geom_pos[g], model.geom_quat[g]) for g in geoms]).reshape(-1, 4, 4)
         self.frames = Points(tree, copies, [int(model.geom_bodyid[geom]) for geom in geoms], local)

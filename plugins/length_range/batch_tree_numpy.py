@@ -154,7 +154,7 @@ class Motion:
     bias: Array
 
 
-class Tree:
+class BatchTree:
     """A model's tree, ready to be evaluated for many states."""
 
     def __init__(self, model: Any) -> None:

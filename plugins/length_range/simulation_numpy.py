@@ -205,9 +205,9 @@ def check_stages(model: Model, config: Config) -> None:
 def final_lengths(model: Model, actuator: int, side: int, settings: Mapping[str, Any]) -> tuple[float, float]:
     """Least and largest length in the last `interval` seconds of one run."""
     pull = Pull(model, actuator, side * settings["accel"], settings["maxforce"])
-    said = Config.of_call(backend="numpy", keep="all")
-    check_stages(model, said)
-    plan = compile_plan(model, said, wrappers=(pull,), missing="skip")
+    config = Config.of_call(backend="numpy", keep="all")
+    check_stages(model, config)
+    plan = compile_plan(model, config, wrappers=(pull,), missing="skip")
     data = plan.make_data()
     reset(model, data)
     decay = exp(-model.opt.timestep / max(LEAST_TIMECONST, settings["timeconst"]))

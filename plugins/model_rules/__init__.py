@@ -2,6 +2,10 @@
 
 Hookspecs name the rules about stages (`needed=`, `rows=`); this plugin states the groups of features. A rule is a
 function of the Model; what it reads of real fields may decide only by their signs (see `dovetail.recorded_model`).
+
+`kinds.py` has the groups of features; `counts.py`, `flags.py`, `constraints.py`, `contacts.py`, `forces.py`,
+`sensors.py` say when stages are needed, in the words of `words.py`. Begin with `counts.py`. Tests:
+`tests/kernel/test_needs.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Where candidate pairs touch."""
+"""Where candidate pairs touch. Compare mj_collideGeoms.
+
+- `convex_{numpy,lanes}.py`: each pair by the `collide_pair` row of its two types, meshes as their hulls.
+  `dispatch_numpy.py` runs the rows and stores contacts; in lanes one file does both.
+- `triangle_numpy.py`: meshes collide as they are, by `triangle_pairs_numpy.py` on `surfaces_numpy.py`.
+
+Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`, `tests/backends/taichi/test_lane_contacts.py`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +34,7 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.narrowphase.convex_lanes:narrowphase",
             default=True,
             reads="geom_xpos geom_xmat candidate_list.*",
-            writes="contact_list.count contact_list.pair contact_list.slot contact_list.dist "
+            writes="contact_list.count contact_list.pair contact_list.index_in_pair contact_list.dist "
             "contact_list.pos contact_list.frame contact_list.ncon",
             supports="flex.none flex.untouchable",
             summary="Every near pair to the lane function of its two types; one list of contacts for the tile",

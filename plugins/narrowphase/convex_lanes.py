@@ -27,7 +27,7 @@ Found = Sequence[LaneContact] | StoredContacts
 
 
 def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
-    """Fill the list of contacts: pair, slot, distance, point and frame."""
+    """Fill the list of contacts: pair, index in it, distance, point and frame."""
     contacts = Contacts(k)
     candidates = Candidates(k)
     count = k.local(0)
@@ -47,7 +47,7 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     kind = contacts.of_pair("kind", p)
     for row, kinds in rows_of(k, pairs.keys, parts["collide_pair"]).items():
         with k.when(one_of(kind, kinds)):
-            room = min(int(pairs.slots[pairs.kind == index][0]) for index in kinds)
+            room = min(int(pairs.most_contacts[pairs.kind == index][0]) for index in kinds)
             append(
                 contacts, p, near, count, row(k, geom1, geom2, margin), room=room, key=pairs.keys[kinds[0]]
             )
@@ -82,8 +82,8 @@ def append(
 ) -> None:
     """Store those contacts that exist in any world."""
     if isinstance(found, StoredContacts):
-        with contacts.k.loop(0, found.count) as slot:
-            append_one(contacts, p, near, count, slot, found.contact(slot))
+        with contacts.k.loop(0, found.count) as index:
+            append_one(contacts, p, near, count, index, found.contact(index))
         return
     if len(found) > room:
         raise LaneError(f"collide_pair:{key} returns {len(found)} contacts, but there is room for {room}")
@@ -92,7 +92,7 @@ def append(
 
 
 def append_one(
-    contacts: Contacts, p: Any, near: Any, count: Variable, slot: Any, contact: LaneContact
+    contacts: Contacts, p: Any, near: Any, count: Variable, index: Any, contact: LaneContact
 ) -> None:
     """Store a contact if any world has it; in worlds without it, harmless numbers."""
     k = contacts.k
@@ -100,26 +100,26 @@ def append_one(
     with k.when(k.any(exists)):
         c = contacts.place(count.value)
         contacts.pair[c] = p
-        contacts.slot[c] = slot
+        contacts.index_in_pair[c] = index
         contacts.dist[c] = k.select(exists, contact.dist, ABSENT)
         contacts.pos[c] = k.select(exists, contact.pos, 0.0)
-        wished = vector(0.0, 0.0, 0.0) if contact.tangent is None else contact.tangent
+        preferred = vector(0.0, 0.0, 0.0) if contact.tangent is None else contact.tangent
         contacts.frame[c, 0:3] = k.select(exists, contact.normal, vector(1.0, 0.0, 0.0))
-        contacts.frame[c, 3:6] = k.select(exists, wished, 0.0)
+        contacts.frame[c, 3:6] = k.select(exists, preferred, 0.0)
         count += 1
 
 
 def complete_frames(contacts: Contacts) -> None:
-    """Right-handed frames: normal, the wished tangent made orthogonal to it, the other tangent.
+    """Right-handed frames: normal, the preferred tangent made orthogonal to it, the other tangent.
 
-    Where no tangent is wished it is the y-axis, or the z-axis if the normal leans towards y.
+    Where no tangent is preferred it is the y-axis, or the z-axis if the normal leans towards y.
     """
     k = contacts.k
     with k.loop(0, contacts.count) as c:
-        normal, wished = unit(k, contacts.frame[c, 0:3]), contacts.frame[c, 3:6]
+        normal, preferred = unit(k, contacts.frame[c, 0:3]), contacts.frame[c, 3:6]
         leans = k.abs(normal[1]) >= 0.5
         usual = vector(0.0, k.select(leans, 0.0, 1.0), k.select(leans, 1.0, 0.0))
-        tangent = k.select(dot(wished, wished) < 0.25, usual, wished)
+        tangent = k.select(dot(preferred, preferred) < 0.25, usual, preferred)
         tangent = unit(k, tangent - dot(normal, tangent) * normal)
         contacts.frame[c] = vector(normal, tangent, cross(normal, tangent))
 

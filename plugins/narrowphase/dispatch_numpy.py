@@ -101,9 +101,9 @@ def append(data: Any, geoms: Array, found: list[tuple[int, PairContacts]]) -> No
 
 
 def frames(normal: Array, tangent: Array) -> Array:
-    """Right-handed frames (n, 3, 3) by row: normal, the wished tangent made orthogonal to it, the other tangent.
+    """Right-handed frames (n, 3, 3) by row: normal, the preferred tangent made orthogonal to it, the other tangent.
 
-    Where no tangent is wished it is the y-axis, or the z-axis if the normal leans towards y.
+    Where no tangent is preferred it is the y-axis, or the z-axis if the normal leans towards y.
     """
     normal = unit(normal)
     free = dot_rows(tangent, tangent) < 0.25

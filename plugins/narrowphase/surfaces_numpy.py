@@ -23,7 +23,7 @@ FLAT = 1e-6
 """Sine of the angle between two faces below which the edge between them is no edge."""
 
 
-class Tree(NamedTuple):
+class BoxTree(NamedTuple):
     """Bounding boxes, of which the leaves hold one face each."""
 
     low: Array
@@ -35,7 +35,7 @@ class Tree(NamedTuple):
     roots: Array
 
 
-class Surface(NamedTuple):
+class TriangleSurface(NamedTuple):
     """Triangles and what follows from them."""
 
     vert: Array
@@ -50,7 +50,7 @@ class Surface(NamedTuple):
     vert_normal: Array
     ridge: Array
     """Which edges stick out."""
-    tree: Tree
+    tree: BoxTree
 
     @property
     def size(self) -> float:
@@ -60,7 +60,7 @@ class Surface(NamedTuple):
         )
 
 
-class Nearest(NamedTuple):
+class NearestPoints(NamedTuple):
     """Points of a surface near given points."""
 
     query: Array
@@ -71,14 +71,14 @@ class Nearest(NamedTuple):
     weight: Array
     """Barycentric coordinates (n, 3); those of vertices the point does not depend on are exactly 0."""
 
-    def take(self, which: Array) -> Nearest:
-        return Nearest(*(column[which] for column in self))
+    def take(self, which: Array) -> NearestPoints:
+        return NearestPoints(*(column[which] for column in self))
 
 
 # ---- making surfaces --------------------------------------------------------------------------------------
 
 
-def make_surface(vert: Array, face: Array, tree: Tree) -> Surface:
+def make_surface(vert: Array, face: Array, tree: BoxTree) -> TriangleSurface:
     """A surface from vertices (n, 3), faces (m, 3) and their tree. Vertices at the same place become one."""
     vert, same = np.unique(np.asarray(vert, float), axis=0, return_inverse=True)
     face = same.reshape(-1)[np.asarray(face)]
@@ -92,7 +92,7 @@ def make_surface(vert: Array, face: Array, tree: Tree) -> Surface:
     edge_normal = summed(face_edge, np.repeat(normal[:, None], 3, axis=1), len(edge))
     vert_normal = summed(face, normal[:, None] * corner_angles(corner)[..., None], len(vert))
     ridge = convex_edges(vert, face, face_edge, normal, edge)
-    return Surface(vert, face, face_edge, edge, normal, edge_normal, vert_normal, ridge, tree)
+    return TriangleSurface(vert, face, face_edge, edge, normal, edge_normal, vert_normal, ridge, tree)
 
 
 def directions(rows: Array) -> Array:
@@ -126,19 +126,19 @@ def convex_edges(vert: Array, face: Array, face_edge: Array, normal: Array, edge
     return highest < -FLAT
 
 
-def leaves(vert: Array, face: Array) -> Tree:
+def leaves(vert: Array, face: Array) -> BoxTree:
     """A tree without levels, for few faces."""
     corner = np.asarray(vert, float)[np.asarray(face)]
     count = len(corner)
-    return Tree(
+    return BoxTree(
         corner.min(axis=1), corner.max(axis=1), np.full((count, 2), -1), np.arange(count), np.arange(count)
     )
 
 
-_MESHES: WeakKeyDictionary[Any, dict[int, Surface]] = WeakKeyDictionary()
+_MESHES: WeakKeyDictionary[Any, dict[int, TriangleSurface]] = WeakKeyDictionary()
 
 
-def mesh_surface(model: Any, mesh: int) -> Surface:
+def mesh_surface(model: Any, mesh: int) -> TriangleSurface:
     """The surface of a mesh asset in the mesh's frame, made when first asked for."""
     surfaces = _MESHES.setdefault(model, {})
     if mesh not in surfaces:
@@ -150,14 +150,14 @@ def mesh_surface(model: Any, mesh: int) -> Surface:
     return surfaces[mesh]
 
 
-def mesh_tree(model: Any, mesh: int) -> Tree | None:
+def mesh_tree(model: Any, mesh: int) -> BoxTree | None:
     """The bounding volumes of a mesh, if the model has them."""
     start, count = int(model.mesh_bvhadr[mesh]), int(model.mesh_bvhnum[mesh])
     if start < 0 or not count:
         return None
     nodes = slice(start, start + count)
     box = np.array(model.bvh_aabb[nodes])
-    return Tree(
+    return BoxTree(
         box[:, :3] - box[:, 3:],
         box[:, :3] + box[:, 3:],
         np.array(model.bvh_child[nodes]),
@@ -167,7 +167,7 @@ def mesh_tree(model: Any, mesh: int) -> Tree | None:
 
 
 @lru_cache(maxsize=256)
-def box_surface(x: float, y: float, z: float) -> Surface:
+def box_surface(x: float, y: float, z: float) -> TriangleSurface:
     """The surface of a box with these half-sizes: twelve triangles."""
     sign = np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)]) * 2.0 - 1.0
     vert = sign * np.array([x, y, z])
@@ -179,7 +179,7 @@ def box_surface(x: float, y: float, z: float) -> Surface:
 # ---- searching --------------------------------------------------------------------------------------------
 
 
-def descend(tree: Tree, count: int, keep: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
+def descend(tree: BoxTree, count: int, keep: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
     """Queries and faces of the leaves that `count` queries reach; `keep(query, node)` says which nodes to open."""
     query = np.repeat(np.arange(count), len(tree.roots))
     node = np.tile(tree.roots, count)
@@ -196,7 +196,7 @@ def descend(tree: Tree, count: int, keep: Callable[[Array, Array], Array]) -> tu
     return np.concatenate([q for q, _ in found]), np.concatenate([f for _, f in found])
 
 
-def near(surface: Surface, points: Array, reach: Array) -> Nearest:
+def near(surface: TriangleSurface, points: Array, reach: Array) -> NearestPoints:
     """For each point the nearest point of every face that is no farther than `reach` (n)."""
     tree = surface.tree
 
@@ -207,7 +207,7 @@ def near(surface: Surface, points: Array, reach: Array) -> Nearest:
     return result.take(np.flatnonzero(result.distance <= reach[result.query]))
 
 
-def nearest(surface: Surface, points: Array) -> Nearest:
+def nearest(surface: TriangleSurface, points: Array) -> NearestPoints:
     """The nearest point of the surface for each point."""
     tree = surface.tree
     bound = np.full(len(points), np.inf)
@@ -225,7 +225,7 @@ def nearest(surface: Surface, points: Array) -> Nearest:
     return result.take(order[first])
 
 
-def meeting(surface: Surface, low: Array, high: Array) -> tuple[Array, Array]:
+def meeting(surface: TriangleSurface, low: Array, high: Array) -> tuple[Array, Array]:
     """Given boxes and the faces whose boxes meet them."""
     tree = surface.tree
 
@@ -242,13 +242,13 @@ def box_distance(point: Array, low: Array, high: Array) -> Array:
     return np.sqrt(dot_rows(outside, outside))
 
 
-def on_faces(surface: Surface, points: Array, query: Array, face: Array) -> Nearest:
+def on_faces(surface: TriangleSurface, points: Array, query: Array, face: Array) -> NearestPoints:
     """The nearest point of each face for the point paired with it."""
     corner = surface.vert[surface.face[face]]
     weight = nearest_weights(points[query], corner)
     point = np.einsum("ij,ijk->ik", weight, corner)
     offset = points[query] - point
-    return Nearest(query, face, point, np.sqrt(dot_rows(offset, offset)), weight)
+    return NearestPoints(query, face, point, np.sqrt(dot_rows(offset, offset)), weight)
 
 
 def nearest_weights(point: Array, corner: Array) -> Array:
@@ -288,7 +288,7 @@ def projected_weights(point: Array, corner: Array) -> Array:
 # ---- sides ------------------------------------------------------------------------------------------------
 
 
-def feature_normals(surface: Surface, found: Nearest) -> Array:
+def feature_normals(surface: TriangleSurface, found: NearestPoints) -> Array:
     """The outward normal of the face, edge or vertex that each nearest point lies on."""
     rows = np.arange(len(found.face))
     zeros = np.count_nonzero(found.weight == 0, axis=1)
@@ -300,7 +300,7 @@ def feature_normals(surface: Surface, found: Nearest) -> Array:
     return np.where((zeros == 0)[:, None], at_face, np.where((zeros == 1)[:, None], at_edge, at_vert))
 
 
-def feature_ids(surface: Surface, found: Nearest) -> Array:
+def feature_ids(surface: TriangleSurface, found: NearestPoints) -> Array:
     """A number for the feature each nearest point lies on: vertices, then edges, then faces."""
     rows = np.arange(len(found.face))
     zeros = np.count_nonzero(found.weight == 0, axis=1)
@@ -310,7 +310,7 @@ def feature_ids(surface: Surface, found: Nearest) -> Array:
     return np.select([zeros == 2, zeros == 1], [vert, count + edge], count + len(surface.edge) + found.face)
 
 
-def signed(surface: Surface, points: Array, found: Nearest) -> tuple[Array, Array]:
+def signed(surface: TriangleSurface, points: Array, found: NearestPoints) -> tuple[Array, Array]:
     """Signed distances of points from their nearest points, negative inside, and outward directions there."""
     normal = feature_normals(surface, found)
     offset = points[found.query] - found.point

@@ -20,8 +20,8 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.plugins.narrowphase.surfaces_numpy import (
-    Nearest,
-    Surface,
+    NearestPoints,
+    TriangleSurface,
     box_surface,
     directions,
     feature_ids,
@@ -59,7 +59,7 @@ class Pose(NamedTuple):
         return points @ self.mat.T + self.pos
 
 
-def surface_of(model: Any, geom: int) -> Surface:
+def surface_of(model: Any, geom: int) -> TriangleSurface:
     """The surface of a mesh geom."""
     return mesh_surface(model, int(model.geom_dataid[geom]))
 
@@ -109,7 +109,9 @@ def sphere_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) ->
     )
 
 
-def ball_contacts(surface: Surface, pose: Pose, centre: Array, radius: float, margin: float) -> PairContacts:
+def ball_contacts(
+    surface: TriangleSurface, pose: Pose, centre: Array, radius: float, margin: float
+) -> PairContacts:
     """Contacts of a sphere (first) with a surface (second)."""
     point = pose.to_local(centre)[None]
     found = nearest(surface, point)
@@ -126,7 +128,7 @@ def ball_contacts(surface: Surface, pose: Pose, centre: Array, radius: float, ma
     return spread_out(PairContacts.of(dist, middle, -away @ pose.mat.T), surface.size)
 
 
-def local_minima(surface: Surface, point: Array, reach: float) -> Nearest:
+def local_minima(surface: TriangleSurface, point: Array, reach: float) -> NearestPoints:
     """Nearest points of faces that no face beside them undercuts, each feature once."""
     found = near(surface, point, np.array([reach]))
     closest = np.full(len(surface.vert) + len(surface.edge) + len(surface.face), np.inf)
@@ -143,13 +145,13 @@ def capsule_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -
     surface, pose = surface_of(model, geom2), Pose.of(data, geom2)
     axis = half * Pose.of(data, geom1).mat[:, 2]
     ends = np.array([data.geom_xpos[geom1] - axis, data.geom_xpos[geom1] + axis])
-    shares = telling_shares(surface, pose.to_local(ends), radius + margin)
+    shares = shares_to_look_at(surface, pose.to_local(ends), radius + margin)
     centres = ends[0] + np.array(shares)[:, None] * (ends[1] - ends[0])
     balls = [ball_contacts(surface, pose, centre, radius, margin) for centre in centres]
     return spread_out(joined(balls), surface.size)
 
 
-def telling_shares(surface: Surface, ends: Array, reach: float) -> list[float]:
+def shares_to_look_at(surface: TriangleSurface, ends: Array, reach: float) -> list[float]:
     """How far along a segment, from 0 to 1, to look at it: its ends, where it pierces a face, and the first, last
     and nearest places where an edge that sticks out is within reach."""
     low, high = ends.min(axis=0) - reach, ends.max(axis=0) + reach
@@ -181,7 +183,7 @@ def between_segments(start1: Array, stop1: Array, start2: Array, stop2: Array) -
     return s, t, np.sqrt(dot_rows(gap, gap))
 
 
-def piercings(surface: Surface, start: Array, stop: Array, face: Array) -> tuple[Array, Array, Array]:
+def piercings(surface: TriangleSurface, start: Array, stop: Array, face: Array) -> tuple[Array, Array, Array]:
     """Which segments pierce the face paired with them, at which share of their length, and the face."""
     corner = surface.vert[surface.face[face]]
     normal = surface.face_normal[face]
@@ -209,7 +211,7 @@ def mesh_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> P
 
 
 def surface_contacts(
-    first: Surface, pose1: Pose, second: Surface, pose2: Pose, margin: float
+    first: TriangleSurface, pose1: Pose, second: TriangleSurface, pose2: Pose, margin: float
 ) -> PairContacts:
     """Contacts of two surfaces: vertices of each with the other, and edges with edges."""
     of_first = vertex_contacts(first, pose1, second, pose2, margin)
@@ -233,7 +235,7 @@ def plausible(edges: PairContacts, vertices: PairContacts) -> PairContacts:
 
 
 def vertex_contacts(
-    pointed: Surface, pointed_pose: Pose, surface: Surface, pose: Pose, margin: float
+    pointed: TriangleSurface, pointed_pose: Pose, surface: TriangleSurface, pose: Pose, margin: float
 ) -> PairContacts:
     """Vertices of one surface inside another or within the margin; normals point out of the other."""
     points = pose.to_local(pointed_pose.to_world(pointed.vert))
@@ -257,7 +259,7 @@ def vertex_contacts(
 
 
 def nearest_opposed(
-    surface: Surface, points: Array, outward: Array, distance: Array
+    surface: TriangleSurface, points: Array, outward: Array, distance: Array
 ) -> tuple[Array, Array, Array]:
     """For each point the nearest point of a face that looks against `outward`: which points have one, where, and
     the face. The search widens until it finds one or has seen the whole surface."""
@@ -277,7 +279,7 @@ def nearest_opposed(
     return which, foot[which], face[which]
 
 
-def edge_contacts(first: Surface, pose1: Pose, second: Surface, pose2: Pose) -> PairContacts:
+def edge_contacts(first: TriangleSurface, pose1: Pose, second: TriangleSurface, pose2: Pose) -> PairContacts:
     """Edges that stick out of either surface and cross inside; normals from the first to the second."""
     pairs = [*crossing_edges(first, pose1, second, pose2)]
     pairs += [(one, other) for other, one in crossing_edges(second, pose2, first, pose1)]
@@ -296,7 +298,9 @@ def edge_contacts(first: Surface, pose1: Pose, second: Surface, pose2: Pose) -> 
     return PairContacts.of(-depth[facing], 0.5 * (point1 + point2)[facing], normal[facing])
 
 
-def crossing_edges(edged: Surface, edged_pose: Pose, surface: Surface, pose: Pose) -> list[tuple[int, int]]:
+def crossing_edges(
+    edged: TriangleSurface, edged_pose: Pose, surface: TriangleSurface, pose: Pose
+) -> list[tuple[int, int]]:
     """Edges of one surface that pierce faces of another, each with the edges around the face."""
     ridges = np.flatnonzero(edged.ridge)
     ends = pose.to_local(edged_pose.to_world(edged.vert[edged.edge[ridges]].reshape(-1, 3))).reshape(-1, 2, 3)

@@ -1,9 +1,10 @@
-"""No-slip in lanes: friction forces as if friction were hard, at the normal forces that the solver found.
+"""No-slip in lanes, without the matrix A that `gauss_seidel_numpy` has.
 
-Sweeps over friction loss rows and over the friction of contacts like PGS, but with A = J·M⁻¹·Jᵀ alone, without R.
-Normal forces stay: of an elliptic contact only the tangents move, of a pyramid the two edges of a pair exchange force
-while their sum remains. The forces to begin with are those of PGS, or what the acceleration that another solver found
-gives. Rules and thresholds are those of `gauss_seidel_numpy`. Compare mj_solNoSlip.
+Friction forces as if friction were hard, at the normal forces that the solver found. Sweeps over friction loss rows
+and over the friction of contacts like PGS, but with A = J·M⁻¹·Jᵀ alone, without R. Normal forces stay: of an
+elliptic contact only the tangents move, of a pyramid the two edges of a pair exchange force while their sum
+remains. The forces to begin with are those of PGS, or what the acceleration that another solver found gives. Rules
+and thresholds are those of `gauss_seidel_numpy`. Compare mj_solNoSlip.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def list_frictional(dual: Dual) -> None:
     """Visit friction loss rows and contacts with friction only."""
     k, rows, kept = dual.k, dual.rows, dual.k.local(0)
     wanted = k.table("noslip/kinds", [int(kind.name in (PYRAMID, ELLIPTIC)) for kind in dual.kinds] or [0])
-    first, end = rows.first("rubbing_dofs"), rows.first("scalar_limits")
+    first, end = rows.first("frictionloss_dofs"), rows.first("scalar_limits")
     with k.loop(0, dual.counts[0]) as v:
         place = dual.place[v]
         with k.when((wanted[dual.kind[v]] == 1) | ((place >= first) & (place < end))):
@@ -100,14 +101,14 @@ def visit_pyramid(visit: Visit) -> None:
     """Shift force between opposite edges, the sum of each pair kept."""
     for r in visit.each_row(1):
         (up, _), (down, _) = edges(r)
-        rise, fall = shift_edges(visit, r, up, down)
+        rise, fall = visit_edges(visit, r, up, down)
         for s in visit.each_row():
             visit.z[s] += (rise + fall) * visit.A(s, 0) + (rise - fall) * visit.A(s, r)
         visit.move[0] += rise + fall
         visit.move[r] += rise - fall
 
 
-def shift_edges(visit: Visit, r: Any, up: Any, down: Any) -> tuple[Any, Any]:
+def visit_edges(visit: Visit, r: Any, up: Any, down: Any) -> tuple[Any, Any]:
     """Move the forces of the two edges of a tangent; by how much they change."""
     k = visit.dual.k
     normal, tangent, both = visit.A(0, 0), visit.A(r, r), 2.0 * visit.A(r, 0)

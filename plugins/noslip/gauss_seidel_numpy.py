@@ -43,7 +43,7 @@ def noslip(model: Any, data: Any) -> None:
         return
     dual = dual_problem(data)
     force = data.efc_force[:nefc].copy()
-    order, scale = frictional(data, dual), whole_scale(model)
+    order, scale = list_frictional(data, dual), whole_scale(model)
     state = states(dual.rows, force)
     iterations: list[Iteration] = []
     while len(iterations) < model.opt.noslip_iterations:
@@ -61,7 +61,7 @@ def noslip(model: Any, data: Any) -> None:
     record(data, -1, iterations)
 
 
-def frictional(data: Any, dual: Dual) -> list[Visit]:
+def list_frictional(data: Any, dual: Dual) -> list[Visit]:
     """What is visited, in the order of rows: friction loss rows, pairs of pyramid edges, elliptic contacts."""
     rows = dual.rows
     dry = [Visit(row, 1, -1) for row in rows.dry.tolist()]
@@ -76,7 +76,7 @@ def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
     fallen = 0.0
     for visit in order:
         if visit.cone >= 0:
-            fallen -= visit_tangents(dual, force, visit)
+            fallen -= visit_elliptic(dual, force, visit)
         elif visit.size == 2:
             fallen -= visit_edges(dual, force, visit.row)
         else:
@@ -122,10 +122,10 @@ def visit_edges(dual: Dual, force: Array, row: int) -> float:
         slope = mean * float(block[0, 0] - block[1, 1]) + float(b[0] - b[1])  # at equal forces
         shift = min(max(-slope / curvature, -mean), mean)
     new = np.array([mean + shift, mean - shift])
-    return _accept(force, row, new, old, block, residual)
+    return accept(force, row, new, old, block, residual)
 
 
-def visit_tangents(dual: Dual, force: Array, visit: Visit) -> float:
+def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> float:
     """Move the friction forces of an elliptic contact inside its ellipse; the change of cost."""
     row, size = visit.row + 1, visit.size - 1
     old = force[row : row + size].copy()
@@ -136,10 +136,10 @@ def visit_tangents(dual: Dual, force: Array, visit: Visit) -> float:
     else:
         friction = dual.rows.cones.scale[visit.cone, 1 : visit.size]
         new = minimise_in_ellipsoid(block, residual - block @ old, friction, normal)
-    return _accept(force, row, new, old, block, residual)
+    return accept(force, row, new, old, block, residual)
 
 
-def _accept(force: Array, row: int, new: Array, old: Array, block: Array, residual: Array) -> float:
+def accept(force: Array, row: int, new: Array, old: Array, block: Array, residual: Array) -> float:
     """Take a move over unless it raises the cost; the change of cost."""
     change = cost_change(block, residual, new - old)
     force[row : row + len(new)] = old if change is None else new

@@ -68,7 +68,7 @@ def transition_fd(model: Any, data: Any, eps: float = 1e-6, centered: bool = Fal
     they had. One deviation: with `centered`, MuJoCo 3.4's D has the wrong sign; this one has not.
     """
     _refuse_rk4(model, "transition_fd")
-    step = _Step(model, data)
+    step = _NudgedStep(model, data)
     by_position = [step.slope(step.nudge_position(i), eps, centered) for i in range(model.nv)]
     by_velocity = [step.slope(step.nudge("qvel", i), eps, centered) for i in range(model.nv)]
     by_activation = [step.slope(step.nudge("act", i), eps, centered) for i in range(model.na)]
@@ -90,7 +90,7 @@ def _refuse_rk4(model: Any, name: str) -> None:
         )
 
 
-class _Step:
+class _NudgedStep:
     """A step as a function of nudged inputs."""
 
     def __init__(self, model: Any, data: Any) -> None:
@@ -146,8 +146,8 @@ class _Step:
 
     def slope(self, stepped: Callable[[float], Any], eps: float, centered: bool) -> Array:
         """Difference quotient of the next state and the sensors."""
-        after = _Outcome(stepped(eps))
-        before = _Outcome(stepped(-eps) if centered else self.base)
+        after = _StepOutcome(stepped(eps))
+        before = _StepOutcome(stepped(-eps) if centered else self.base)
         return after.minus(self.model, before, 2.0 * eps if centered else eps)
 
     def control_slope(self, index: int, eps: float, centered: bool) -> Array:
@@ -175,14 +175,14 @@ KEEPING_FACTORS = {
 """Integrators with a matrix that depends on activations and controls: how to step with the one they have."""
 
 
-class _Outcome:
+class _StepOutcome:
     """What a step leads to, taken out of a Data that will be used again."""
 
     def __init__(self, data: Any) -> None:
         self.qpos = np.array(data.qpos)
         self.rest = np.concatenate([data.qvel, data.act, data.sensordata])
 
-    def minus(self, model: Any, other: _Outcome, divisor: float) -> Array:
+    def minus(self, model: Any, other: _StepOutcome, divisor: float) -> Array:
         """Difference quotient: qpos in tangent space, qvel, act, sensordata."""
         moved = differentiate_pos(model, other.qpos, self.qpos, divisor)
         return np.concatenate([moved, (self.rest - other.rest) / divisor])

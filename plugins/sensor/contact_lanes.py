@@ -1,10 +1,10 @@
-"""Contact sensors in lanes: selected fields of the contacts between two sides, in a fixed number of slots.
+"""Contact sensors in lanes: selected fields of the contacts between two sides, in a fixed number of reports.
 
 Each side is a geom, a body, a subtree or anything; the first may instead be the volume of a site. A contact is
 turned over if its objects come in the other order, so that the normal points from the first side to the second.
-Slots take contacts in their order, by smallest distance or by largest force: each slot looks, in every world, for
-what comes next after the slot before it. Or one slot takes the net force of all, about their centre of pressure, in
-world axes. Slots left over are zero. Compare the contact case of mj_computeSensorAcc.
+Reports take contacts in their order, by smallest distance or by largest force: each looks, in every world, for what
+comes next after the report before it. Or one report has the net force of all, about their centre of pressure, in
+world axes. Reports left over are zero. Compare the contact case of mj_computeSensorAcc.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WIDTH = {
     ContactData.NORMAL: 3,
     ContactData.TANGENT: 3,
 }
-"""Numbers of each field, in the order in which they stand in a slot."""
+"""Numbers of each field, in the order in which they stand in a report."""
 
 REGULAR, TURNED = 1, -1
 """How a pair's contacts match a sensor; 0: not at all."""
@@ -60,7 +60,7 @@ def contact(k: Kernel) -> None:
                 reader.net_force(found)
         if reductions - {NETFORCE}:
             with k.when(~net):
-                reader.slots(found)
+                reader.single_contacts(found)
         reader.clamp()
 
 
@@ -80,7 +80,7 @@ class Reader:
 
     @property
     def size(self) -> Any:
-        """Numbers of all slots."""
+        """Numbers of all reports."""
         return self.k.model.sensor_dim[self.sensor]
 
     def clear(self) -> None:
@@ -93,17 +93,17 @@ class Reader:
             data[at] = clamped(self.k, self.sensor, data[at])
 
     def place(self, field: ContactData) -> Any:
-        """Where a field begins in a slot, -1 if the sensor does not report it."""
+        """Where a field begins in a report, -1 if the sensor does not report it."""
         table = self.k.table("sensor/contact_places", _places(self.k.frozen_model))
         return table[self.sensor, int(field)]
 
     @property
     def width(self) -> Any:
-        """Numbers of one slot."""
+        """Numbers of one report."""
         return self.k.table("sensor/contact_width", _widths(self.k.frozen_model))[self.sensor]
 
     def store(self, at: Any, fields: Fields, where: Any = True) -> None:
-        """Put the fields that the sensor reports into the slot that begins at a place, in worlds of the mask."""
+        """Put the fields that the sensor reports into the report that begins at a place, in worlds of the mask."""
         k, data = self.k, self.k.data.sensordata
         used = _places(k.frozen_model).max(axis=0)
         for field, numbers in fields.items():
@@ -147,17 +147,17 @@ class Reader:
     @property
     def matched(self) -> IntegerField:
         """Contacts of the list."""
-        return self.k.integers("matched", self.body_rows.contacts.capacity)
+        return self.k.integers("matched", self.body_rows.contacts.room)
 
     @property
     def way(self) -> IntegerField:
         """REGULAR or TURNED."""
-        return self.k.integers("way", self.body_rows.contacts.capacity)
+        return self.k.integers("way", self.body_rows.contacts.room)
 
     @property
     def here(self) -> LaneField:
         """1 in worlds that have the contact, else 0."""
-        return self.k.scratch("here", self.body_rows.contacts.capacity)
+        return self.k.scratch("here", self.body_rows.contacts.room)
 
     @walk
     def each_match(self) -> Iterator[tuple[Any, Any, Any]]:
@@ -175,20 +175,20 @@ class Reader:
                 within.set(inside_site(k, site, self.body_rows.contacts.pos[c], self.sites))
         return k.select(exists, within.value, 0.0)
 
-    # ---- one contact in each slot
+    # ---- one contact in each report
 
-    def slots(self, found: Any) -> None:
-        """Fill the slots, each with the match that comes next in the order of the reduction."""
+    def single_contacts(self, found: Any) -> None:
+        """Fill the reports, each with the match that comes next in the order of the reduction."""
         k = self.k
         last_rank, last_index = k.local(-FAR), k.local(-1.0)
-        with k.loop(0, self.size // self.width) as slot:
+        with k.loop(0, self.size // self.width) as report:
             rank, index = k.local(FAR), k.local(-1.0)
             for c, turn, here in self.each_match():
                 own = self.rank(c)
                 behind = (own > last_rank.value) | ((own == last_rank.value) & (c * 1.0 > last_index.value))
                 next_one = here & behind & (own < rank.value)
                 with k.when(k.any(next_one)):
-                    self.store(self.start + slot * self.width, self.fields(c, turn, found), next_one)
+                    self.store(self.start + report * self.width, self.fields(c, turn, found), next_one)
                     rank.set(k.select(next_one, own, rank.value))
                     index.set(k.select(next_one, c * 1.0, index.value))
             last_rank.set(rank.value)
@@ -223,7 +223,7 @@ class Reader:
     # ---- the sum of all
 
     def net_force(self, found: Any) -> None:
-        """One slot: total force and torque about the centre of pressure, world axes."""
+        """One report: total force and torque about the centre of pressure, world axes."""
         k, zero, pos = self.k, [0.0] * 3, self.body_rows.contacts.pos
         weight, moment, force, torque = k.local(0.0), k.local(zero), k.local(zero), k.local(zero)
         for c, turn, here in self.each_match():
@@ -257,7 +257,7 @@ class Reader:
 
 
 def _places(model: Any) -> Array:
-    """Where each field (columns) begins in a slot of each sensor (rows), -1 if it is not there."""
+    """Where each field (columns) begins in a report of each sensor (rows), -1 if it is not there."""
     places = np.full((max(1, model.nsensor), len(ContactData)), -1)
     for sensor in sensors_of(model, SensorType.CONTACT).tolist():
         at = 0
@@ -269,7 +269,7 @@ def _places(model: Any) -> Array:
 
 
 def _widths(model: Any) -> Array:
-    """Numbers of one slot of each sensor; 1 for sensors of other types."""
+    """Numbers of one report of each sensor; 1 for sensors of other types."""
     widths = np.ones(max(1, model.nsensor), int)
     for sensor in sensors_of(model, SensorType.CONTACT).tolist():
         bits = int(model.sensor_intprm[sensor, 0])

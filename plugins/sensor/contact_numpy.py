@@ -1,9 +1,9 @@
-"""Contact sensors: selected fields of the contacts between two sides, in a fixed number of slots.
+"""Contact sensors: selected fields of the contacts between two sides, in a fixed number of reports.
 
 Each side is a geom, a body, a subtree or anything; the first may instead be the volume of a site. A contact is
 turned over if its objects come in the other order, so that the normal points from the first side to the second.
-Slots take contacts in their order, by smallest distance or by largest force; or one slot takes the net force of
-all, about their centre of pressure, in world axes. Slots left over are zero. Compare the contact case of
+Reports take contacts in their order, by smallest distance or by largest force; or one report has the net force of
+all, about their centre of pressure, in world axes. Reports left over are zero. Compare the contact case of
 mj_computeSensorAcc.
 """
 
@@ -25,14 +25,14 @@ from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces, in
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 NONE, MINDIST, MAXFORCE, NETFORCE = range(4)
-"""How contacts are reduced to slots: `sensor_intprm[1]`."""
+"""How contacts are reduced to reports: `sensor_intprm[1]`."""
 
 Fields = dict[ContactData, Array]
-"""One row per slot of every field a sensor may report."""
+"""One row per report of every field a sensor may report."""
 
 
 @attrs.frozen
-class Contacts:
+class KnownContacts:
     """What is known of all contacts, once for all sensors."""
 
     wrench: Array
@@ -52,26 +52,26 @@ class Matches:
 def contact(model: Any, data: Any) -> None:
     """The fields that each sensor asks for."""
     sensors = sensors_of(model, SensorType.CONTACT)
-    contacts = Contacts(contact_forces(model, data), contact_bodies(model, data))
+    contacts = KnownContacts(contact_forces(model, data), contact_bodies(model, data))
     write(model, data, sensors, [reading(model, data, int(s), contacts) for s in sensors])
 
 
-def reading(model: Any, data: Any, sensor: int, contacts: Contacts) -> Array:
-    """All slots of one sensor, one after another."""
+def reading(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Array:
+    """All reports of one sensor, one after another."""
     matches = matching(model, data, sensor, contacts)
     bits, reduction, _ = model.sensor_intprm[sensor].tolist()
     fields = REDUCTIONS[reduction](data, matches, contacts)
-    slots = np.hstack([fields[field] for field in ContactData if bits >> field & 1]).ravel()
+    reports = np.hstack([fields[field] for field in ContactData if bits >> field & 1]).ravel()
     result = np.zeros(model.sensor_dim[sensor])
-    count = min(len(slots), len(result))
-    result[:count] = slots[:count]
+    count = min(len(reports), len(result))
+    result[:count] = reports[:count]
     return result
 
 
 # ---- which contacts ---------------------------------------------------------------------------------------
 
 
-def matching(model: Any, data: Any, sensor: int, contacts: Contacts) -> Matches:
+def matching(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Matches:
     """The contacts between a sensor's two sides."""
     kind1, side1 = model.sensor_objtype[sensor], model.sensor_objid[sensor]
     kind2, side2 = model.sensor_reftype[sensor], model.sensor_refid[sensor]
@@ -85,7 +85,7 @@ def matching(model: Any, data: Any, sensor: int, contacts: Contacts) -> Matches:
     return Matches(ids, ~regular[ids])
 
 
-def on_side(model: Any, data: Any, contacts: Contacts, kind: int, obj: int) -> Array:
+def on_side(model: Any, data: Any, contacts: KnownContacts, kind: int, obj: int) -> Array:
     """Which of the two objects (ncon, 2) of each contact may be one side of a sensor."""
     if kind == ObjType.GEOM:
         is_geom: Array = data.contact.geom[: data.ncon] == obj
@@ -106,20 +106,20 @@ def subtree(model: Any, root: int) -> Array:
     return np.flatnonzero(member)
 
 
-# ---- reductions to slots ----------------------------------------------------------------------------------
+# ---- reductions to reports --------------------------------------------------------------------------------
 
 
-def in_order(data: Any, matches: Matches, contacts: Contacts) -> Fields:
+def in_order(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts as they come."""
     return each(data, matches, contacts)
 
 
-def nearest(data: Any, matches: Matches, contacts: Contacts) -> Fields:
+def nearest(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts by distance, deepest first."""
     return each(data, by(data.contact.dist[matches.ids], matches), contacts)
 
 
-def strongest(data: Any, matches: Matches, contacts: Contacts) -> Fields:
+def strongest(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts by force, largest first."""
     return each(data, by(-np.square(contacts.wrench[matches.ids, :3]).sum(axis=1), matches), contacts)
 
@@ -130,7 +130,7 @@ def by(criterion: Array, matches: Matches) -> Matches:
     return Matches(matches.ids[order], matches.turned[order])
 
 
-def each(data: Any, matches: Matches, contacts: Contacts) -> Fields:
+def each(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
     """The fields of single contacts. Turning one over is half a turn of its frame about the second tangent, and
     the force is then the opposite one: only its component along that axis changes sign."""
     ids, count = matches.ids, len(matches.ids)
@@ -149,8 +149,8 @@ def each(data: Any, matches: Matches, contacts: Contacts) -> Fields:
     }
 
 
-def net_force(data: Any, matches: Matches, contacts: Contacts) -> Fields:
-    """One slot: total force and torque about the centre of pressure, world axes."""
+def net_force(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+    """One report: total force and torque about the centre of pressure, world axes."""
     ids = matches.ids
     wrench = in_world_axes(data, contacts.wrench)[ids] * np.where(matches.turned, -1.0, 1.0)[:, None]
     force, torque, position = wrench[:, :3], wrench[:, 3:], data.contact.pos[ids]
@@ -168,7 +168,7 @@ def net_force(data: Any, matches: Matches, contacts: Contacts) -> Fields:
     }
 
 
-REDUCTIONS: Mapping[int, Callable[[Any, Matches, Contacts], Fields]] = {
+REDUCTIONS: Mapping[int, Callable[[Any, Matches, KnownContacts], Fields]] = {
     NONE: in_order,
     MINDIST: nearest,
     MAXFORCE: strongest,

@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
-from dovetail.plugins.shared.motion_lanes import Frame, acceleration, object_frame, velocity
+from dovetail.plugins.shared.motion_lanes import ObjectFrame, acceleration, object_frame, velocity
 from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_multiply
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 
@@ -106,7 +106,7 @@ def frameangacc(k: Kernel) -> None:
 
 
 @contextmanager
-def observed(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Frame, Frame]]:
+def observed(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, ObjectFrame, ObjectFrame]]:
     """Repeat for the sensors of a type: the sensor, the frame of its object, and that of its reference (else the
     world's)."""
     m = k.model
@@ -117,7 +117,7 @@ def observed(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Frame, Frame]]:
         yield sensor, frame, reference
 
 
-def relative_velocity(k: Kernel, frame: Frame, reference: Frame) -> Vector:
+def relative_velocity(k: Kernel, frame: ObjectFrame, reference: ObjectFrame) -> Vector:
     """Velocity (6) of a frame as seen from another one, in world axes."""
     carrier, seen = velocity(k, reference), velocity(k, frame)
     carried = cross(carrier[:3], frame.position - reference.position)

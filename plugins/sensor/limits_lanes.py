@@ -27,7 +27,7 @@ from dovetail.plugins.shared.vectors_lanes import dot, norm
 _OFF = DisableBit.CONSTRAINT | DisableBit.LIMIT
 
 
-class Side(NamedTuple):
+class LimitSide(NamedTuple):
     """The end of a range that is in reach, if any: distance to it less the margin, and how fast that grows."""
 
     distance: Any
@@ -36,35 +36,35 @@ class Side(NamedTuple):
 
 def jointlimitpos(k: Kernel) -> None:
     """Distance of joints to their limit, minus the margin."""
-    of_limits(k, SensorType.JOINTLIMITPOS, k.model.jnt_limited, joint_side, 0)
+    write_limits(k, SensorType.JOINTLIMITPOS, k.model.jnt_limited, joint_side, 0)
 
 
 def jointlimitvel(k: Kernel) -> None:
     """Velocity of joints away from their limit."""
-    of_limits(k, SensorType.JOINTLIMITVEL, k.model.jnt_limited, joint_side, 1)
+    write_limits(k, SensorType.JOINTLIMITVEL, k.model.jnt_limited, joint_side, 1)
 
 
 def tendonlimitpos(k: Kernel) -> None:
     """Distance of tendons to their limit, minus the margin."""
-    of_limits(k, SensorType.TENDONLIMITPOS, k.model.tendon_limited, tendon_side, 0)
+    write_limits(k, SensorType.TENDONLIMITPOS, k.model.tendon_limited, tendon_side, 0)
 
 
 def tendonlimitvel(k: Kernel) -> None:
     """Velocity of tendons away from their limit."""
-    of_limits(k, SensorType.TENDONLIMITVEL, k.model.tendon_limited, tendon_side, 1)
+    write_limits(k, SensorType.TENDONLIMITVEL, k.model.tendon_limited, tendon_side, 1)
 
 
 def jointlimitfrc(k: Kernel) -> None:
     """Force of joint limits."""
-    of_rows(k, SensorType.JOINTLIMITFRC, "scalar_limits", "ball_limits")
+    write_rows(k, SensorType.JOINTLIMITFRC, "scalar_limits", "ball_limits")
 
 
 def tendonlimitfrc(k: Kernel) -> None:
     """Force of tendon limits."""
-    of_rows(k, SensorType.TENDONLIMITFRC, "tendon_limits")
+    write_rows(k, SensorType.TENDONLIMITFRC, "tendon_limits")
 
 
-def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
+def write_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
     """Write, for each sensor of a type, the force of the first row that its joint or tendon has in a world."""
     rows, model = DofRows(k), k.frozen_model
     places = {
@@ -84,8 +84,8 @@ def of_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
         write(k, sensor, force.value)
 
 
-def of_limits(
-    k: Kernel, kind: SensorType, limited: Any, side: Callable[[Kernel, Any], Side], part: int
+def write_limits(
+    k: Kernel, kind: SensorType, limited: Any, side: Callable[[Kernel, Any], LimitSide], part: int
 ) -> None:
     """Write one number of the side in reach for each sensor of a type; zero if limits are off."""
     with each_sensor(k, kind) as sensor:
@@ -96,7 +96,7 @@ def of_limits(
         write(k, sensor, reading.value)
 
 
-def joint_side(k: Kernel, joint: Int) -> Side:
+def joint_side(k: Kernel, joint: Int) -> LimitSide:
     """The end of a joint's range that is in reach."""
     m, d = k.model, k.data
     found = k.local([0.0, 0.0])
@@ -115,10 +115,10 @@ def joint_side(k: Kernel, joint: Int) -> Side:
             distance = k.max(*m.jnt_range[joint]) - angle
             reached = distance < margin
             found.set([k.select(reached, distance - margin, 0.0), k.select(reached, -spin, 0.0)])
-    return Side(*found.value)
+    return LimitSide(*found.value)
 
 
-def tendon_side(k: Kernel, tendon: Int) -> Side:
+def tendon_side(k: Kernel, tendon: Int) -> LimitSide:
     """The end of a tendon's range that is in reach."""
     m, d = k.model, k.data
     found = nearer_side(
@@ -128,7 +128,7 @@ def tendon_side(k: Kernel, tendon: Int) -> Side:
     with row_entries(k, tendon) as (_, place):
         # MuJoCo asks a sparse Jacobian whether it has entries, and a dense one whether they are all zero
         moved += 1.0 if is_sparse(k.frozen_model) else k.abs(entry(k, place))
-    return Side(*(k.select(moved.value > 0.0, number, 0.0) for number in found))
+    return LimitSide(*(k.select(moved.value > 0.0, number, 0.0) for number in found))
 
 
 def nearer_side(k: Kernel, value: Any, rate: Any, bounds: Any, margin: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 
 def jointlimitpos(model: Any, data: Any) -> None:
     """Distance of joints to their limit, minus the margin."""
-    read_rows(
+    write_rows(
         model,
         data,
         SensorType.JOINTLIMITPOS,
@@ -28,17 +28,17 @@ def jointlimitpos(model: Any, data: Any) -> None:
 
 def jointlimitvel(model: Any, data: Any) -> None:
     """Velocity of joints away from their limit."""
-    read_rows(model, data, SensorType.JOINTLIMITVEL, ConstraintType.LIMIT_JOINT, data.efc_vel)
+    write_rows(model, data, SensorType.JOINTLIMITVEL, ConstraintType.LIMIT_JOINT, data.efc_vel)
 
 
 def jointlimitfrc(model: Any, data: Any) -> None:
     """Force of joint limits."""
-    read_rows(model, data, SensorType.JOINTLIMITFRC, ConstraintType.LIMIT_JOINT, data.efc_force)
+    write_rows(model, data, SensorType.JOINTLIMITFRC, ConstraintType.LIMIT_JOINT, data.efc_force)
 
 
 def tendonlimitpos(model: Any, data: Any) -> None:
     """Distance of tendons to their limit, minus the margin."""
-    read_rows(
+    write_rows(
         model,
         data,
         SensorType.TENDONLIMITPOS,
@@ -49,15 +49,15 @@ def tendonlimitpos(model: Any, data: Any) -> None:
 
 def tendonlimitvel(model: Any, data: Any) -> None:
     """Velocity of tendons away from their limit."""
-    read_rows(model, data, SensorType.TENDONLIMITVEL, ConstraintType.LIMIT_TENDON, data.efc_vel)
+    write_rows(model, data, SensorType.TENDONLIMITVEL, ConstraintType.LIMIT_TENDON, data.efc_vel)
 
 
 def tendonlimitfrc(model: Any, data: Any) -> None:
     """Force of tendon limits."""
-    read_rows(model, data, SensorType.TENDONLIMITFRC, ConstraintType.LIMIT_TENDON, data.efc_force)
+    write_rows(model, data, SensorType.TENDONLIMITFRC, ConstraintType.LIMIT_TENDON, data.efc_force)
 
 
-def read_rows(model: Any, data: Any, kind: SensorType, row_type: ConstraintType, values: Array) -> None:
+def write_rows(model: Any, data: Any, kind: SensorType, row_type: ConstraintType, values: Array) -> None:
     """Write, for each sensor of a type, the value of the first row of its joint or tendon."""
     sensors = sensors_of(model, kind)
     rows = np.flatnonzero(data.efc_type[: data.nefc] == int(row_type))

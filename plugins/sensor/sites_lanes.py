@@ -15,7 +15,7 @@ from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
 from dovetail.plugins.shared.motion_lanes import (
-    Frame,
+    ObjectFrame,
     acceleration,
     force_moved_to,
     object_frame,
@@ -54,7 +54,7 @@ def torque(k: Kernel) -> None:
         write(k, sensor, *(frame.rotation.T @ interaction(k, frame)[:3]))
 
 
-def interaction(k: Kernel, frame: Frame) -> Vector:
+def interaction(k: Kernel, frame: ObjectFrame) -> Vector:
     """Torque and force that a frame's body receives from its parent, about the frame's origin."""
     lever = frame.position - k.data.subtree_com[k.model.body_rootid[frame.body]]
     return force_moved_to(lever, k.data.cfrc_int[frame.body])
@@ -67,7 +67,7 @@ def magnetometer(k: Kernel) -> None:
 
 
 @contextmanager
-def mounted(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Frame]]:
+def mounted(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, ObjectFrame]]:
     """Repeat for the sensors of a type: the sensor, and the frame of its site."""
     m = k.model
     kinds = object_kinds(k, kind, "obj")

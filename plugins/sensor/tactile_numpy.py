@@ -29,7 +29,7 @@ MAX_DEPTH = 0.05
 
 
 @attrs.frozen
-class Skin:
+class TactileSkin:
     """The vertices of one sensor."""
 
     body: int
@@ -57,7 +57,7 @@ def reading(model: Any, data: Any, sensor: int) -> Array:
     return channels.ravel()
 
 
-def skin_of(model: Any, data: Any, mesh: int, geom: int) -> Skin:
+def skin_of(model: Any, data: Any, mesh: int, geom: int) -> TactileSkin:
     """The vertices of a mesh in the frame of a geom."""
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertex = model.mesh_vert[start : start + count].astype(float)
@@ -65,7 +65,7 @@ def skin_of(model: Any, data: Any, mesh: int, geom: int) -> Skin:
     turn = quat_matrix_rows(model.mesh_quat[mesh][None])[0]
     axes = normal_triples(model, mesh, count) @ turn.T
     body = int(model.body_weldid[model.geom_bodyid[geom]])
-    return Skin(body, data.geom_xpos[geom] + vertex @ rotation.T, axes)
+    return TactileSkin(body, data.geom_xpos[geom] + vertex @ rotation.T, axes)
 
 
 def normal_triples(model: Any, mesh: int, count: int) -> Array:
@@ -85,7 +85,7 @@ def touching_geoms(model: Any, data: Any, weld: int) -> list[int]:
     return list(dict.fromkeys(geom[:, ::-1][own].tolist()))
 
 
-def press(model: Any, data: Any, skin: Skin, other: int, channels: Array) -> None:
+def press(model: Any, data: Any, skin: TactileSkin, other: int, channels: Array) -> None:
     """Fill the channels of the vertices that are inside a geom."""
     local = (skin.position - data.geom_xpos[other]) @ data.geom_xmat[other].reshape(3, 3)
     depth = signed_distance(model, other, local)
@@ -97,7 +97,7 @@ def press(model: Any, data: Any, skin: Skin, other: int, channels: Array) -> Non
     channels[1:, inside] = np.abs(np.einsum("nij,nj->in", axes[:, 1:], slip))
 
 
-def skin_velocity(model: Any, data: Any, skin: Skin) -> Array:
+def skin_velocity(model: Any, data: Any, skin: TactileSkin) -> Array:
     """Velocity (n, 3) of the vertices."""
     count = len(skin.position)
     frames = (skin.position, np.tile(np.eye(3), (count, 1, 1)), np.full(count, skin.body))

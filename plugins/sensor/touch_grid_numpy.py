@@ -24,7 +24,7 @@ TOUCH_GRID = "mujoco.sensor.touch_grid"
 
 
 @attrs.frozen
-class Grid:
+class TouchGrid:
     """One sensor's bins."""
 
     channels: int
@@ -48,7 +48,7 @@ def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Ar
     """The images (channels, rows × columns) of one sensor."""
     grid = grid_of(model, int(model.sensor_plugin[sensor]))
     site = int(model.sensor_objid[sensor])
-    touching, force = felt(model, data, site, body, wrench)
+    touching, force = touching_forces(model, data, site, body, wrench)
     column, row = bins(data, site, grid, data.contact.pos[touching])
     rows, columns = len(grid.elevation) - 1, len(grid.azimuth) - 1
     seen = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
@@ -57,7 +57,7 @@ def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Ar
     return pixels.T
 
 
-def felt(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[Array, Array]:
+def touching_forces(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[Array, Array]:
     """The contacts of a site's body and what is welded to it, and their six channels (n, 6)."""
     weld = model.body_weldid[model.site_bodyid[site]]
     touching = np.flatnonzero(((model.body_weldid[body] == weld) & (body >= 0)).any(axis=1))
@@ -69,7 +69,7 @@ def felt(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[
     return touching, local[:, :, [2, 0, 1]].reshape(-1, 6)
 
 
-def bins(data: Any, site: int, grid: Grid, points: Array) -> tuple[Array, Array]:
+def bins(data: Any, site: int, grid: TouchGrid, points: Array) -> tuple[Array, Array]:
     """Column and row of points of the world; outside the image: -1, or one past the last."""
     local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
     x, y, z = local.T
@@ -80,7 +80,7 @@ def bins(data: Any, site: int, grid: Grid, points: Array) -> tuple[Array, Array]
 # ---- configuration ----------------------------------------------------------------------------------------
 
 
-def grid_of(model: Any, instance: int) -> Grid:
+def grid_of(model: Any, instance: int) -> TouchGrid:
     """The bins that an instance of the engine plugin configures."""
     name = plugin_name(model, instance)
     if name != TOUCH_GRID:
@@ -90,7 +90,7 @@ def grid_of(model: Any, instance: int) -> Grid:
     width, height = np.radians(numbers(config["fov"]))
     gamma = (*numbers(config["gamma"]), 0.0)[0]
     channels = int((*numbers(config["nchannel"]), 0.0)[0])
-    return Grid(channels or 1, width * edges(columns, gamma), height * edges(rows, gamma))
+    return TouchGrid(channels or 1, width * edges(columns, gamma), height * edges(rows, gamma))
 
 
 def numbers(text: str) -> list[float]:

@@ -25,7 +25,7 @@ _PLACES = {
 """Objects that have a pose: Data fields of position and rotation, Model field of the body they are fixed in."""
 
 
-class Frame(NamedTuple):
+class ObjectFrame(NamedTuple):
     """Position, rotation world←object (3, 3), and the body it moves with."""
 
     position: Vector
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
     body: Any
 
 
-def object_frame(k: Kernel, objtype: Any, objid: Any, kinds: Sequence[int]) -> Frame:
+def object_frame(k: Kernel, objtype: Any, objid: Any, kinds: Sequence[int]) -> ObjectFrame:
     """Pose of an object that is of one of `kinds` (types, -1 for the world itself, whose id is -1)."""
     if len(kinds) == 1 and kinds[0] >= 0:
         return _frame_of(k, ObjType(kinds[0]), objid)
@@ -44,25 +44,25 @@ def object_frame(k: Kernel, objtype: Any, objid: Any, kinds: Sequence[int]) -> F
             position.set(found.position)
             rotation.set(found.rotation)
             body.set(found.body)
-    return Frame(position.value, rotation.value, body.value)
+    return ObjectFrame(position.value, rotation.value, body.value)
 
 
-def _frame_of(k: Kernel, kind: ObjType, objid: Any) -> Frame:
+def _frame_of(k: Kernel, kind: ObjType, objid: Any) -> ObjectFrame:
     position, rotation, body = _PLACES[kind]
     d = k.data
-    return Frame(
+    return ObjectFrame(
         getattr(d, position)[objid],
         getattr(d, rotation)[objid].reshape(3, 3),
         objid if body is None else getattr(k.model, body)[objid],
     )
 
 
-def velocity(k: Kernel, frame: Frame) -> Vector:
+def velocity(k: Kernel, frame: ObjectFrame) -> Vector:
     """Velocity (6) at a frame's origin, world axes."""
     return moved_to(_lever(k, frame), k.data.cvel[frame.body])
 
 
-def acceleration(k: Kernel, frame: Frame) -> Vector:
+def acceleration(k: Kernel, frame: ObjectFrame) -> Vector:
     """Acceleration (6) of the point that is at a frame's origin, world axes: as `cacc` is a rate of spatial velocity
     at a fixed place, a moving point adds ω × v."""
     moved = moved_to(_lever(k, frame), k.data.cacc[frame.body])
@@ -71,7 +71,7 @@ def acceleration(k: Kernel, frame: Frame) -> Vector:
     return k.select(k.model.body_weldid[frame.body] == 0, 0.0, total)
 
 
-def _lever(k: Kernel, frame: Frame) -> Vector:
+def _lever(k: Kernel, frame: ObjectFrame) -> Vector:
     return frame.position - k.data.subtree_com[k.model.body_rootid[frame.body]]
 
 

@@ -1,4 +1,19 @@
-"""Accelerations under constraints."""
+"""Accelerations under constraints: the best accelerations (primal), or the best forces (dual).
+
+Compare mj_fwdConstraint. On NumPy:
+
+- Primal: `newton_numpy.py`, `cg_numpy.py` choose directions; `primal_numpy.py` descends along them,
+  `problem_numpy.py` states the problem of all dofs or of an island, `line_search_numpy.py` finds how far to go,
+  `shared.solver.cost_numpy` what it costs; `fill_numpy.py` counts what MuJoCo would store.
+- Dual: `pgs_numpy.py` and `sequential_numpy.py` visit the rows of `shared.solver.dual_numpy`, as `noslip` does.
+
+In lanes no Jacobian is stored, so these are other algorithms for the same answer: `newton_lanes.py` is Newton's
+method (and the descent that `cg_lanes.py` shares), `hessian_lanes.py` its matrix with the pattern of a tile,
+`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.dual_matrix_free_lanes`.
+
+Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`;
+`tests/backends/taichi/test_lane_solver.py`, `test_lane_cg.py`, `test_lane_pgs.py`, `test_lane_pattern.py`.
+"""
 
 from __future__ import annotations
 

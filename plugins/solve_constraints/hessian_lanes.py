@@ -28,7 +28,7 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     EQUALITY,
     LARGEST_DIM,
     BodyRows,
-    Kind,
+    BondKind,
     contact_kind,
     ends_of,
 )
@@ -46,7 +46,7 @@ USUAL_ROOM, USUAL_WIDTH = 4096, 64
 front, so that what a tile does not need is never touched."""
 
 
-def has_ends(body_rows: BodyRows, kind: Kind | None = None) -> tuple[bool, bool]:
+def has_ends(body_rows: BodyRows, kind: BondKind | None = None) -> tuple[bool, bool]:
     """Whether any bond (of a kind) may be tied to the ground, and whether any may have two moving ends."""
     model, table = body_rows.k.frozen_model, body_rows.equalities
     far: list[Any] = []
@@ -85,7 +85,7 @@ def blocks_of(model: Any) -> Blocks:
     return Blocks(np.array(first), np.array(size), of, np.arange(len(of)) - np.array(first)[of])
 
 
-class Lists(NamedTuple):
+class BlockLists(NamedTuple):
     """A list of blocks for each block."""
 
     start: Array
@@ -93,7 +93,7 @@ class Lists(NamedTuple):
     blocks: Array
 
 
-def ancestors_of(model: Any, blocks: Blocks) -> Lists:
+def ancestors_of(model: Any, blocks: Blocks) -> BlockLists:
     """The blocks that hold ancestors of each block's dofs, ascending."""
     found: list[list[int]] = []
     for dof in blocks.first.tolist():
@@ -103,7 +103,7 @@ def ancestors_of(model: Any, blocks: Blocks) -> Lists:
     return _joined(found)
 
 
-def descendants_of(ancestors: Lists) -> Lists:
+def descendants_of(ancestors: BlockLists) -> BlockLists:
     """The blocks that have each block among their ancestors, ascending."""
     found: list[list[int]] = [[] for _ in ancestors.start[1:]]
     for block, (start, end) in enumerate(zip(ancestors.start, ancestors.start[1:], strict=False)):
@@ -112,9 +112,9 @@ def descendants_of(ancestors: Lists) -> Lists:
     return _joined(found)
 
 
-def _joined(lists: list[list[int]]) -> Lists:
+def _joined(lists: list[list[int]]) -> BlockLists:
     start = np.concatenate([[0], np.cumsum([len(own) for own in lists])])
-    return Lists(start, np.array([*(block for own in lists for block in own), 0]))
+    return BlockLists(start, np.array([*(block for own in lists for block in own), 0]))
 
 
 @attrs.define(eq=False)
@@ -188,15 +188,15 @@ class Hessian:
     # ---- pattern: which blocks have entries
 
     @cached_property
-    def _ancestors(self) -> Lists:
+    def _ancestors(self) -> BlockLists:
         return ancestors_of(self.k.frozen_model, self.blocks)
 
     @cached_property
-    def _descendants(self) -> Lists:
+    def _descendants(self) -> BlockLists:
         return descendants_of(self._ancestors)
 
     @walk
-    def _each_listed(self, name: str, lists: Lists, block: Any) -> Iterator[tuple[Any, Any]]:
+    def _each_listed(self, name: str, lists: BlockLists, block: Any) -> Iterator[tuple[Any, Any]]:
         """`for other, n in …:` runs its body, at run time, for the blocks of a constant list and their indices."""
         k, start = self.k, self.k.table(f"H/{name}_start", lists.start)
         with k.loop(start[block], start[block + 1]) as n:
@@ -507,9 +507,9 @@ class Hessian:
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
         """A bond between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
-        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
-        J = k.scratch("span_J", self.nv, LARGEST_DIM)
-        count = self._write_span(bond, J)
+        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
+        J = k.scratch("unshared_J", self.nv, LARGEST_DIM)
+        count = self._write_unshared(bond, J)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
             own = self._weighted(bond, W, lambda row: J[a, row])
             block, first = blocks[a], B * places[a]
@@ -520,10 +520,10 @@ class Hessian:
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
-    def _write_span(self, bond: Bond, J: LaneField) -> Any:
-        """Note J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
+    def _write_unshared(self, bond: Bond, J: LaneField) -> Any:
+        """Write J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
         k, d, body_rows = self.k, self.k.data, bond.body_rows
-        blocks, places = (k.integers(f"span_{name}", self.nv) for name in ("block", "place"))
+        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
         def visit(dof: Any, wrench: LaneField) -> None:

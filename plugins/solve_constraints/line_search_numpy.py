@@ -31,7 +31,7 @@ class Sample(NamedTuple):
         return self.at - self.slope / self.curvature
 
 
-class Line:
+class CostAlongLine:
     """The cost along `direction` from `point`; counts its evaluations."""
 
     def __init__(self, problem: Problem, point: Point, direction: Array, Mv: Array, Jv: Array) -> None:
@@ -114,7 +114,7 @@ class _ConeLine:
         )
 
 
-def minimise_along(line: Line, tolerance: float, limit: int) -> Sample:
+def minimise_along(line: CostAlongLine, tolerance: float, limit: int) -> Sample:
     """The sample where the slope is below `tolerance`, or the best found in about `limit` evaluations. Its distance
     is 0 if the line does not lead down."""
     origin = line.sample(0.0)
@@ -135,7 +135,7 @@ def minimise_along(line: Line, tolerance: float, limit: int) -> Sample:
 
 
 def _narrow(
-    line: Line, origin: Sample, ahead: Sample, behind: Sample, tolerance: float, limit: int
+    line: CostAlongLine, origin: Sample, ahead: Sample, behind: Sample, tolerance: float, limit: int
 ) -> Sample:
     """Narrow a bracket whose ends have slopes of opposite sign."""
     next_ahead, next_behind = line.sample(ahead.newton), ahead

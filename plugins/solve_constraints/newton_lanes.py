@@ -1,9 +1,10 @@
-"""Newton's method in lanes: go where the quadratic model of the cost has its minimum, with an exact line search.
+"""Newton's method in lanes, matrix-free: J is never stored, whereas `newton_numpy` assembles M + Jᵀ·W·J from it.
 
-With a₀ = qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being
-the cost of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes
-over the bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one
-that has converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
+Each step goes where the quadratic model of the cost has its minimum, with an exact line search. With a₀ =
+qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being the cost
+of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes over the
+bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one that has
+converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Newton:
 
     @property
     def bond_z(self) -> LaneField:
-        return self.k.scratch("bond_z", 2, self.body_rows.capacity, LARGEST_DIM)
+        return self.k.scratch("bond_z", 2, self.body_rows.room, LARGEST_DIM)
 
     @property
     def row_z(self) -> LaneField:
@@ -97,7 +98,7 @@ class Newton:
     @property
     def bond_list(self) -> IntegerField:
         """Bonds that a world of the tile which has not converged has."""
-        return self.k.integers("bond_list", self.body_rows.capacity)
+        return self.k.integers("bond_list", self.body_rows.room)
 
     @property
     def row_list(self) -> IntegerField:
@@ -128,7 +129,7 @@ class Newton:
     @property
     def weight(self) -> LaneField:
         """Second derivatives of the bonds' costs."""
-        return self.k.scratch("bond_weight", self.body_rows.capacity, LARGEST_DIM, LARGEST_DIM)
+        return self.k.scratch("bond_weight", self.body_rows.room, LARGEST_DIM, LARGEST_DIM)
 
     @property
     def row_weight(self) -> LaneField:
@@ -242,7 +243,7 @@ class Newton:
     def _each_row_cost(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
         """`for cost in …:` runs its body, at run time, with the function that gives the cost of this row."""
         rows = self.rows
-        bounds = (0, rows.first("rubbing_dofs"), rows.first("scalar_limits"), rows.count)
+        bounds = (0, rows.first("frictionloss_dofs"), rows.first("scalar_limits"), rows.count)
         for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
             if bounds[n] == bounds[n + 1]:
                 continue
@@ -264,19 +265,19 @@ class Newton:
         if not self.hessian.fills:
             return
         k, H, body_rows, rows = self.k, self.hessian, self.body_rows, self.rows
-        known = k.integers("known_ties", self.body_rows.capacity + max(1, rows.count))
+        known = k.integers("known_ties", self.body_rows.room + max(1, rows.count))
         found, same = k.local(0), k.local(1)
 
-        def note(tie: Any) -> None:
+        def compare(tie: Any) -> None:
             with k.when(known[found.value] != tie):
                 same.set(0)
                 known[found.value] = tie
             found.set(found.value + 1)
 
         for bond in self._each_coupled_bond():
-            note(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
+            compare(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
         for row in self._each_filling_row():
-            note(-row)
+            compare(-row)
         state = self.pattern_state
         with k.when((same.value == 0) | (state[0] != found.value + 1)):
             state[0] = found.value + 1
@@ -494,7 +495,7 @@ class Newton:
             with k.when(k.any(body_rows.D[bond, 0] > 0.0)):
                 for kind in body_rows.each_kind(bond):
                     own = Bond(k, body_rows, bond, kind)
-                    write_force(own, self.values(bond, NOW), _Row(body_rows.force, bond))
+                    write_force(own, self.values(bond, NOW), _FieldRow(body_rows.force, bond))
                     if kind.name in (PYRAMID, ELLIPTIC):
                         for row in own.each_row(1):
                             body_rows.force[bond, row] *= body_rows.contacts.friction[
@@ -661,7 +662,7 @@ class Watched:
         self._field[self._bond, row, column] = 0.0
 
 
-class _Row:
+class _FieldRow:
     """One row of a field with two axes, as a vector to write."""
 
     def __init__(self, field: LaneField, row: Any) -> None:

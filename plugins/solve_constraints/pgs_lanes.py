@@ -1,10 +1,11 @@
-"""Projected Gauss-Seidel in lanes: minimise over the force of one row after another, the others held, sweep by sweep.
+"""Projected Gauss-Seidel in lanes, without the matrix A that `pgs_numpy` has.
 
-A scalar row moves to its own minimum and is clipped to what it can exert; so do the edges of a pyramid, one after
-another. An elliptic contact makes two moves: along the ray of its present force (or, if it has none, by its normal
-alone), then over the friction forces inside the circle that the normal force allows. The worlds of a tile sweep
-together; one that has converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the
-problem is in `dual_matrix_free_lanes`. Compare mj_solPGS.
+The force of one row after another is minimised over, the others held, sweep by sweep. A scalar row moves to its own
+minimum and is clipped to what it can exert; so do the edges of a pyramid, one after another. An elliptic contact
+makes two moves: along the ray of its present force (or, if it has none, by its normal alone), then over the
+friction forces inside the circle that the normal force allows. The worlds of a tile sweep together; one that has
+converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the problem is in
+`dual_matrix_free_lanes`. Compare mj_solPGS.
 """
 
 from __future__ import annotations
@@ -107,18 +108,20 @@ def sweep(dual: Dual, live: Any) -> Any:
     return fallen.value
 
 
-def _visit_scalar(visit: Visit) -> None:
+def visit_scalar(visit: Visit) -> None:
+    """Move one row's force to its best within its bounds."""
     low, high = visit.dual.bounds[visit.v]
     visit.move[0] = visit.row_move(0, visit.z[0], visit.R(), visit.A(0, 0), low, high)
 
 
-def _visit_equality(visit: Visit) -> None:
+def visit_equality(visit: Visit) -> None:
+    """Move the forces of an equality, row after row."""
     k = visit.dual.k
     for r in visit.each_row():
         old = visit.force(r)
         curvature = visit.A(r, r) + visit.R(r)
         residual = visit.z[r] + visit.R(r) * old
-        step = k.select(visit.moves, -residual * visit.dual.ease[visit.v, r], 0.0)
+        step = k.select(visit.moves, -residual * visit.dual.inverse_diagonal[visit.v, r], 0.0)
         visit.dual.force[visit.v, r] = old + step
         visit.fallen -= k.select(visit.moves, step * (residual + 0.5 * curvature * step), 0.0)
         visit.move[r] = step
@@ -126,7 +129,8 @@ def _visit_equality(visit: Visit) -> None:
             visit.z[s] += visit.A(s, r) * step
 
 
-def _visit_pyramid(visit: Visit) -> None:
+def visit_pyramid(visit: Visit) -> None:
+    """Move the forces of a pyramid, edge after edge."""
     for r in visit.each_row(1):
         for n, sign in edges(r):
             z = visit.z[0] + sign * visit.z[r]
@@ -138,7 +142,8 @@ def _visit_pyramid(visit: Visit) -> None:
             visit.move[r] += sign * step
 
 
-def _visit_elliptic(visit: Visit) -> None:
+def visit_elliptic(visit: Visit) -> None:
+    """Move the forces of an elliptic contact."""
     k, size = visit.dual.k, visit.kind.dim
     assert size is not None
     rows = range(size)
@@ -179,8 +184,8 @@ def friction_move(
 
 
 _VISIT: dict[str, Callable[[Visit], None]] = {
-    SCALAR: _visit_scalar,
-    EQUALITY: _visit_equality,
-    PYRAMID: _visit_pyramid,
-    ELLIPTIC: _visit_elliptic,
+    SCALAR: visit_scalar,
+    EQUALITY: visit_equality,
+    PYRAMID: visit_pyramid,
+    ELLIPTIC: visit_elliptic,
 }

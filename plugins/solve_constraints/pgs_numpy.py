@@ -28,13 +28,13 @@ def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
     fallen = 0.0
     for visit in order:
         if visit.cone < 0:
-            fallen -= visit_row(dual, force, visit.row)
+            fallen -= visit_scalar(dual, force, visit.row)
         else:
-            fallen -= visit_cone(dual, force, visit)
+            fallen -= visit_elliptic(dual, force, visit)
     return fallen
 
 
-def visit_row(dual: Dual, force: Array, row: int) -> float:
+def visit_scalar(dual: Dual, force: Array, row: int) -> float:
     """Move one row's force to its best within its bounds; the change of cost."""
     residual = dual.residual(force, row)
     old, curvature = float(force[row]), float(dual.diagonal[row])
@@ -43,7 +43,7 @@ def visit_row(dual: Dual, force: Array, row: int) -> float:
     return (new - old) * (residual + 0.5 * curvature * (new - old))
 
 
-def visit_cone(dual: Dual, force: Array, visit: Visit) -> float:
+def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> float:
     """Move the forces of an elliptic contact; the change of cost."""
     rows = slice(visit.row, visit.row + visit.size)
     residual = np.array([dual.residual(force, row) for row in range(rows.start, rows.stop)])

@@ -18,7 +18,7 @@ from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
 from dovetail.plugins.shared.solver.dual_numpy import write_dual_matrix
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
-from dovetail.plugins.solve_constraints.line_search_numpy import Line, minimise_along
+from dovetail.plugins.solve_constraints.line_search_numpy import CostAlongLine, minimise_along
 from dovetail.plugins.solve_constraints.problem_numpy import (
     Point,
     Problem,
@@ -129,7 +129,7 @@ def step(problem: Problem, point: Point, direction: Array, settings: Settings) -
     if not MINVAL <= length < np.inf:
         return point, 1.0, 0
     Mv, Jv = problem.M @ direction, problem.J @ direction
-    line = Line(problem, point, direction, Mv, Jv)
+    line = CostAlongLine(problem, point, direction, Mv, Jv)
     tolerance = settings.tolerance * settings.ls_tolerance * length / problem.scale
     best = minimise_along(line, tolerance, settings.ls_iterations)
     if best.at == 0.0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
-from dovetail.plugins.shared.solver.cost_numpy import Rows, evaluate, rows_of
+from dovetail.plugins.shared.solver.cost_numpy import CostRows, evaluate, rows_of
 from dovetail.plugins.shared.solver.dual_numpy import whole_scale
 from dovetail.plugins.shared.solver.sparse_numpy import (
     jacobian,
@@ -39,7 +39,7 @@ class Problem:
 
     M: Any
     J: Any
-    rows: Rows
+    rows: CostRows
     aref: Array
     qfrc_smooth: Array
     qacc_smooth: Array

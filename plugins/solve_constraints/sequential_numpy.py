@@ -18,7 +18,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
-from dovetail.plugins.solve_constraints.pgs_numpy import visit_row
+from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar
 
 NO_FRICTION = 1e-12
 """Friction coefficients below this exert nothing."""
@@ -34,13 +34,13 @@ def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
     before = force.copy()
     for visit in order:
         if visit.cone < 0:
-            visit_row(dual, force, visit.row)
+            visit_scalar(dual, force, visit.row)
         else:
-            visit_cone(dual, force, visit)
+            visit_elliptic(dual, force, visit)
     return float(np.abs(force - before).max())
 
 
-def visit_cone(dual: Dual, force: Array, visit: Visit) -> None:
+def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> None:
     """A step of every row of an elliptic contact, then the projection."""
     rows = slice(visit.row, visit.row + visit.size)
     residual = np.array([dual.residual(force, row) for row in range(rows.start, rows.stop)])

@@ -1,9 +1,10 @@
 """Tendon lengths and their Jacobians, in lanes.
 
 A fixed tendon is a weighted sum of joint positions. A spatial one runs straight from site to site, around wrapping
-geoms where it must; after a pulley, lengths are divided by its divisor. A piece pulls on the bodies at its ends: the
-entry of the Jacobian for a dof is the work of these unit forces when the dof moves. Rows have the layout of
-`structure`; the points of the paths (wrap_xpos and what belongs to it) are left to the reference. Compare mj_tendon.
+geoms where it must; after a pulley, lengths are divided by its divisor. A piece pulls on the bodies at its ends:
+the entry of the Jacobian for a dof is the work of these unit forces when the dof moves. Rows have the layout of
+`shared.tendons.layout`; the points of the paths (wrap_xpos and what belongs to it) are left to the reference.
+Compare mj_tendon.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel, Table
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
-from dovetail.plugins.shared.tendons.layout import NONE, Piece, coefficients, pieces, row_arms
+from dovetail.plugins.shared.tendons.layout import NONE, PieceIds, coefficients, pieces, row_arms
 from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of, wrap
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, vector
 
@@ -55,7 +56,7 @@ def fixed(k: Kernel) -> None:
 class Chains:
     """For a tendon and a body: the dofs that move the body, and where their entries are in ten_J."""
 
-    def __init__(self, k: Kernel, found: Sequence[Piece]) -> None:
+    def __init__(self, k: Kernel, found: Sequence[PieceIds]) -> None:
         self._ranges: dict[tuple[int, int], tuple[int, int]] = {}
         self._dofs: list[int] = []
         self._places: list[int] = []
@@ -67,7 +68,7 @@ class Chains:
         self.dof = k.table("tendon/chain", self._dofs)
         self.place = k.table("tendon/chain_place", self._places)
 
-    def bodies(self, piece: Piece) -> list[int]:
+    def bodies(self, piece: PieceIds) -> list[int]:
         """The bodies of a piece's ends, and of its geom if it has one."""
         sites, geoms = self._model.site_bodyid, self._model.geom_bodyid
         ends = [int(sites[piece.first]), int(sites[piece.last])]
@@ -98,7 +99,7 @@ def push(k: Kernel, body: Any, point: Vector, force: Vector) -> Vector:
 
 
 def on_pieces(
-    k: Kernel, chains: Chains, name: str, some: Sequence[Piece], use: Callable[[Any, Table, Any], None]
+    k: Kernel, chains: Chains, name: str, some: Sequence[PieceIds], use: Callable[[Any, Table, Any], None]
 ) -> None:
     """Call `use(piece, ranges, divisor)` in a loop: a piece's ids, the ranges of its bodies, its pulley's divisor."""
     m = k.model
@@ -109,16 +110,16 @@ def on_pieces(
         f"tendon/{name}_chains", [[chains.range(p.tendon, body) for body in chains.bodies(p)] for p in some]
     )
     with k.loop(0, len(some)) as i:
-        piece = Piece(*ids[i])
+        piece = PieceIds(*ids[i])
         divisor = k.select(piece.pulley >= 0, m.wrap_prm[k.max(piece.pulley, 0)], 1.0)
         use(piece, ranges[i], divisor)
 
 
-def straight(k: Kernel, chains: Chains, some: Sequence[Piece]) -> None:
+def straight(k: Kernel, chains: Chains, some: Sequence[PieceIds]) -> None:
     """Pieces from site to site with nothing between them."""
     m, d = k.model, k.data
 
-    def add(piece: Piece, ranges: Any, divisor: Any) -> None:
+    def add(piece: PieceIds, ranges: Any, divisor: Any) -> None:
         start, end = d.site_xpos[piece.first], d.site_xpos[piece.last]
         bodies = m.site_bodyid[piece.first], m.site_bodyid[piece.last]
         d.ten_length[piece.tendon] += norm(k, end - start) / divisor
@@ -130,11 +131,11 @@ def straight(k: Kernel, chains: Chains, some: Sequence[Piece]) -> None:
     on_pieces(k, chains, "straight", some, add)
 
 
-def wrapped(k: Kernel, chains: Chains, name: str, some: Sequence[Piece]) -> None:
+def wrapped(k: Kernel, chains: Chains, name: str, some: Sequence[PieceIds]) -> None:
     """Pieces that may go around a geom; those of one call all have a side site, or none has."""
     m, d = k.model, k.data
 
-    def add(piece: Piece, ranges: Any, divisor: Any) -> None:
+    def add(piece: PieceIds, ranges: Any, divisor: Any) -> None:
         start, end = d.site_xpos[piece.first], d.site_xpos[piece.last]
         bodies = m.site_bodyid[piece.first], m.site_bodyid[piece.last], m.geom_bodyid[piece.geom]
         detour = wrap(

@@ -36,7 +36,7 @@ def tendon(model: Any, data: Any) -> None:
     if not model.ntendon:
         return
     rows: list[Row] = []
-    paths = Paths(model)
+    paths = PathPoints(model)
     for index in range(model.ntendon):
         first = int(model.tendon_adr[index])
         span = range(first, first + int(model.tendon_num[index]))
@@ -53,7 +53,7 @@ def tendon(model: Any, data: Any) -> None:
     (write_sparse if is_sparse(model) else write_dense)(model, data, rows)
 
 
-class Paths:
+class PathPoints:
     """The path points of all tendons, one after the other."""
 
     def __init__(self, model: Any) -> None:
@@ -79,7 +79,7 @@ def fixed(model: Any, data: Any, span: range) -> tuple[float, Row]:
     return length, row
 
 
-def spatial(model: Any, data: Any, span: range, paths: Paths) -> tuple[float, Row]:
+def spatial(model: Any, data: Any, span: range, paths: PathPoints) -> tuple[float, Row]:
     """A path through sites, around geoms and over pulleys."""
     length, row, divisor = 0.0, Row(), 1.0
     place, end = span.start, span.stop - 1

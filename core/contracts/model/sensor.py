@@ -29,7 +29,7 @@ class Sensor:
         "nsensor",
         3,
         dtype="int32",
-        doc="Options of the sensor; contact: reported fields as bits, reduction, number of slots.",
+        doc="Options of the sensor; contact: reported fields as bits, reduction, number of reports.",
     )
     sensor_dim: Array = array("nsensor", dtype="int32", doc="How many numbers the sensor writes.")
     sensor_adr: Array = array("nsensor", dtype="int32", doc="Where the sensor's numbers begin in sensordata.")

@@ -45,7 +45,7 @@ ROOM_PER_GEOM = 6
 """Contacts per geom that a large model has room for: equal spheres packed as densely as possible have six each. A
 tile that needs more is run again by a kernel with more room."""
 
-MANY_SLOTS = 8
+MOST_CONTACTS_OTHERWISE = 8
 """Most contacts of a pair of other types."""
 
 
@@ -60,10 +60,10 @@ class Pairs:
     """Id of the explicit pair, or -1."""
     kind: Array
     """Index in `keys`."""
-    slots: Array
+    most_contacts: Array
     """Most contacts the pair can have."""
     first: Array
-    """The first of its slots among those of all pairs."""
+    """The first of its places of contacts among those of all pairs."""
     dim: Array
     """condim of its contacts."""
     body1: Array
@@ -79,9 +79,9 @@ class Pairs:
         return len(self.geom1)
 
     @property
-    def capacity(self) -> int:
+    def most_in_all(self) -> int:
         """Most contacts that all pairs together can have."""
-        return int(self.slots.sum())
+        return int(self.most_contacts.sum())
 
 
 def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pairs:
@@ -94,11 +94,13 @@ def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pa
     order = report_order(model, geoms, pair)
     geoms, pair = by_type(model, geoms[order]), pair[order]
     keys, kind = _type_pairs(model, geoms)
-    slots = np.array([most_contacts.get(key, MANY_SLOTS) for key in keys], int)[kind]
-    return pair_table(model, geoms, pair, slots)
+    most = np.array([most_contacts.get(key, MOST_CONTACTS_OTHERWISE) for key in keys], int)[kind]
+    return pair_table(model, geoms, pair, most)
 
 
-def pair_table(model: Any, geoms: Array, pair: Array, slots: Array, dim: Array | None = None) -> Pairs:
+def pair_table(
+    model: Any, geoms: Array, pair: Array, most_contacts: Array, dim: Array | None = None
+) -> Pairs:
     """Pairs of geoms (n, 2) in the order given; their dimensions, if not said, by the usual rule of priorities."""
     keys, kind = _type_pairs(model, geoms)
     body1, body2 = model.geom_bodyid[geoms].reshape(-1, 2).T
@@ -108,8 +110,8 @@ def pair_table(model: Any, geoms: Array, pair: Array, slots: Array, dim: Array |
         geom2=geoms[:, 1],
         pair=pair,
         kind=kind,
-        slots=slots,
-        first=np.cumsum(slots) - slots,
+        most_contacts=most_contacts,
+        first=np.cumsum(most_contacts) - most_contacts,
         dim=usual,
         body1=body1,
         body2=body2,
@@ -159,7 +161,7 @@ def contact_dims(model: Any, geoms: Array, pair: Array, decides: Array) -> Array
 
 
 class LaneContact(NamedTuple):
-    """What a `collide_pair` row in lanes returns for each of its slots, in MuJoCo's order."""
+    """What a `collide_pair` row in lanes returns for each contact it may find, in MuJoCo's order."""
 
     exists: Any
     """Mask: the worlds that have this contact."""
@@ -168,17 +170,17 @@ class LaneContact(NamedTuple):
     normal: Any
     """(3) from the first geom to the second; need not have length one."""
     tangent: Any = None
-    """(3) wished direction of the first tangent."""
+    """(3) preferred direction of the first tangent."""
 
 
 @attrs.frozen
 class StoredContacts:
-    """What a row with many slots may return instead of a list: contacts in memory, to loop over."""
+    """What a row of many contacts may return instead of a list: contacts in memory, to loop over."""
 
     count: Any
-    """Int: slots that any world of the tile may have filled."""
+    """Int: the most that any world of the tile has."""
     contact: Callable[[Any], LaneContact]
-    """The contact of a slot."""
+    """The contact at an index below `count`."""
 
 
 def pairs_in(k: Kernel) -> Pairs:
@@ -205,7 +207,7 @@ def pair_count(k: Kernel) -> int:
 def contact_room(k: Kernel) -> int:
     """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
     usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.frozen_model.ngeom))
-    return max(k.room(pairs_in(k).capacity, usual), 1)
+    return max(k.room(pairs_in(k).most_in_all, usual), 1)
 
 
 @attrs.define(eq=False, slots=False)
@@ -220,25 +222,25 @@ class Contacts(FieldGroup):
         return pairs_in(self.k)
 
     @property
-    def capacity(self) -> int:
+    def room(self) -> int:
         """Length of the arrays."""
         return self.k.kernel_size("ncontact_list")
 
     @property
     def may_lack_room(self) -> bool:
         """Whether the pairs can have more contacts than there is room for."""
-        return self.capacity < self.pairs.capacity
+        return self.room < self.pairs.most_in_all
 
     def place(self, count: Any) -> Any:
         """Where to write the next contact after `count` of them: past the end, over the last."""
-        return self.k.min(count, self.capacity - 1) if self.may_lack_room else count
+        return self.k.min(count, self.room - 1) if self.may_lack_room else count
 
     def close(self, count: Any) -> None:
         """Set the length of the list. If there was no room for all it has none, and the tile will be run again."""
         self.count = count
         if self.may_lack_room:
-            with self.k.when(count > self.capacity):
-                self.k.lacks(count, self.capacity)
+            with self.k.when(count > self.room):
+                self.k.lacks(count, self.room)
                 self.count = 0
 
     @property

@@ -19,7 +19,7 @@ from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm
 IDENTITY = np.eye(3).astype(object)
 
 
-class Shadow(NamedTuple):
+class Silhouette(NamedTuple):
     """The ellipsoid seen along its velocity."""
 
     moving: Vector
@@ -33,27 +33,27 @@ class Shadow(NamedTuple):
     """Of its projection."""
 
 
-def shadow_of(k: Kernel, moving: Vector, size: Vector) -> Shadow:
+def silhouette_of(k: Kernel, moving: Vector, size: Vector) -> Silhouette:
     x, y, z = size
     sides = np.array([y * z, z * x, x * y], dtype=object)
     faces = sides * sides
     normal = faces * moving
     steepness, spread = (k.local(dot(normal, other)).value for other in (normal, moving))
     area = k.local(pi * k.sqrt(steepness / k.max(spread, MINVAL))).value
-    return Shadow(moving, k.local(norm(k, moving)).value, faces, normal, steepness, spread, area)
+    return Silhouette(moving, k.local(norm(k, moving)).value, faces, normal, steepness, spread, area)
 
 
 def slopes(k: Kernel, turning: Vector, moving: Vector, size: Vector, coefficient: Vector) -> np.ndarray:
     """Derivative (6, 6) of torque and force on an ellipsoid with this angular and linear velocity."""
     density, viscosity = k.model.opt.density, k.model.opt.viscosity
     _, blunt, slender, angular, kutta, magnus = coefficient[:6]
-    shadow = shadow_of(k, moving, size)
+    silhouette = silhouette_of(k, moving, size)
     diameter = 2.0 / 3.0 * (size[0] + size[1] + size[2])
     total = added_mass(turning, moving, density * coefficient[6:9], density * coefficient[9:12])
     moment = spin_moments(k, size, angular, slender)
     total[:3, :3] += spin_drag(k, turning, moment, viscosity * pi * (diameter * diameter * diameter))
-    total[3:, 3:] += drag(k, shadow, size, viscosity * 3.0 * pi * diameter, blunt, slender)
-    total[3:, 3:] += lift(k, shadow, density * kutta)
+    total[3:, 3:] += drag(k, silhouette, size, viscosity * 3.0 * pi * diameter, blunt, slender)
+    total[3:, 3:] += lift(k, silhouette, density * kutta)
     strength = density * magnus * (4.0 / 3.0 * pi) * size[0] * size[1] * size[2]
     total[3:, :3] -= cross_matrix(strength * moving)
     total[3:, 3:] += cross_matrix(strength * turning)
@@ -85,28 +85,35 @@ def spin_drag(k: Kernel, turning: Vector, moment: Vector, linear: Any) -> np.nda
     return -((linear + dot(turning, slope)) * IDENTITY) - outer(turning, slope)
 
 
-def drag(k: Kernel, shadow: Shadow, size: Vector, linear: Any, blunt: Any, slender: Any) -> np.ndarray:
+def drag(
+    k: Kernel, silhouette: Silhouette, size: Vector, linear: Any, blunt: Any, slender: Any
+) -> np.ndarray:
     """Of the force −(linear + density·‖v‖·(blunt·area + slender·(largest − area)))·v."""
-    density, moving, speed = k.model.opt.density, shadow.moving, shadow.speed
+    density, moving, speed = k.model.opt.density, silhouette.moving, silhouette.speed
     _, middle, largest = ordered(k, size)
-    seen = blunt * shadow.area + slender * (pi * middle * largest - shadow.area)
+    seen = blunt * silhouette.area + slender * (pi * middle * largest - silhouette.area)
     quadratic = density * seen / k.max(speed, MINVAL)
     by_speed = quadratic * (outer(moving, moving) + (speed * speed) * IDENTITY)
-    by_area = outer(moving, (density * speed * (blunt - slender)) * area_slope(k, shadow))
+    by_area = outer(moving, (density * speed * (blunt - slender)) * area_slope(k, silhouette))
     return -by_speed - by_area - linear * IDENTITY
 
 
-def area_slope(k: Kernel, shadow: Shadow) -> Vector:
+def area_slope(k: Kernel, silhouette: Silhouette) -> Vector:
     """Of the area π·√(steepness/spread) that the ellipsoid shows along its velocity."""
-    spread, steepness = shadow.spread, shadow.steepness
+    spread, steepness = silhouette.spread, silhouette.steepness
     scale = pi / k.max(k.sqrt(spread * spread * spread * steepness), MINVAL)
-    found: Vector = scale * shadow.normal * (shadow.faces * spread - steepness)
+    found: Vector = scale * silhouette.normal * (silhouette.faces * spread - steepness)
     return found
 
 
-def lift(k: Kernel, shadow: Shadow, strength: Any) -> np.ndarray:
+def lift(k: Kernel, silhouette: Silhouette, strength: Any) -> np.ndarray:
     """Of the force strength·π·√(spread/steepness)/‖v‖·(n × v) × v, n the normal; (n × v) × v = −away∘v."""
-    face, spread, steepness, moving = shadow.faces, shadow.spread, shadow.steepness, shadow.moving
+    face, spread, steepness, moving = (
+        silhouette.faces,
+        silhouette.spread,
+        silhouette.steepness,
+        silhouette.moving,
+    )
     square = dot(moving, moving)
     away = face * square - spread
     # Minus the relative slope of the factor before the vector, times spread/v.

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.fluid.ellipsoid_numpy import Shadow, spin_moments
+from dovetail.plugins.shared.fluid.ellipsoid_numpy import Silhouette, spin_moments
 from dovetail.plugins.shared.vectors_numpy import dot_rows
 
 IDENTITY = np.eye(3)
@@ -24,13 +24,13 @@ def slopes(
 ) -> Array:
     """Derivatives (n, 6, 6) of torques and forces on ellipsoids with these angular and linear velocities."""
     _, blunt, slender, angular, kutta, magnus = coefficient.T[:6]
-    shadow = Shadow(moving, size)
+    silhouette = Silhouette(moving, size)
     diameter = 2.0 / 3.0 * size.sum(axis=1)
     total = added_mass(turning, moving, density * coefficient[:, 6:9], density * coefficient[:, 9:12])
     moment = spin_moments(size, angular, slender)
     total[:, :3, :3] += spin_drag(turning, moment, density, viscosity * pi * diameter**3)
-    total[:, 3:, 3:] += drag(shadow, size, density, viscosity * 3.0 * pi * diameter, blunt, slender)
-    total[:, 3:, 3:] += lift(shadow, size, density * kutta)
+    total[:, 3:, 3:] += drag(silhouette, size, density, viscosity * 3.0 * pi * diameter, blunt, slender)
+    total[:, 3:, 3:] += lift(silhouette, size, density * kutta)
     strength = (density * magnus * 4.0 / 3.0 * pi * size.prod(axis=1))[:, None]
     total[:, 3:, :3] -= cross_matrix(strength * moving)
     total[:, 3:, 3:] += cross_matrix(strength * turning)
@@ -73,34 +73,38 @@ def spin_drag(turning: Array, moment: Array, density: float, linear: Array) -> A
     return -scaled(linear + dot_rows(turning, slope), IDENTITY) - outer(turning, slope)
 
 
-def drag(shadow: Shadow, size: Array, density: float, linear: Array, blunt: Array, slender: Array) -> Array:
+def drag(
+    silhouette: Silhouette, size: Array, density: float, linear: Array, blunt: Array, slender: Array
+) -> Array:
     """Of the force −(linear + density·‖v‖·(blunt·area + slender·(largest − area)))·v."""
-    moving, speed = shadow.moving, shadow.speed
-    quadratic = density * (blunt * shadow.area + slender * (shadow.largest - shadow.area))
+    moving, speed = silhouette.moving, silhouette.speed
+    quadratic = density * (blunt * silhouette.area + slender * (silhouette.largest - silhouette.area))
     by_speed = scaled(
         quadratic / np.maximum(MINVAL, speed), outer(moving, moving) + scaled(speed**2, IDENTITY)
     )
-    by_area = outer(moving, (density * speed * (blunt - slender))[:, None] * area_slope(shadow, size))
+    by_area = outer(moving, (density * speed * (blunt - slender))[:, None] * area_slope(silhouette, size))
     return -by_speed - by_area - scaled(linear, IDENTITY)
 
 
-def area_slope(shadow: Shadow, size: Array) -> Array:
+def area_slope(silhouette: Silhouette, size: Array) -> Array:
     """Of the area π·√(steepness/spread) that the ellipsoid shows along its velocity."""
-    scale = pi / np.maximum(MINVAL, np.sqrt(shadow.spread**3 * shadow.steepness))
-    uneven = faces(size) * shadow.spread[:, None] - shadow.steepness[:, None]
-    return scale[:, None] * shadow.normal * uneven
+    scale = pi / np.maximum(MINVAL, np.sqrt(silhouette.spread**3 * silhouette.steepness))
+    uneven = faces(size) * silhouette.spread[:, None] - silhouette.steepness[:, None]
+    return scale[:, None] * silhouette.normal * uneven
 
 
-def lift(shadow: Shadow, size: Array, strength: Array) -> Array:
+def lift(silhouette: Silhouette, size: Array, strength: Array) -> Array:
     """Of the force strength·π·√(spread/steepness)/‖v‖·(n × v) × v, n the normal; (n × v) × v = −away∘v."""
-    face, spread, steepness = faces(size), shadow.spread, shadow.steepness
-    square = dot_rows(shadow.moving, shadow.moving)
+    face, spread, steepness = faces(size), silhouette.spread, silhouette.steepness
+    square = dot_rows(silhouette.moving, silhouette.moving)
     away = face * square[:, None] - spread[:, None]
     # Minus the relative slope of the factor before the vector, times spread/v.
     fading = face**2 * (spread / np.maximum(MINVAL, steepness))[:, None] - face
     fading += (spread / np.maximum(MINVAL, square))[:, None]
     turned = 2.0 * scaled(spread, face[:, None, :] - face[:, :, None]) + outer(away, fading)
-    matrix = turned * outer(shadow.moving, shadow.moving) - scaled(spread, away[:, :, None] * IDENTITY)
+    matrix = turned * outer(silhouette.moving, silhouette.moving) - scaled(
+        spread, away[:, :, None] * IDENTITY
+    )
     scale = pi * strength / np.maximum(MINVAL, np.sqrt(steepness * spread * square))
     return scaled(scale, matrix)
 

@@ -34,7 +34,7 @@ def forces(
     volume = 4.0 / 3.0 * pi * size[0] * size[1] * size[2]
     force = force + (magnus * density * volume) * cross(turning, moving)
     speed = norm(k, moving)
-    area, lift = shadow(k, moving, size, speed)
+    area, lift = silhouette(k, moving, size, speed)
     force = force + (kutta * density) * lift
     diameter = 2.0 / 3.0 * (size[0] + size[1] + size[2])
     _, middle, largest = ordered(k, size)
@@ -53,7 +53,7 @@ def added_mass(
     return cross(momentum, moving) + cross(angular_momentum, turning), cross(momentum, turning)
 
 
-def shadow(k: Kernel, moving: Vector, size: Vector, speed: Any) -> tuple[Any, Vector]:
+def silhouette(k: Kernel, moving: Vector, size: Vector, speed: Any) -> tuple[Any, Vector]:
     """The ellipsoid seen along its velocity: area of its projection, and how that deflects the medium: area × cosine
     of the angle of attack × (normal × velocity) × velocity."""
     x, y, z = size

@@ -37,13 +37,13 @@ def forces(
     """Torques and forces (n, 3) on ellipsoids with these angular and linear velocities."""
     _, blunt, slender, angular, kutta, magnus = coefficient.T[:6]
     torque, force = added_mass(turning, moving, density, coefficient[:, 6:9], coefficient[:, 9:12])
-    shadow = Shadow(moving, size)
+    silhouette = Silhouette(moving, size)
     volume = 4.0 / 3.0 * pi * size.prod(axis=1)
     force += (magnus * density * volume)[:, None] * cross_rows(turning, moving)
-    force += (kutta * density)[:, None] * shadow.lift()
+    force += (kutta * density)[:, None] * silhouette.lift()
     diameter = 2.0 / 3.0 * size.sum(axis=1)
-    area = blunt * shadow.area + slender * (shadow.largest - shadow.area)
-    drag = viscosity * 3.0 * pi * diameter + density * shadow.speed * area
+    area = blunt * silhouette.area + slender * (silhouette.largest - silhouette.area)
+    drag = viscosity * 3.0 * pi * diameter + density * silhouette.speed * area
     spin = np.linalg.norm(turning * spin_moments(size, angular, slender), axis=1)
     spin_drag = viscosity * pi * diameter**3 + density * spin
     return torque - spin_drag[:, None] * turning, force - drag[:, None] * moving
@@ -57,7 +57,7 @@ def added_mass(
     return cross_rows(momentum, moving) + cross_rows(angular_momentum, turning), cross_rows(momentum, turning)
 
 
-class Shadow:
+class Silhouette:
     """The ellipsoid seen along its velocity: speed, area of its projection, and how that deflects the medium."""
 
     def __init__(self, moving: Array, size: Array) -> None:

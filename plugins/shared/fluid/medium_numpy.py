@@ -17,8 +17,8 @@ def boxes_and_ellipsoids(model: Any) -> tuple[Array, Array]:
     heavy[0] = False
     shaped = np.zeros(model.nbody, dtype=bool)
     shaped[model.geom_bodyid[model.geom_fluid[:, 0] > 0.0]] = True
-    felt = (model.geom_fluid[:, 0] != 0.0) & (heavy & shaped)[model.geom_bodyid]
-    return np.flatnonzero(heavy & ~shaped), np.flatnonzero(felt)
+    immersed = (model.geom_fluid[:, 0] != 0.0) & (heavy & shaped)[model.geom_bodyid]
+    return np.flatnonzero(heavy & ~shaped), np.flatnonzero(immersed)
 
 
 def velocity_in_medium(model: Any, data: Any, body: Array, point: Array, axes: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.support_numpy import BOX, Shape
+from dovetail.plugins.shared.geometry.support_numpy import BOX, ConvexShape
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     add,
@@ -79,7 +79,7 @@ _BOX_NORMALS: tuple[Vector, ...] = (
 class BoxFaces:
     """Faces and edges of a box."""
 
-    def __init__(self, shape: Shape, size: Sequence[float]) -> None:
+    def __init__(self, shape: ConvexShape, size: Sequence[float]) -> None:
         self.shape = shape
         self.size = size
 
@@ -114,7 +114,7 @@ class BoxFaces:
 class MeshFaces:
     """Faces and edges of a mesh's hull, coplanar triangles joined."""
 
-    def __init__(self, shape: Shape, model: Model, mesh: int) -> None:
+    def __init__(self, shape: ConvexShape, model: Model, mesh: int) -> None:
         self.shape = shape
         self.model = model
         self.first_polygon = int(model.mesh_polyadr[mesh])
@@ -163,7 +163,7 @@ class MeshFaces:
         return [self.corner(number) for number in reversed(self.vertices(face)[:MAX_POLYGON])]
 
 
-def polyhedron(model: Model, geom: int, shape: Shape) -> Polyhedron:
+def polyhedron(model: Model, geom: int, shape: ConvexShape) -> Polyhedron:
     """Faces of a box or mesh geom posed as `shape`."""
     if shape.kind == BOX:
         return BoxFaces(shape, model.geom_size[geom].tolist())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dovetail.plugins.shared.geometry.contact_patch_numpy import contact_patch, polyhedron
 from dovetail.plugins.shared.geometry.epa_numpy import Penetration, around, penetration
 from dovetail.plugins.shared.geometry.gjk_numpy import closest_points
-from dovetail.plugins.shared.geometry.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape
 from dovetail.plugins.shared.vectors_numpy import Vector, along, sub, unit
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Query(NamedTuple):
         return cls(int(model.opt.ccd_iterations), float(model.opt.ccd_tolerance), cutoff)
 
 
-class Patch(NamedTuple):
+class PatchSearch(NamedTuple):
     """Where to find the faces of two polyhedra, and how many contacts are wanted."""
 
     model: Model
@@ -48,14 +48,16 @@ class Patch(NamedTuple):
     geom2: int
     wanted: int
 
-    def points(self, deep: Penetration, first: Shape, second: Shape) -> list[tuple[Vector, Vector]]:
+    def points(
+        self, deep: Penetration, first: ConvexShape, second: ConvexShape
+    ) -> list[tuple[Vector, Vector]]:
         """Points on the first and second along the overlap of the touching faces."""
         faces1 = polyhedron(self.model, self.geom1, first)
         faces2 = polyhedron(self.model, self.geom2, second)
         return contact_patch(deep, faces1, faces2, self.wanted)
 
 
-def _core_witness(first: Shape, second: Shape, query: Query) -> Witness | None:
+def _core_witness(first: ConvexShape, second: ConvexShape, query: Query) -> Witness | None:
     """The witness of shapes of which one is round, unless their cores touch."""
     skin1, skin2 = first.skin, second.skin
     found = closest_points(
@@ -72,7 +74,9 @@ def _core_witness(first: Shape, second: Shape, query: Query) -> Witness | None:
     return Witness(inf if distance > query.cutoff else distance, points)
 
 
-def convex_witness(first: Shape, second: Shape, query: Query, patch: Patch | None = None) -> Witness:
+def convex_witness(
+    first: ConvexShape, second: ConvexShape, query: Query, patch: PatchSearch | None = None
+) -> Witness:
     """How two shapes lie to each other; with `patch`, overlapping polyhedra get several pairs of points."""
     if first.core is not None or second.core is not None:
         witness = _core_witness(first, second, query)

@@ -166,18 +166,18 @@ def towards_face(depth: Array, size: Array) -> Array:
 # ---- by type ----------------------------------------------------------------------------------------------
 
 
-class Field(NamedTuple):
+class DistanceField(NamedTuple):
     """Distance (n,) and gradient (n, 3) at points (n, 3), for geoms of a size."""
 
     distance: PointsAndSize
     gradient: PointsAndSize
 
 
-FIELDS: Mapping[GeomType, Field] = {
-    GeomType.PLANE: Field(to_plane, from_plane),
-    GeomType.SPHERE: Field(to_sphere, from_sphere),
-    GeomType.CAPSULE: Field(to_capsule, from_capsule),
-    GeomType.CYLINDER: Field(to_cylinder, from_cylinder),
-    GeomType.ELLIPSOID: Field(to_ellipsoid, from_ellipsoid),
-    GeomType.BOX: Field(to_box, from_box),
+FIELDS: Mapping[GeomType, DistanceField] = {
+    GeomType.PLANE: DistanceField(to_plane, from_plane),
+    GeomType.SPHERE: DistanceField(to_sphere, from_sphere),
+    GeomType.CAPSULE: DistanceField(to_capsule, from_capsule),
+    GeomType.CYLINDER: DistanceField(to_cylinder, from_cylinder),
+    GeomType.ELLIPSOID: DistanceField(to_ellipsoid, from_ellipsoid),
+    GeomType.BOX: DistanceField(to_box, from_box),
 }

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.gjk_numpy import Vertex, minkowski_vertex, plane_foot, triangle_areas
-from dovetail.plugins.shared.geometry.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape
 from dovetail.plugins.shared.vectors_numpy import (
     ORIGIN,
     Matrix,
@@ -41,15 +41,15 @@ SIN_120 = 0.86602540378
 """To the digits MuJoCo 3.4 has: about a symmetric shape the last ones decide which way a tie goes."""
 
 CLOSED = -1
-"""Slot of a face that is part of the polytope but cannot hold the nearest point."""
+"""Place of a face that is part of the polytope but cannot hold the nearest point."""
 GONE = -2
-"""Slot of a face that was replaced."""
+"""Place of a face that was replaced."""
 
 
 class Face:
     """A triangle of the polytope."""
 
-    __slots__ = ("corners", "foot", "neighbours", "slot", "square")
+    __slots__ = ("corners", "foot", "neighbours", "place_in_open", "square")
 
     def __init__(self, corners: tuple[int, int, int], neighbours: list[int], foot: Vector) -> None:
         self.corners = corners
@@ -57,7 +57,7 @@ class Face:
         self.foot = foot
         """The point of its plane nearest to the origin; it points outward."""
         self.square = dot(foot, foot)
-        self.slot = CLOSED
+        self.place_in_open = CLOSED
         """Position in the polytope's list of open faces, or CLOSED or GONE."""
 
     def edge_from(self, corner: int) -> int:
@@ -78,7 +78,7 @@ class Penetration(NamedTuple):
 class Polytope:
     """A convex polyhedron around the origin, inside the Minkowski difference."""
 
-    def __init__(self, first: Shape, second: Shape) -> None:
+    def __init__(self, first: ConvexShape, second: ConvexShape) -> None:
         self.first = first
         self.second = second
         self.vertices: list[Vertex] = []
@@ -107,17 +107,17 @@ class Polytope:
 
     def open_face(self, face: Face) -> None:
         """Let a face take part in the search for the nearest."""
-        face.slot = len(self.open)
+        face.place_in_open = len(self.open)
         self.open.append(face)
 
     def remove(self, face: Face) -> None:
         """Take a face out of the polytope; the last open face fills its place."""
-        if face.slot >= 0:
+        if face.place_in_open >= 0:
             last = self.open.pop()
             if last is not face:
-                last.slot = face.slot
-                self.open[face.slot] = last
-        face.slot = GONE
+                last.place_in_open = face.place_in_open
+                self.open[face.place_in_open] = last
+        face.place_in_open = GONE
 
     def nearest(self) -> tuple[Face | None, float]:
         """The open face nearest to the origin, the first of equal ones, and its squared distance."""
@@ -137,7 +137,7 @@ class Polytope:
             face, i = pending.pop()
             number = face.neighbours[i]
             beyond = self.faces[number]
-            if beyond.slot == GONE:
+            if beyond.place_in_open == GONE:
                 continue
             edge = beyond.edge_from(face.corners[(i + 1) % 3])
             if dot(beyond.foot, eye) - beyond.square > MINVAL:
@@ -245,7 +245,7 @@ def _third_turn(axis: Vector) -> Matrix:
     )
 
 
-def around_segment(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_segment(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A bipyramid with the segment as its axis."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -265,7 +265,7 @@ def around_segment(simplex: list[Vertex], first: Shape, second: Shape) -> Polyto
     return polytope if _crosses(a, b, [v.point for v in polytope.vertices[2:]]) else None
 
 
-def around_triangle(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_triangle(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A bipyramid over the triangle, one tip on each side."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -281,7 +281,7 @@ def around_triangle(simplex: list[Vertex], first: Shape, second: Shape) -> Polyt
     return None if _close(polytope, _bipyramid(above, below, (0, 1, 2))) else polytope
 
 
-def around_tetrahedron(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around_tetrahedron(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """The tetrahedron itself, or a bipyramid if the origin lies on one of its faces."""
     polytope = Polytope(first, second)
     polytope.vertices += simplex
@@ -291,7 +291,7 @@ def around_tetrahedron(simplex: list[Vertex], first: Shape, second: Shape) -> Po
     return polytope if _holds_origin([v.point for v in simplex]) else None
 
 
-def around(simplex: list[Vertex], first: Shape, second: Shape) -> Polytope | None:
+def around(simplex: list[Vertex], first: ConvexShape, second: ConvexShape) -> Polytope | None:
     """A polytope around the origin from the simplex the distance iteration ended with; None if that cannot be
     done, because the shapes only touch."""
     build = {2: around_segment, 3: around_triangle, 4: around_tetrahedron}[len(simplex)]

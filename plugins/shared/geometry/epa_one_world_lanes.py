@@ -54,7 +54,7 @@ class Polytope:
         self.corners = k.integers("convex/face_corners", room, 3)
         self.neighbours = k.integers("convex/face_neighbours", room, 3)
         """Across the edges that begin at each corner."""
-        self.slot = k.integers("convex/face_slot", room)
+        self.place_in_open = k.integers("convex/face_place_in_open", room)
         """Position in the list of open faces, or CLOSED or GONE."""
         self.faces = k.local(0)
         self.open = k.integers("convex/open", room)
@@ -236,25 +236,25 @@ class Polytope:
         foot, exists = plane_foot(k, c, b, a)
         here = k.select(exists, foot, 0.0)
         self.foot[face] = vector(here, dot(here, here))
-        self.slot[face] = CLOSED
+        self.place_in_open[face] = CLOSED
         self.faces += 1
 
     def _open(self, face: Any) -> None:
         """Let a face take part in the search for the nearest."""
-        self.slot[face] = self.opened.value
+        self.place_in_open[face] = self.opened.value
         self.open[self.opened.value] = face
         self.opened += 1
 
     def _remove(self, face: Any) -> None:
         """Take a face out of the polytope; the last open face fills its place."""
         k = self.search.k
-        place = k.local(self.slot[face])
+        place = k.local(self.place_in_open[face])
         with k.when(place.value >= 0):
             self.opened -= 1
             last = self.open[self.opened.value]
-            self.slot[last] = place.value
+            self.place_in_open[last] = place.value
             self.open[place.value] = last
-        self.slot[face] = GONE
+        self.place_in_open[face] = GONE
 
     # ---- expansion --------------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ class Polytope:
             entry = k.local(self.pending[waiting.value])
             face, edge = entry.value >> 2, entry.value & 3
             beyond = k.local(self.neighbours[face, edge])
-            with k.when(self.slot[beyond.value] != GONE):
+            with k.when(self.place_in_open[beyond.value] != GONE):
                 corner = self.corners[face, k.select(edge == 2, 0, edge + 1)]
                 self._look_beyond(beyond.value, corner, eye, waiting)
 

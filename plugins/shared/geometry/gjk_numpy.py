@@ -18,7 +18,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from dovetail.plugins.shared.constants import MAXVAL, MINVAL
-from dovetail.plugins.shared.geometry.support_numpy import Shape
+from dovetail.plugins.shared.geometry.support_numpy import ConvexShape
 from dovetail.plugins.shared.vectors_numpy import (
     Vector,
     combine,
@@ -54,7 +54,7 @@ class Closest(NamedTuple):
     """The vertices whose mix is the closest point; four that enclose the origin if the shapes overlap."""
 
 
-def minkowski_vertex(first: Shape, second: Shape, direction: Vector) -> Vertex:
+def minkowski_vertex(first: ConvexShape, second: ConvexShape, direction: Vector) -> Vertex:
     """The farthest point of first - second along a unit vector."""
     p, p_id = first.farthest(direction)
     q, q_id = second.farthest((-direction[0], -direction[1], -direction[2]))
@@ -206,7 +206,7 @@ def _face_plane(a: Vector, b: Vector, c: Vector) -> tuple[Vector, float]:
 
 
 def encloses_origin(
-    tetrahedron: list[Vertex], first: Shape, second: Shape, rounds: int
+    tetrahedron: list[Vertex], first: ConvexShape, second: ConvexShape, rounds: int
 ) -> tuple[bool | None, list[Vertex], int]:
     """Whether the Minkowski difference holds the origin, the last tetrahedron and how many rounds are left.
 
@@ -252,7 +252,9 @@ def _reduced(simplex: list[Vertex]) -> tuple[list[Vertex], list[float]]:
     return [simplex[i] for i in kept], [weights[i] for i in kept]
 
 
-def closest_points(first: Shape, second: Shape, iterations: int, tolerance: float, cutoff: float) -> Closest:
+def closest_points(
+    first: ConvexShape, second: ConvexShape, iterations: int, tolerance: float, cutoff: float
+) -> Closest:
     """Closest points of two shapes no farther apart than `cutoff`; with a cutoff of 0 only whether they overlap."""
     simplex: list[Vertex] = []
     weights: Sequence[float] = ()

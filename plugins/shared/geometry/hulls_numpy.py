@@ -15,7 +15,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 
 
-class Hull(NamedTuple):
+class HullPoints(NamedTuple):
     """Vertices that can be touched, numbered within the hull."""
 
     points: Array
@@ -48,16 +48,16 @@ class Hull(NamedTuple):
             vertex = best
 
 
-def hull_of(model: Model, geom: int) -> Hull:
+def hull_of(model: Model, geom: int) -> HullPoints:
     """The hull of a geom's mesh."""
     mesh = int(model.geom_dataid[geom])
     first, graph = int(model.mesh_vertadr[mesh]), int(model.mesh_graphadr[mesh])
     if graph < 0:
         vertices = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])]
-        return Hull(vertices.astype(float), None, np.zeros(0, int))
+        return HullPoints(vertices.astype(float), None, np.zeros(0, int))
     count = int(model.mesh_graph[graph])
     edge_start, index = model.mesh_graph[graph + 2 : graph + 2 + 2 * count].reshape(2, count)
-    return Hull(
+    return HullPoints(
         model.mesh_vert[first + index].astype(float), edge_start, model.mesh_graph[graph + 2 + 2 * count :]
     )
 

@@ -59,8 +59,8 @@ def leaf(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
         inner = np.flatnonzero((model.oct_child[cell] != -1).any(axis=1))
         if not len(inner):
             return cell, share
-        slot = (share[inner] >= 0.5) @ (1, 2, 4)
-        cell[inner] = root + model.oct_child[cell[inner], slot]
+        octant = (share[inner] >= 0.5) @ (1, 2, 4)
+        cell[inner] = root + model.oct_child[cell[inner], octant]
 
 
 def weights(share: Array) -> Array:

@@ -16,18 +16,18 @@ from dovetail.contracts.fields import Array
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FIELDS
 from dovetail.plugins.shared.geometry.octree_numpy import octree_distance, octree_gradient
-from dovetail.plugins.shared.geometry.sdf_frames_numpy import Frame, carried, turned_rows
-from dovetail.plugins.shared.geometry.triangle_distance_numpy import Surface
+from dovetail.plugins.shared.geometry.sdf_frames_numpy import RelativeFrame, carried, turned_rows
+from dovetail.plugins.shared.geometry.triangle_distance_numpy import DistanceSurface
 
 
-class Field(NamedTuple):
+class GeomField(NamedTuple):
     """Distance (n,) and gradient (n, 3) at points (n, 3)."""
 
     distance: Callable[[Array], Array]
     gradient: Callable[[Array], Array]
 
 
-def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Field:
+def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> GeomField:
     """The field of a geom."""
     kind = GeomType(model.geom_type[geom])
     if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
@@ -36,24 +36,24 @@ def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Fiel
         return mesh_field(model, int(model.geom_dataid[geom]))
     size = model.geom_size[geom]
     field = FIELDS[kind]
-    return Field(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
+    return GeomField(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
 
 
-def mesh_field(model: Any, mesh: int) -> Field:
+def mesh_field(model: Any, mesh: int) -> GeomField:
     """The field of a mesh: its octree's, or else the distance to its faces.
 
     MuJoCo 3.4 takes, for geoms of type mesh, the octree of the mesh whose number is the geom's, by mistake, and
     without one the distance along a ray to the origin of the world.
     """
     if model.mesh_octadr[mesh] >= 0:
-        return Field(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
+        return GeomField(partial(octree_distance, model, mesh), partial(octree_gradient, model, mesh))
     corners = slice(int(model.mesh_vertadr[mesh]), int(model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh]))
     sides = slice(int(model.mesh_faceadr[mesh]), int(model.mesh_faceadr[mesh] + model.mesh_facenum[mesh]))
-    surface = Surface(model.mesh_vert[corners].astype(float), model.mesh_face[sides])
-    return Field(surface.distance, surface.gradient)
+    surface = DistanceSurface(model.mesh_vert[corners].astype(float), model.mesh_face[sides])
+    return GeomField(surface.distance, surface.gradient)
 
 
-def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:
+def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> GeomField:
     """The field of a plugin's shape."""
     name = plugin_name(model, instance)
     if name not in shapes:
@@ -62,12 +62,12 @@ def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> Field:
             "A plugin can add the row"
         )
     shape = shapes[name](plugin_config(model, instance))
-    return Field(shape.distance, shape.gradient)
+    return GeomField(shape.distance, shape.gradient)
 
 
-def moved(field: Field, frame: Frame) -> Field:
+def moved(field: GeomField, frame: RelativeFrame) -> GeomField:
     """A field at points of another frame, given by where that is in the field's own."""
-    return Field(
+    return GeomField(
         lambda x: field.distance(carried(x, frame)),
         lambda x: turned_rows(field.gradient(carried(x, frame)), frame.rotation.T),
     )

@@ -24,7 +24,7 @@ from dovetail.plugins.shared.quaternions_numpy import (
 from dovetail.plugins.shared.vectors_numpy import Vector
 
 
-class Frame(NamedTuple):
+class RelativeFrame(NamedTuple):
     """Where a frame is in another one."""
 
     rotation: Array
@@ -33,13 +33,13 @@ class Frame(NamedTuple):
     """(3,)."""
 
 
-def pose_in(data: Any, geom: int, base: int) -> Frame:
+def pose_in(data: Any, geom: int, base: int) -> RelativeFrame:
     """The frame of a geom in that of another one."""
     back = quat_conjugate(orientation(data, base))
     origin = np.array(turned(back, data.geom_xpos[base].tolist()))
     offset = np.array(turned(back, data.geom_xpos[geom].tolist())) - origin
     quat = quat_normalize(quat_multiply(back, orientation(data, geom)))
-    return Frame(quat_matrix_rows(np.array([quat]))[0], offset)
+    return RelativeFrame(quat_matrix_rows(np.array([quat]))[0], offset)
 
 
 def orientation(data: Any, geom: int) -> Quaternion:
@@ -77,7 +77,7 @@ def turned(quat: Sequence[float], vector: Sequence[float]) -> Vector:
     return a + 2 * (y * r - z * q), b + 2 * (z * p - x * r), c + 2 * (x * q - y * p)
 
 
-def carried(rows: Array, frame: Frame) -> Array:
+def carried(rows: Array, frame: RelativeFrame) -> Array:
     """Points of a frame in the one that it is given in."""
     return turned_rows(rows, frame.rotation) + frame.offset
 

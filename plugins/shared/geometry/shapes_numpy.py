@@ -26,7 +26,7 @@ class Primitive(NamedTuple):
     """geom_size: what it means depends on the type."""
 
 
-class Contact(NamedTuple):
+class PairContact(NamedTuple):
     """One contact, as in PairContacts."""
 
     dist: float
@@ -55,7 +55,7 @@ def of_geoms(collide: CollideShapes) -> CollideGeoms:
     return collide_pair
 
 
-def gather(contacts: Iterable[Contact]) -> PairContacts:
+def gather(contacts: Iterable[PairContact]) -> PairContacts:
     """Single contacts as arrays."""
     columns = tuple(zip(*contacts, strict=True))
     return PairContacts.of(*columns) if columns else NO_CONTACTS

@@ -57,7 +57,7 @@ HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = map(
 )
 
 
-class Shape:
+class ConvexShape:
     """A convex shape somewhere in the world, swollen by half its margin."""
 
     __slots__ = ("core", "kind", "local", "margin", "matrix", "position", "radius")
@@ -108,17 +108,17 @@ class Shape:
             return (wx + dx * half, wy + dy * half, wz + dz * half), vertex
         return (wx, wy, wz), vertex
 
-    def moved(self, position: Vector, matrix: Matrix) -> Shape:
+    def moved(self, position: Vector, matrix: Matrix) -> ConvexShape:
         """The same shape elsewhere; a mesh goes on from the vertex last found."""
         if self.kind == SPHERE:
             matrix = self.matrix
-        return Shape(self.kind, position, matrix, self.local, self.margin, self.core, self.radius)
+        return ConvexShape(self.kind, position, matrix, self.local, self.margin, self.core, self.radius)
 
-    def shrunk(self) -> Shape:
+    def shrunk(self) -> ConvexShape:
         """The core of a sphere or capsule, without margin; other shapes as they are."""
         if self.core is None:
             return self
-        return Shape(self.kind, self.position, self.matrix, self.core, 0.0)
+        return ConvexShape(self.kind, self.position, self.matrix, self.core, 0.0)
 
     @property
     def skin(self) -> float:
@@ -126,7 +126,7 @@ class Shape:
         return 0.0 if self.core is None else self.radius + 0.5 * self.margin
 
 
-class Prism(Shape):
+class Prism(ConvexShape):
     """A triangular column of a height field, given by three bottom and three top corners in world coordinates."""
 
     __slots__ = ("corners",)
@@ -326,7 +326,7 @@ def mesh_support(model: Model, mesh: int) -> LocalSupport:
     return HullClimb(hull_graph(model, mesh))
 
 
-def geom_shape(model: Model, data: Data, geom: int, margin: float) -> Shape:
+def geom_shape(model: Model, data: Data, geom: int, margin: float) -> ConvexShape:
     """A geom where the data says it is."""
     kind = int(model.geom_type[geom])
     a, b, c = model.geom_size[geom].tolist()
@@ -334,13 +334,13 @@ def geom_shape(model: Model, data: Data, geom: int, margin: float) -> Shape:
     matrix = data.geom_xmat[geom].ravel().tolist()
     if kind == SPHERE:
         # However a sphere is turned, its support point is the same: better without rounding there and back.
-        return Shape(kind, position, IDENTITY, sphere_support(a), margin, point_support, a)
+        return ConvexShape(kind, position, IDENTITY, sphere_support(a), margin, point_support, a)
     if kind == CAPSULE:
-        return Shape(kind, position, matrix, capsule_support(a, b), margin, segment_support(b), a)
+        return ConvexShape(kind, position, matrix, capsule_support(a, b), margin, segment_support(b), a)
     if kind == ELLIPSOID:
-        return Shape(kind, position, matrix, ellipsoid_support(a, b, c), margin)
+        return ConvexShape(kind, position, matrix, ellipsoid_support(a, b, c), margin)
     if kind == CYLINDER:
-        return Shape(kind, position, matrix, cylinder_support(a, b), margin)
+        return ConvexShape(kind, position, matrix, cylinder_support(a, b), margin)
     if kind == BOX:
-        return Shape(kind, position, matrix, box_support(a, b, c), margin)
-    return Shape(kind, position, matrix, mesh_support(model, int(model.geom_dataid[geom])), margin)
+        return ConvexShape(kind, position, matrix, box_support(a, b, c), margin)
+    return ConvexShape(kind, position, matrix, mesh_support(model, int(model.geom_dataid[geom])), margin)

@@ -26,7 +26,7 @@ FACE, EDGES, VERTICES = 0, (1, 2, 3), (4, 5, 6)
 
 
 @attrs.frozen(eq=False, slots=False)
-class Surface:
+class DistanceSurface:
     """A surface; its derived arrays are made when they are first needed."""
 
     vertex: Array

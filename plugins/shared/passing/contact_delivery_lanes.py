@@ -50,13 +50,13 @@ FIELDS = ("ncon", "ncandidate", *COUNTS, *LISTED, *OF_PAIR, *OF_ROWS, *NO_FLEX, 
 """Everything that can be had."""
 
 
-def delivery(model: Any, wanted: Collection[str]) -> Delivery:
+def delivery(model: Any, wanted: Collection[str]) -> ContactDelivery:
     """What brings some of `FIELDS` into Data."""
-    return Delivery(model, frozenset(wanted).intersection(FIELDS))
+    return ContactDelivery(model, frozenset(wanted).intersection(FIELDS))
 
 
 @attrs.define(eq=False, slots=False)
-class Delivery:
+class ContactDelivery:
     """Which kernel fields are needed for the wanted fields, and how they are made of them."""
 
     model: Any
@@ -202,8 +202,8 @@ class _Contacts:
     def mu(self) -> Array:
         """Friction of the regularised cone; 0 without friction or rows."""
         slide = self.listed("contact_list.friction")[:, 0]
-        rubs = (self.dim > 1) & (self.exclude == INCLUDED)
-        return np.where(rubs, slide / np.sqrt(max(float(self.model.opt.impratio), MINVAL)), 0.0)
+        has_friction = (self.dim > 1) & (self.exclude == INCLUDED)
+        return np.where(has_friction, slide / np.sqrt(max(float(self.model.opt.impratio), MINVAL)), 0.0)
 
     @property
     def efc_address(self) -> Array:

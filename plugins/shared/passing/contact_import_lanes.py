@@ -43,7 +43,7 @@ def fetch(model: Any, wanted: Collection[str]) -> ContactLists:
     return ContactLists(model, frozenset(wanted))
 
 
-class Row(NamedTuple):
+class PairRow(NamedTuple):
     """A row of the table of pairs: geoms, explicit pair or -1, dimension (0 if a lane stage works it out)."""
 
     geom1: int
@@ -58,14 +58,16 @@ class ContactLists:
 
     model: Any
     wanted: frozenset[str]
-    _room: dict[Row, int] = attrs.field(init=False)
+    _room: dict[PairRow, int] = attrs.field(init=False)
     """Contacts that each row has room for in a tile."""
 
     def __attrs_post_init__(self) -> None:
         pairs = pairs_of(self.model)
         dim = pairs.dim if self._has_dims else np.zeros_like(pairs.dim)
         rows = zip(*(c.tolist() for c in (pairs.geom1, pairs.geom2, pairs.pair, dim)), strict=True)
-        self._room = {Row(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.slots, strict=True)}
+        self._room = {
+            PairRow(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.most_contacts, strict=True)
+        }
         self._settle()
 
     @property
@@ -78,14 +80,16 @@ class ContactLists:
         rows = np.array(list(self._room), int).reshape(-1, 4)
         order = report_order(self.model, rows[:, :2], rows[:, 2]) if len(rows) else np.zeros(0, int)
         self._rows = rows[order]
-        self._slots = np.array(list(self._room.values()), int)[order]
-        self._number = {Row(*row): n for n, row in enumerate(self._rows.tolist())}
+        self._room_of_rows = np.array(list(self._room.values()), int)[order]
+        self._number = {PairRow(*row): n for n, row in enumerate(self._rows.tolist())}
 
     @property
     def memo(self) -> Mapping[str, Any]:
         """What the kernel must be built with: the table of pairs."""
         dim = self._rows[:, 3] if self._has_dims else None
-        pairs: Pairs = pair_table(self.model, self._rows[:, :2], self._rows[:, 2], slots=self._slots, dim=dim)
+        pairs: Pairs = pair_table(
+            self.model, self._rows[:, :2], self._rows[:, 2], most_contacts=self._room_of_rows, dim=dim
+        )
         return {"contacts/pairs": pairs}
 
     @property
@@ -119,16 +123,16 @@ class ContactLists:
         dim = found.column("contact.dim")[:, 0] if self._has_dims else np.zeros(len(found.tile), int)
         keys = np.stack([*found.geoms.T, found.explicit, dim], axis=1).astype(int)
         unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-        new = [Row(*key) for key in unique.tolist() if Row(*key) not in self._room]
+        new = [PairRow(*key) for key in unique.tolist() if PairRow(*key) not in self._room]
         for row in new:
             self._check(row)
             self._room[row] = ROOM
         if new:
             self._settle()
-        numbers = np.array([self._number[Row(*key)] for key in unique.tolist()], int)
+        numbers = np.array([self._number[PairRow(*key)] for key in unique.tolist()], int)
         return numbers[inverse.reshape(-1)], bool(new)
 
-    def _check(self, row: Row) -> None:
+    def _check(self, row: PairRow) -> None:
         """A row that a kernel can work with."""
         ngeom = int(self.model.ngeom)
         if not (0 <= row.geom1 < ngeom and 0 <= row.geom2 < ngeom):
@@ -142,25 +146,25 @@ class ContactLists:
             )
 
     def _make_room(self, found: _Found, rows: Array, places: _Places) -> bool:
-        """Note how many contacts of a row a tile has; whether that is more than before."""
+        """Make room for as many contacts of a row as a tile has; whether that is more than before."""
         if not len(rows):
             return False
         entries = np.unique(np.stack([found.tile, places.place, rows], axis=1), axis=0)
         _, number, count = np.unique(entries[:, [0, 2]], axis=0, return_inverse=True, return_counts=True)
         most = np.zeros(len(self._rows), int)
         np.maximum.at(most, entries[:, 2], count[number.reshape(-1)])
-        lacking = np.flatnonzero(most > self._slots)
+        lacking = np.flatnonzero(most > self._room_of_rows)
         for row in lacking:
-            self._room[Row(*self._rows[row].tolist())] = 2 * int(most[row])
+            self._room[PairRow(*self._rows[row].tolist())] = 2 * int(most[row])
         return bool(len(lacking))
 
     def _integers(self, found: _Found, rows: Array, places: _Places) -> dict[str, Array]:
         """Row and number within the row of every entry, (ntile, room)."""
         pair = np.zeros(places.shape, np.int32)
-        slot = np.zeros(places.shape, np.int32)
+        index = np.zeros(places.shape, np.int32)
         pair[found.tile, places.place] = rows
-        slot[found.tile, places.place] = places.slot
-        both = {f"{GROUP}.pair": pair, f"{GROUP}.slot": slot}
+        index[found.tile, places.place] = places.index
+        both = {f"{GROUP}.pair": pair, f"{GROUP}.index_in_pair": index}
         return {name: values for name, values in both.items() if name in self.wanted}
 
     def _numbers(self, found: _Found, places: _Places) -> dict[str, Array]:
@@ -252,7 +256,7 @@ class _Places:
     """Where each contact stands in the list of its tile."""
 
     place: Array
-    slot: Array
+    index: Array
     """Which of its world's contacts of the same row it is."""
     lengths: Array
     """By tile."""
@@ -266,19 +270,19 @@ class _Places:
     def of(cls, found: _Found, rows: Array) -> _Places:
         world = found.tile * found.lanes + found.lane
         order = np.lexsort((found.number, world))
-        slot = np.zeros(len(rows), int)
-        slot[order] = _repetitions(world[order], rows[order])
+        index = np.zeros(len(rows), int)
+        index[order] = _repetitions(world[order], rows[order])
         turned = np.zeros(found.ncon.shape[0], bool)
         falls = (np.diff(world[order]) == 0) & (np.diff(rows[order]) < 0)
         turned[found.tile[order][1:][falls]] = True
         alone = turned[found.tile]
-        width = int(slot.max(initial=0)) + 1
-        key = np.where(alone, found.number * found.lanes + found.lane, rows * width + slot)
+        width = int(index.max(initial=0)) + 1
+        key = np.where(alone, found.number * found.lanes + found.lane, rows * width + index)
         entries, inverse = np.unique(np.stack([found.tile, key], axis=1), axis=0, return_inverse=True)
         lengths = np.bincount(entries[:, 0], minlength=found.ncon.shape[0])
         first = np.cumsum(lengths) - lengths
         place = inverse.reshape(-1) - first[found.tile]
-        return cls(place, slot, lengths)
+        return cls(place, index, lengths)
 
 
 def _repetitions(world: Array, rows: Array) -> Array:

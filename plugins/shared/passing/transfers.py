@@ -38,7 +38,7 @@ _FOUND = ("ncon", "contact.dist", "contact.geom", "contact_candidate", "candidat
 """What tells which contacts the worlds have."""
 
 _INTO = {
-    **{f"contact_list.{name}": _FOUND for name in ("count", "pair", "slot", "dist")},
+    **{f"contact_list.{name}": _FOUND for name in ("count", "pair", "index_in_pair", "dist")},
     "contact_list.ncon": ("ncon",),
     **{f"contact_list.{name}": (*_FOUND, f"contact.{name}") for name in ("pos", "frame", *_PARAMETERS)},
     "contact_list.dim": (*_FOUND, "contact.dim"),

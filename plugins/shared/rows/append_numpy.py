@@ -37,7 +37,7 @@ NO_OBJECT = -1
 """efc_id of a row that belongs to no object of the model."""
 
 
-class Rows(NamedTuple):
+class RowGroup(NamedTuple):
     """Rows of one group with everything that Data keeps of them; numbers stand for as many equal ones."""
 
     kind: int | Array
@@ -77,7 +77,7 @@ def soft_rows(
     inverse_inertia: Array,
     violation: Array | None = None,
     describe: Callable[[int], str],
-) -> Rows:
+) -> RowGroup:
     """Rows whose softness follows from solref (n, 2) and solimp (n, 5). `violation` is what the impedance depends
     on, where that is not the row's own pos − margin. `describe(i)` names the i-th row's object in warnings."""
     solref, solimp = safe_solref(model, solref, describe), safe_solimp(solimp)
@@ -85,7 +85,7 @@ def soft_rows(
     stiffness, damping = stiffness_damping(solref, solimp[:, 1])
     if GROUPS[kind] == "nf":
         stiffness = np.zeros_like(stiffness)
-    return Rows(
+    return RowGroup(
         kind,
         ids,
         jacobian,
@@ -107,7 +107,7 @@ def acting(model: Any, jacobian: SparseRows, constraint: Array) -> Array:
     return changes[constraint]
 
 
-def store(data: Any, rows: Rows) -> int:
+def store(data: Any, rows: RowGroup) -> int:
     """Write rows after the last one of their group, and return the number of the first."""
     nrow, nentry = len(rows.ids), len(rows.jacobian.colind)
     first, entry = make_room(data, rows.kind, nrow, nentry)
@@ -175,7 +175,7 @@ def next_row(data: Any, kind: int | Array) -> int:
     return sum(int(getattr(data, name)) for name in COUNTS[: COUNTS.index(count) + 1])
 
 
-def note_tendon_rows(data: Any, kind: int, tendons: Array, kept: Array) -> None:
+def write_tendon_addresses(data: Any, kind: int, tendons: Array, kept: Array) -> None:
     """Write tendon_efcadr of tendons that have no row yet, before their rows are stored: one row each, unless not
     kept. A tendon whose row is left out has the address its row would have had, as in MuJoCo."""
     address = next_row(data, kind) + np.cumsum(kept) - kept

@@ -23,15 +23,15 @@ EQUALITIES, FRICTION, LIMITS, ALL = range(4)
 GROUPS = {
     "coupled_joints": EQUALITIES,
     "coupled_tendons": EQUALITIES,
-    "rubbing_dofs": FRICTION,
-    "rubbing_tendons": FRICTION,
+    "frictionloss_dofs": FRICTION,
+    "frictionloss_tendons": FRICTION,
     "scalar_limits": LIMITS,
     "ball_limits": LIMITS,
     "tendon_limits": LIMITS,
 }
 """What dof rows count as, by their source."""
 
-MAY_VANISH = ("coupled_tendons", "rubbing_tendons", "tendon_limits")
+MAY_VANISH = ("coupled_tendons", "frictionloss_tendons", "tendon_limits")
 """Sources of rows whose Jacobian can be zero."""
 
 

@@ -31,12 +31,12 @@ from dovetail.plugins.shared.tendons.layout import row_dofs
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel
 
-__all__ = ["LARGEST_DIM", "BodyRows", "DofRows", "Kind"]
+__all__ = ["LARGEST_DIM", "BodyRows", "BondKind", "DofRows"]
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
 
 
-class Kind(NamedTuple):
+class BondKind(NamedTuple):
     """A kind of bond: what its cost is like, and how many base rows bonds of it have in this model."""
 
     name: str
@@ -160,7 +160,7 @@ def _objects(model: Any, equality: int) -> list[int]:
     return [n for n in both if n >= 0]
 
 
-def rubbing_dofs(model: Any) -> RowTable:
+def frictionloss_dofs(model: Any) -> RowTable:
     """Dofs with friction loss."""
     dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -168,7 +168,7 @@ def rubbing_dofs(model: Any) -> RowTable:
     return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
 
 
-def rubbing_tendons(model: Any) -> RowTable:
+def frictionloss_tendons(model: Any) -> RowTable:
     """Tendons with friction loss."""
     tendons = np.flatnonzero(np.asarray(model.tendon_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -213,8 +213,8 @@ def tendon_limits(model: Any) -> RowTable:
 SOURCES: dict[str, Callable[[Any], RowTable]] = {
     "coupled_joints": coupled_joints,
     "coupled_tendons": coupled_tendons,
-    "rubbing_dofs": rubbing_dofs,
-    "rubbing_tendons": rubbing_tendons,
+    "frictionloss_dofs": frictionloss_dofs,
+    "frictionloss_tendons": frictionloss_tendons,
     "scalar_limits": scalar_limits,
     "ball_limits": ball_limits,
     "tendon_limits": tendon_limits,
@@ -225,7 +225,7 @@ SOURCES: dict[str, Callable[[Any], RowTable]] = {
 def body_row_room(k: Kernel) -> int:
     """Room for connects and welds, then for contacts."""
     body_rows = BodyRows(k)
-    return max(1, body_rows.nequality + (body_rows.contacts.capacity if body_rows.has_contacts else 0))
+    return max(1, body_rows.nequality + (body_rows.contacts.room if body_rows.has_contacts else 0))
 
 
 def dof_row_count(k: Kernel) -> int:
@@ -263,7 +263,7 @@ class BodyRows(FieldGroup):
         return bool(self.contacts.pairs.count) and not switched_off(model, DisableBit.CONTACT)
 
     @property
-    def capacity(self) -> int:
+    def room(self) -> int:
         return self.k.kernel_size("nbody_row")
 
     @property
@@ -272,21 +272,21 @@ class BodyRows(FieldGroup):
         return self.nequality + (self.contacts.count if self.has_contacts else 0)
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[BondKind, ...]:
         """The kinds that occur in the model."""
         found = {(EQUALITY, 6 if weld else 3) for weld in self.equalities.weld.tolist()}
         if self.has_contacts:
             cone = int(self.k.frozen_model.opt.cone)
             found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
         names = sorted({name for name, _ in found})
-        return tuple(Kind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
+        return tuple(BondKind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
 
     def index_of(self, name: str) -> int:
         """Place of a kind in `kinds`."""
         return [kind.name for kind in self.kinds].index(name)
 
     @walk
-    def each_kind(self, bond: Any) -> Iterator[Kind]:
+    def each_kind(self, bond: Any) -> Iterator[BondKind]:
         """`for kind in bonds.each_kind(l):` runs its body, at run time, for the kind of bond l only."""
         if len(self.kinds) == 1:
             yield self.kinds[0]
@@ -297,7 +297,7 @@ class BodyRows(FieldGroup):
                 yield kind
 
     @walk
-    def each_base_row(self, bond: Any, kind: Kind | None = None, first: int = 0) -> Iterator[Any]:
+    def each_base_row(self, bond: Any, kind: BondKind | None = None, first: int = 0) -> Iterator[Any]:
         """`for row in bonds.each_base_row(l, kind):` runs its body for the base rows of bond l, from `first` on."""
         dims = {dim for k in (self.kinds if kind is None else [kind]) for dim in k.dims}
         if len(dims) == 1 and max(dims) <= UNROLLED:
@@ -329,7 +329,7 @@ class DofRows(FieldGroup):
 
     @walk
     def each_row(self, source: str) -> Iterator[Any]:
-        """`for r in rows.each_row("rubbing_dofs"):` runs its body for the rows of a source, at run time."""
+        """`for r in rows.each_row("frictionloss_dofs"):` runs its body for the rows of a source, at run time."""
         first, count = self.first(source), len(self.tables[source].ids)
         if count:
             with self.k.loop(first, first + count) as r:

@@ -68,7 +68,7 @@ class Cones:
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class CostRows:
     """What the cost of constraint rows depends on besides jar."""
 
     D: Array
@@ -111,14 +111,14 @@ def constraint_cost(model: Any, data: Any, jar: Array) -> float:
     return evaluate(rows_of(data), jar)[2]
 
 
-def rows_of(data: Any, chosen: Array | None = None) -> Rows:
+def rows_of(data: Any, chosen: Array | None = None) -> CostRows:
     """The rows of a Data in their order, or the chosen ones (indices; all rows of a contact together)."""
     which: Any = slice(data.nefc) if chosen is None else chosen
     kind = data.efc_type[which]
     D = data.efc_D[which]
     dry = (kind == FRICTION_DOF) | (kind == FRICTION_TENDON)
     equality, elliptic = kind == EQUALITY, kind == ELLIPTIC
-    return Rows(
+    return CostRows(
         D=D,
         R=data.efc_R[which],
         frictionloss=data.efc_frictionloss[which],
@@ -157,7 +157,7 @@ def zones(cones: Cones, jar: Array) -> Zones:
     return Zones(U, T, gap, bottom, ~(top | bottom))
 
 
-def evaluate(rows: Rows, jar: Array) -> tuple[Array, Array, float]:
+def evaluate(rows: CostRows, jar: Array) -> tuple[Array, Array, float]:
     """Force (n) and state (n) of every row, and the cost of all."""
     quadratic = rows.two_sided | (rows.one_sided & (jar < 0.0))
     force = np.where(quadratic, -rows.D * jar, 0.0)
@@ -170,7 +170,7 @@ def evaluate(rows: Rows, jar: Array) -> tuple[Array, Array, float]:
     return force, state, cost
 
 
-def _dry_friction(rows: Rows, jar: Array, force: Array, state: Array) -> float:
+def _dry_friction(rows: CostRows, jar: Array, force: Array, state: Array) -> float:
     """Write force and state of friction loss rows; their cost."""
     dry = rows.dry
     x, loss = jar[dry], rows.frictionloss[dry]

@@ -31,8 +31,8 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     PYRAMID,
     UNROLLED,
     BodyRows,
+    BondKind,
     DofRows,
-    Kind,
     chain_of,
     contact_kind,
     ends_of,
@@ -54,7 +54,7 @@ USUAL_ROOM = 1 << 16
 """Entries of Ys that every tile has room for: four megabytes of f64. A robot's tile needs some hundreds."""
 
 NEAR, FAR = 1, 2
-"""Bits: whose chain a dof of a bond's span is in."""
+"""Bits: whose chain a dof that moves a bond is in."""
 
 
 class ItemKind(NamedTuple):
@@ -64,35 +64,36 @@ class ItemKind(NamedTuple):
     dim: int | None
 
 
-class Spans(NamedTuple):
-    """Dofs at which the Ys of items have entries: all that move the item's bodies, descending."""
+class MovedDofs(NamedTuple):
+    """Dofs at which the Ys of items have entries: all that move the item's bodies, descending. Items that move the
+    same dofs share one set of them."""
 
     first: Array
-    """Of each span."""
+    """Where each set begins in `dofs`."""
     length: Array
-    """Number of dofs of each span; in `dofs` it is filled up to a multiple of CHUNK with the number nv."""
+    """Number of dofs of each set; in `dofs` it is filled up to a multiple of CHUNK with the number nv."""
     dofs: Array
     sides: Array
     """NEAR, FAR or both, for bonds."""
     of_row: Array
-    """Span of each dof row."""
+    """Set of each dof row."""
     of_equality: Array
     of_pair: Array
     """Of the contacts of each pair."""
 
     @property
     def room(self) -> Array:
-        """Entries of a Y of each span."""
+        """Entries of a Y of each set."""
         return -(-self.length // CHUNK) * CHUNK
 
 
-def spans_of(body_rows: BodyRows, rows: DofRows) -> Spans:
-    """The spans of a model; items that move the same dofs share one."""
+def moved_dofs_of(body_rows: BodyRows, rows: DofRows) -> MovedDofs:
+    """The sets of dofs that the items of a model move."""
     model = body_rows.k.frozen_model
     known: dict[tuple[tuple[int, int], ...], int] = {}
 
     def number(ends: list[tuple[int, int]]) -> int:
-        """Of the span of the chains that end at some dofs, each with the bit of its side."""
+        """Of the set of the chains that end at some dofs, each with the bit of its side."""
         sides: dict[int, int] = {}
         for dof, bit in ends:
             for ancestor in chain_of(model, dof):
@@ -111,12 +112,12 @@ def spans_of(body_rows: BodyRows, rows: DofRows) -> Spans:
             ends_of(model, pairs.body2, pairs.body1),
         )
     )
-    filled = [[*span, *[(int(model.nv), 0)] * (-len(span) % CHUNK)] for span in known]
-    entries = np.array([entry for span in filled for entry in span], int).reshape(-1, 2)
+    filled = [[*dofs, *[(int(model.nv), 0)] * (-len(dofs) % CHUNK)] for dofs in known]
+    entries = np.array([entry for dofs in filled for entry in dofs], int).reshape(-1, 2)
     first = np.cumsum([0, *map(len, filled)])[:-1]
-    length = np.array([len(span) for span in known], int)
+    length = np.array([len(dofs) for dofs in known], int)
     numbers = (np.array(found, int) for found in (of_row, of_equality, of_pair))
-    return Spans(first, length, *entries.T, *numbers)
+    return MovedDofs(first, length, *entries.T, *numbers)
 
 
 def _chain_ends(model: Any, near: int, far: int) -> list[tuple[int, int]]:
@@ -137,7 +138,7 @@ def fixed_order(body_rows: BodyRows, rows: DofRows) -> Array:
         ("ball_limits", limits),
     ):
         found += [(int(owner), first(name) + n) for n, owner in enumerate(tables[name].ids)]
-    friction = range(first("rubbing_dofs"), first("scalar_limits"))
+    friction = range(first("frictionloss_dofs"), first("scalar_limits"))
     tendons = range(first("tendon_limits"), rows.count)
     places = [*(p for _, p in sorted(equalities)), *friction, *(p for _, p in sorted(limits)), *tendons]
     return np.array(places, int)
@@ -145,7 +146,7 @@ def fixed_order(body_rows: BodyRows, rows: DofRows) -> Array:
 
 def item_room(k: Kernel) -> int:
     """Most items."""
-    return DofRows(k).count + BodyRows(k).capacity
+    return DofRows(k).count + BodyRows(k).room
 
 
 def most_rows(body_rows: BodyRows) -> int:
@@ -175,8 +176,8 @@ class Dual(FieldGroup):
     # ---- what the plan knows
 
     @cached_property
-    def spans(self) -> Spans:
-        return spans_of(self.body_rows, self.rows)
+    def moved_dofs(self) -> MovedDofs:
+        return moved_dofs_of(self.body_rows, self.rows)
 
     @cached_property
     def kinds(self) -> tuple[ItemKind, ...]:
@@ -205,7 +206,7 @@ class Dual(FieldGroup):
         return [index(dim) for dim in self.body_rows.contacts.dims.tolist()]
 
     @property
-    def capacity(self) -> int:
+    def item_room(self) -> int:
         """Most items."""
         return self.k.kernel_size("ndual_item")
 
@@ -215,25 +216,25 @@ class Dual(FieldGroup):
         return most_rows(self.body_rows)
 
     @cached_property
-    def most(self) -> int:
+    def most_entries(self) -> int:
         """Entries that the Ys of all items can have."""
-        room, spans = self.spans.room, self.spans
+        moved, room = self.moved_dofs, self.moved_dofs.room
         weld = 3 + 3 * self.body_rows.equalities.weld.astype(int)
-        total = room[spans.of_row].sum() + (weld * room[spans.of_equality]).sum()
+        total = room[moved.of_row].sum() + (weld * room[moved.of_equality]).sum()
         if self.body_rows.has_contacts:
             contacts = self.body_rows.contacts
-            total += (contacts.pairs.slots * contacts.dims * room[spans.of_pair]).sum()
+            total += (contacts.pairs.most_contacts * contacts.dims * room[moved.of_pair]).sum()
         return max(1, int(total))
 
     @cached_property
-    def room(self) -> int:
+    def entry_room(self) -> int:
         """Entries of Ys that there is room for."""
-        return self.k.room(self.most, USUAL_ROOM)
+        return self.k.room(self.most_entries, USUAL_ROOM)
 
     # ---- memory: items
 
     def _integers(self, name: str) -> IntegerField:
-        return self.k.integers(name, self.capacity)
+        return self.k.integers(name, self.item_room)
 
     @property
     def place(self) -> IntegerField:
@@ -251,9 +252,9 @@ class Dual(FieldGroup):
         return self._integers("dim")
 
     @property
-    def span(self) -> IntegerField:
-        """Index in `spans`."""
-        return self._integers("span")
+    def dof_set(self) -> IntegerField:
+        """Number of its set in `moved_dofs`."""
+        return self._integers("dof_set")
 
     @property
     def first(self) -> IntegerField:
@@ -274,12 +275,12 @@ class Dual(FieldGroup):
 
     @property
     def Y(self) -> LaneField:
-        """By item, by dof of its span, by base row."""
-        return self.k.scratch("Y", self.room)
+        """By item, by dof that moves it, by base row."""
+        return self.k.scratch("Y", self.entry_room)
 
     @property
     def y(self) -> LaneField:
-        """Σ Y·f; at index nv, where the filling of spans points, always 0."""
+        """Σ Y·f; at index nv, where the filling of `moved_dofs` points, always 0."""
         return self.k.scratch("y", self.k.model.nv + 1)
 
     @property
@@ -290,32 +291,32 @@ class Dual(FieldGroup):
     @property
     def b(self) -> LaneField:
         """J·qacc_smooth − aref."""
-        return self.k.scratch("b", self.capacity, self.width)
+        return self.k.scratch("b", self.item_room, self.width)
 
     @property
     def last(self) -> LaneField:
         """J·guess − aref."""
-        return self.k.scratch("last", self.capacity, self.width)
+        return self.k.scratch("last", self.item_room, self.width)
 
     @property
     def R(self) -> LaneField:
         """Regularisation; 0 in worlds without the item. Edges of a pyramid have that of its first base row."""
-        return self.k.scratch("R", self.capacity, self.width)
+        return self.k.scratch("R", self.item_room, self.width)
 
     @property
     def A(self) -> LaneField:
         """A among the base rows of an item; without R."""
-        return self.k.scratch("A", self.capacity, self.width, self.width)
+        return self.k.scratch("A", self.item_room, self.width, self.width)
 
     @property
-    def ease(self) -> LaneField:
+    def inverse_diagonal(self) -> LaneField:
         """1 / (A + R) of every force of items that are no elliptic contacts."""
-        return self.k.scratch("ease", self.capacity, self.k.kernel_size("ndual_force"))
+        return self.k.scratch("inverse_diagonal", self.item_room, self.k.kernel_size("ndual_force"))
 
     @property
     def bounds(self) -> LaneField:
         """Least and largest force of a scalar item."""
-        return self.k.scratch("bounds", self.capacity, 2)
+        return self.k.scratch("bounds", self.item_room, 2)
 
     # ---- walks
 
@@ -340,26 +341,27 @@ class Dual(FieldGroup):
             yield r
 
     @walk
-    def each_span_dof(self, v: Any) -> Iterator[tuple[Any, Any]]:
-        """`for n, at in …:` runs its body for the dofs of item v's span: their count, and place in `Spans.dofs`."""
-        begin, length = self._span("first", v), self._span("length", v)
+    def each_moved_dof(self, v: Any) -> Iterator[tuple[Any, Any]]:
+        """`for n, at in …:` runs its body for the dofs that item v moves: their count, and place in
+        `MovedDofs.dofs`."""
+        begin, length = self._moved("first", v), self._moved("length", v)
         with self.k.loop(0, length) as n:
             yield n, begin + n
 
     @walk
-    def each_span_chunk(self, v: Any, size: int) -> Iterator[tuple[Any, Any]]:
+    def each_moved_chunk(self, v: Any, size: int) -> Iterator[tuple[Any, Any]]:
         """The same for every `size` entries together, a divisor of CHUNK, the filling too."""
-        begin, room = self._span("first", v), self._span("room", v)
+        begin, room = self._moved("first", v), self._moved("room", v)
         with self.k.loop(0, room // size) as n:
             yield size * n, begin + size * n
 
-    def _span(self, column: str, v: Any) -> Any:
-        """A number of item v's span."""
-        return self.k.table(f"dual/span_{column}", getattr(self.spans, column))[self.span[v]]
+    def _moved(self, column: str, v: Any) -> Any:
+        """A number of the set of dofs that item v moves."""
+        return self.k.table(f"dual/moved_{column}", getattr(self.moved_dofs, column))[self.dof_set[v]]
 
     def dof(self, at: Any) -> Int:
-        """The dof at a place in `Spans.dofs`."""
-        entry: Int = self.k.table("dual/span_dofs", self.spans.dofs)[at]
+        """The dof at a place in `MovedDofs.dofs`."""
+        entry: Int = self.k.table("dual/moved_dofs", self.moved_dofs.dofs)[at]
         return entry
 
     # ---- listing
@@ -380,50 +382,50 @@ class Dual(FieldGroup):
             self._fill_up(v)
             self._write_block(v)
             self._write_softness(v)
-            self._write_ease(v)
+            self._write_inverse_diagonal(v)
             has_rows.set(k.select(self.R[v, 0] > 0.0, 1.0, has_rows.value))
         return has_rows.value
 
     def list_items(self) -> None:
-        """Note the items that any world has."""
+        """List the items that any world has."""
         k = self.k
         found, used = k.local(0), k.local(0)
-        for place, kind, dim, span, D in self._each_candidate():
+        for place, kind, dim, dof_set, D in self._each_candidate():
             with k.when(k.any(D > 0.0)):
                 v = found.value
-                self.place[v], self.kind[v], self.dim[v], self.span[v] = place, kind, dim, span
+                self.place[v], self.kind[v], self.dim[v], self.dof_set[v] = place, kind, dim, dof_set
                 self.first[v] = used.value
                 self.visits[v] = v
-                used += dim * self._span("room", v)
+                used += dim * self._moved("room", v)
                 found += 1
-        if self.room < self.most:
-            with k.when(used.value > self.room):
-                k.lacks(used.value, self.room)
+        if self.entry_room < self.most_entries:
+            with k.when(used.value > self.entry_room):
+                k.lacks(used.value, self.entry_room)
                 found.set(0)
         self.counts[0] = found.value
         self.counts[1] = found.value
 
     @walk
     def _each_candidate(self) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
-        """`for place, kind, dim, span, D in …:` runs its body for everything that may be an item."""
+        """`for place, kind, dim, dof_set, D in …:` runs its body for everything that may be an item."""
         k, body_rows, rows = self.k, self.body_rows, self.rows
         order = fixed_order(body_rows, rows)
         if len(order):
             with k.loop(0, len(order)) as n:
                 place = k.table("dual/order", order)[n]
                 for row in self._each_row_at(place):
-                    yield row, 0, 1, k.table("dual/row_span", self.spans.of_row)[row], rows.D[row]
+                    yield row, 0, 1, k.table("dual/row_dof_set", self.moved_dofs.of_row)[row], rows.D[row]
                 if body_rows.nequality:
                     for bond in self._each_bond_at(place):
-                        span = k.table("dual/equality_span", self.spans.of_equality)[bond]
+                        dof_set = k.table("dual/equality_dof_set", self.moved_dofs.of_equality)[bond]
                         kind = [kind.name for kind in self.kinds].index(EQUALITY)
-                        yield place, kind, body_rows.dim[bond], span, body_rows.D[bond, 0]
+                        yield place, kind, body_rows.dim[bond], dof_set, body_rows.D[bond, 0]
         if body_rows.has_contacts:
             with k.loop(0, body_rows.contacts.count) as c:
                 bond, pair = body_rows.nequality + c, body_rows.contacts.pair[c]
                 kind = k.table("dual/pair_kind", self.pair_kinds)[pair]
-                span = k.table("dual/pair_span", self.spans.of_pair)[pair]
-                yield rows.count + bond, kind, body_rows.dim[bond], span, body_rows.D[bond, 0]
+                dof_set = k.table("dual/pair_dof_set", self.moved_dofs.of_pair)[pair]
+                yield rows.count + bond, kind, body_rows.dim[bond], dof_set, body_rows.D[bond, 0]
 
     @walk
     def _each_row_at(self, place: Any) -> Iterator[Any]:
@@ -456,22 +458,22 @@ class Dual(FieldGroup):
     # ---- rows
 
     def _write_jacobian(self, v: Any, r: Any) -> None:
-        """One row of J at the dofs of its span, in `work`; and what accelerations it has without constraints."""
+        """One row of J at the dofs that it moves, in `work`; and what accelerations it has without constraints."""
         k, d, body_rows, rows, work = self.k, self.k.data, self.body_rows, self.rows, self._work
         guess = getattr(d, self.guess)
         smooth, last = k.local(0.0), k.local(0.0)
         for row in self._each_row_at(self.place[v]):
-            for _, at in self.each_span_dof(v):
+            for _, at in self.each_moved_dof(v):
                 work[self.dof(at)] = 0.0
             with k.loop(0, rows.column("nnz", row)) as n:
                 work[rows.dof(row, n)] = rows.coefficient[row, n]
             smooth.set(rows.offset[row])
         for bond in self._each_bond_at(self.place[v]):
-            for _, at in self.each_span_dof(v):
+            for _, at in self.each_moved_dof(v):
                 work[self.dof(at)] = self._bond_entry(bond, r, at)
             smooth.set(body_rows.offset[bond, r])
         last.set(smooth.value)
-        for _, at in self.each_span_dof(v):
+        for _, at in self.each_moved_dof(v):
             dof = self.dof(at)
             smooth += work[dof] * d.qacc_smooth[dof]
             last += work[dof] * guess[dof]
@@ -482,13 +484,13 @@ class Dual(FieldGroup):
         return self.k.scratch("work", self.k.model.nv)
 
     def _bond_entry(self, bond: Any, r: Any, at: Any) -> Any:
-        """Entry of a bond's row at a dof of its span."""
+        """Entry of a bond's row at a dof that moves it."""
         k, body_rows = self.k, self.body_rows
-        sides, axis = k.table("dual/span_sides", self.spans.sides)[at], k.data.cdof[self.dof(at)]
+        sides, axis = k.table("dual/moved_sides", self.moved_dofs.sides)[at], k.data.cdof[self.dof(at)]
         total = k.local(0.0)
         with k.when(sides % FAR == NEAR):
             total.set(dot(body_rows.near_wrench[bond, r], axis))
-        if (self.spans.sides >= FAR).any():
+        if (self.moved_dofs.sides >= FAR).any():
             with k.when(sides >= FAR):
                 total += dot(body_rows.far_wrench[bond, r], axis)
         return total.value
@@ -496,7 +498,7 @@ class Dual(FieldGroup):
     def _project(self, v: Any, r: Any) -> None:
         """Y of one row from `work`; the ancestors of a dof come after it."""
         k, m, d, work = self.k, self.k.model, self.k.data, self._work
-        for n, place in self.each_span_dof(v):
+        for n, place in self.each_moved_dof(v):
             dof = self.dof(place)
             value, start = work[dof], m.M_rowadr[dof]
             with k.loop(start, start + m.M_rownnz[dof] - 1) as at:
@@ -506,14 +508,14 @@ class Dual(FieldGroup):
     def _fill_up(self, v: Any) -> None:
         """Zeros after the entries of an item's Ys."""
         k, size, first = self.k, self.dim[v], self.first[v]
-        with k.loop(first + self._span("length", v) * size, first + self._span("room", v) * size) as at:
+        with k.loop(first + self._moved("length", v) * size, first + self._moved("room", v) * size) as at:
             self.Y[at] = 0.0
 
     def _write_block(self, v: Any) -> None:
         k, Y, size = self.k, self.Y, self.dim[v]
         with k.loop(0, size) as r, k.loop(0, r + 1) as s:
             total = k.local(0.0)
-            for n, _ in self.each_span_dof(v):
+            for n, _ in self.each_moved_dof(v):
                 at = self.first[v] + n * size
                 total += Y[at + r] * Y[at + s]
             self.A[v, r, s] = total.value
@@ -536,26 +538,28 @@ class Dual(FieldGroup):
                     elif kind.name == ELLIPTIC:
                         R[v, r] = body_rows.D[bond, 1] * inverse(k, body_rows.D[bond, 0])
 
-    def _write_ease(self, v: Any) -> None:
+    def _write_inverse_diagonal(self, v: Any) -> None:
         k, A, R = self.k, self.A, self.R
         for kind in self.each_kind(v):
             if kind.name == PYRAMID:
                 for r in self.each_base_row(v, kind, 1):
                     for n, sign in edges(r):
                         own = A[v, 0, 0] + A[v, r, r] + 2.0 * sign * A[v, r, 0] + R[v, 0]
-                        self.ease[v, n] = inverse(k, k.select(R[v, 0] > 0.0, own, 0.0))
+                        self.inverse_diagonal[v, n] = inverse(k, k.select(R[v, 0] > 0.0, own, 0.0))
             elif kind.name != ELLIPTIC:
                 for r in self.each_base_row(v, kind):
-                    self.ease[v, r] = inverse(k, k.select(R[v, r] > 0.0, A[v, r, r] + R[v, r], 0.0))
+                    self.inverse_diagonal[v, r] = inverse(
+                        k, k.select(R[v, r] > 0.0, A[v, r, r] + R[v, r], 0.0)
+                    )
 
     def cost_bond(self, bond: Any, kind: ItemKind) -> Bond:
         """A bond as the functions of `row_costs_lanes` take it."""
         dims = (kind.dim,) if kind.dim else next(k.dims for k in self.body_rows.kinds if k.name == kind.name)
-        return Bond(self.k, self.body_rows, bond, Kind(kind.name, dims))
+        return Bond(self.k, self.body_rows, bond, BondKind(kind.name, dims))
 
     def _write_row_bounds(self, v: Any, row: Any) -> None:
         k, rows = self.k, self.rows
-        friction, limits = rows.first("rubbing_dofs"), rows.first("scalar_limits")
+        friction, limits = rows.first("frictionloss_dofs"), rows.first("scalar_limits")
         self.bounds[v, 0] = k.select(row < limits, -UNBOUNDED, 0.0)
         self.bounds[v, 1] = UNBOUNDED
         if limits > friction:
@@ -572,7 +576,7 @@ class Dual(FieldGroup):
             start = np.full((together, len(rows)), 0.0, object)
             start[0] = [self.b[v, r] for r in rows]
             total = self.k.local(start)
-            for n, place in self.each_span_chunk(v, together):
+            for n, place in self.each_moved_chunk(v, together):
                 at, y = self.first[v] + n * size, [self.y[self.dof(place + i)] for i in range(together)]
                 total += np.array(
                     [[self.Y[at + (i * size + r)] * y[i] for r in rows] for i in range(together)],
@@ -596,7 +600,7 @@ class Dual(FieldGroup):
         """y += Y·move for the base rows of an item."""
         size = self.dim[v] if kind.dim is None else kind.dim
         together = 1 if kind.dim is None else CHUNK
-        for n, place in self.each_span_chunk(v, together):
+        for n, place in self.each_moved_chunk(v, together):
             at, dofs = self.first[v] + n * size, [self.dof(place + i) for i in range(together)]
             total = self.k.local(np.array([self.y[dof] for dof in dofs], dtype=object))
             for r in self.each_base_row(v, kind):

@@ -24,7 +24,7 @@ from dovetail.plugins.shared.solver.cost_numpy import (
     LINEARPOS,
     QUADRATIC,
     SATISFIED,
-    Rows,
+    CostRows,
     evaluate,
     rows_of,
 )
@@ -81,7 +81,7 @@ def _stored(A: Any, row: Array, column: Array) -> Array:
 class Dual:
     """The problem in terms of forces."""
 
-    rows: Rows
+    rows: CostRows
     b: Array
     columns: list[Array]
     """Rows that each row feels."""
@@ -150,7 +150,7 @@ def finish(model: Any, data: Any, J: Any) -> None:
     data.qacc[:] = data.qacc_smooth + solve(model, data.qLD, data.qLDiagInv, data.qfrc_constraint)
 
 
-def states(rows: Rows, force: Array) -> Array:
+def states(rows: CostRows, force: Array) -> Array:
     """States of rows told from their forces. Elliptic contacts that hold (force inside the cone) or do not touch
     count as satisfied, those that slip as cones; so it is in dualState."""
     state = np.where(rows.one_sided & ~(force > 0.0), SATISFIED, QUADRATIC)
@@ -184,7 +184,7 @@ class Visit(NamedTuple):
     """Which cone; -1: a single row."""
 
 
-def visits(rows: Rows) -> list[Visit]:
+def visits(rows: CostRows) -> list[Visit]:
     """Every row and elliptic contact, in the order of rows."""
     cones = rows.cones
     coned = np.zeros(len(rows), bool)

@@ -17,7 +17,14 @@ import attrs
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, FRICTIONLESS, PYRAMID, BodyRows, Kind
+from dovetail.plugins.shared.rows.rows_lanes import (
+    ELLIPTIC,
+    EQUALITY,
+    FRICTIONLESS,
+    PYRAMID,
+    BodyRows,
+    BondKind,
+)
 
 Values = Callable[[Any], Any]
 """A number for each base row of a bond."""
@@ -30,7 +37,7 @@ class Bond:
     k: Kernel
     body_rows: BodyRows
     index: Any
-    kind: Kind
+    kind: BondKind
 
     def each_row(self, first: int = 0) -> Iterator[Any]:
         """`for row in …:` runs its body for the base rows, from `first` on."""
@@ -203,7 +210,7 @@ def _elliptic_weight(bond: Bond, z: Values, W: Matrix) -> None:
         W[row, row] = stiffness * ((1.0 + bend) * u * u - bend) + flat / bond.m
 
 
-class Cone(NamedTuple):
+class ConeState(NamedTuple):
     """Where an elliptic contact is."""
 
     T: Any
@@ -215,17 +222,17 @@ class Cone(NamedTuple):
     bottom: Any
 
 
-def cone_of(bond: Bond, z: Values) -> Cone:
+def cone_of(bond: Bond, z: Values) -> ConeState:
     square = bond.k.local(0.0)
     for row in bond.each_row(1):
         square += z(row) * z(row)
     return _cone(bond, z(0), square.value)
 
 
-def _cone(bond: Bond, z0: Any, square: Any) -> Cone:
+def _cone(bond: Bond, z0: Any, square: Any) -> ConeState:
     k = bond.k
     T = k.sqrt(square)
-    return Cone(k.max(T, MINVAL), z0 - T, bond.D / (1.0 + bond.m), z0 >= T, bond.m * z0 + T <= 0.0)
+    return ConeState(k.max(T, MINVAL), z0 - T, bond.D / (1.0 + bond.m), z0 >= T, bond.m * z0 + T <= 0.0)
 
 
 # ---- along a line

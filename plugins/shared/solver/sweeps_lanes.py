@@ -61,7 +61,7 @@ def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
 
 def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
     bond = dual.cost_bond(dual.place[v] - dual.rows.count, kind)
-    write_force(bond, lambda r: dual.last[v, r], _Row(dual.force, v))
+    write_force(bond, lambda r: dual.last[v, r], _ItemForces(dual.force, v))
     for r in dual.each_base_row(v, kind):
         dual.force[v, r] = dual.k.select(exists(dual, v), dual.force[v, r], 0.0)
 
@@ -121,7 +121,7 @@ class Visit:
         """Move one force to its best within bounds; by how much it changes."""
         k, old = self.dual.k, self.force(n)
         residual, curvature = z + R * old, A + R
-        new = k.min(k.max(old - residual * self.dual.ease[self.v, n], low), high)
+        new = k.min(k.max(old - residual * self.dual.inverse_diagonal[self.v, n], low), high)
         step = k.select(self.moves, new - old, 0.0)
         self.dual.force[self.v, n] = k.select(self.moves, new, old)
         self.fallen -= k.select(self.moves, step * (residual + 0.5 * curvature * step), 0.0)
@@ -136,7 +136,7 @@ class Visit:
             self.dual.push(self.v, self.kind, self.move)
 
 
-class _Row:
+class _ItemForces:
     """The forces of one item, to write."""
 
     def __init__(self, field: LaneField, v: Any) -> None:

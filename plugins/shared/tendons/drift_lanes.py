@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.tendons.layout import Piece, pieces
+from dovetail.plugins.shared.tendons.layout import PieceIds, pieces
 from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 
@@ -28,7 +28,7 @@ def tendon_drifts(k: Kernel, acceleration: LaneField) -> LaneField:
         return drift
     table = k.table("tendon/drifting", some)
     with k.loop(0, len(some)) as i:
-        piece = Piece(*table[i])
+        piece = PieceIds(*table[i])
         with k.when(m.tendon_armature[piece.tendon] != 0.0):
             divisor = k.select(piece.pulley >= 0, m.wrap_prm[k.max(piece.pulley, 0)], 1.0)
             with k.when(m.site_bodyid[piece.first] != m.site_bodyid[piece.last]):
@@ -36,7 +36,7 @@ def tendon_drifts(k: Kernel, acceleration: LaneField) -> LaneField:
     return drift
 
 
-def piece_drift(k: Kernel, piece: Piece, acceleration: LaneField) -> Any:
+def piece_drift(k: Kernel, piece: PieceIds, acceleration: LaneField) -> Any:
     """Second derivative of the distance between two sites while joints do not accelerate."""
     apart = k.data.site_xpos[piece.last] - k.data.site_xpos[piece.first]
     (v1, a1), (v2, a2) = (site_motion(k, site, acceleration) for site in (piece.first, piece.last))

@@ -23,7 +23,7 @@ NONE = -1
 """No geom, side site or pulley."""
 
 
-class Piece(NamedTuple):
+class PieceIds(NamedTuple):
     """From one site to the next: ids, and where the pulley before them is in wrap_prm."""
 
     tendon: int
@@ -60,7 +60,7 @@ def coefficients(model: Any) -> list[Coefficient]:
     ]
 
 
-def pieces(model: Any) -> list[Piece]:
+def pieces(model: Any) -> list[PieceIds]:
     """The pieces of all spatial tendons, in order."""
     return [
         piece
@@ -70,7 +70,7 @@ def pieces(model: Any) -> list[Piece]:
     ]
 
 
-def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[Piece]:
+def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[PieceIds]:
     kind, objid = model.wrap_type, model.wrap_objid
     place, end, pulley = span.start, span.stop - 1, NONE
     while place < end:
@@ -84,11 +84,11 @@ def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[Piece]:
         if goal > place + 1:
             by_value(model, "wrap_prm")
             geom, side = int(objid[place + 1]), round(float(model.wrap_prm[place + 1]))
-        yield Piece(tendon, int(objid[place]), int(objid[goal]), geom, side, pulley)
+        yield PieceIds(tendon, int(objid[place]), int(objid[goal]), geom, side, pulley)
         place = goal
 
 
-def moving_bodies(model: Any, piece: Piece) -> set[int]:
+def moving_bodies(model: Any, piece: PieceIds) -> set[int]:
     """The bodies whose motion can change a piece's length."""
     first, last = int(model.site_bodyid[piece.first]), int(model.site_bodyid[piece.last])
     if piece.geom == NONE:

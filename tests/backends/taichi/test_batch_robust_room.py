@@ -72,12 +72,12 @@ def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs(runtime:
 
 def test_large_models_have_room_for_what_is_usual_only() -> None:
     model = dovetail.loads(spheres(120))
-    assert pairs_of(model).capacity == 120 + 120 * 119 // 2
+    assert pairs_of(model).most_in_all == 120 + 120 * 119 // 2
     contacts = contacts_lanes.Contacts(kernel_of(model))
-    assert contacts.capacity == contacts_lanes.LEAST_ROOM
+    assert contacts.room == contacts_lanes.LEAST_ROOM
     assert contacts.may_lack_room
     few = contacts_lanes.Contacts(kernel_of(dovetail.loads(spheres(3))))
-    assert (few.capacity, few.may_lack_room) == (6, False)
+    assert (few.room, few.may_lack_room) == (6, False)
 
 
 def kernel_of(model: dovetail.Model) -> Kernel:

@@ -27,7 +27,9 @@ BALLS = """
 """
 NARROW = default_registry().get("narrowphase", "convex@numpy").load()
 PARAMS = default_registry().get("contact_params", "mujoco@numpy").load()
-GEOMETRY = frozenset(f"contact_list.{n}" for n in ("count", "pair", "slot", "dist", "pos", "frame", "ncon"))
+GEOMETRY = frozenset(
+    f"contact_list.{n}" for n in ("count", "pair", "index_in_pair", "dist", "pos", "frame", "ncon")
+)
 ALL = GEOMETRY | {
     f"contact_list.{n}" for n in ("dim", "friction", "solref", "solreffriction", "solimp", "includemargin")
 }

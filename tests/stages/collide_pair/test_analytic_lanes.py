@@ -161,7 +161,7 @@ def test_pairs_are_those_that_may_touch_in_the_order_of_contacts() -> None:
     ]
     assert pairs.dim.tolist() == [4, 3, 1, 4, 6]
     assert pairs.pair.tolist() == [-1, -1, 0, -1, -1]
-    assert pairs.slots.tolist() == [4, 1, 1, 1, 1]
+    assert pairs.most_contacts.tolist() == [4, 1, 1, 1, 1]
     assert pairs.first.tolist() == [0, 4, 5, 6, 7]
-    assert pairs.capacity == 8
+    assert pairs.most_in_all == 8
     assert pairs.moves.tolist() == [1, 1, 1, 1, 1]

@@ -8,7 +8,7 @@ from triangle_models import CORNERS, INWARD, OUTWARD, ball, ell, ell_distance, t
 
 import dovetail
 from dovetail.plugins.narrowphase.surfaces_numpy import (
-    Tree,
+    BoxTree,
     box_surface,
     descend,
     leaves,
@@ -124,7 +124,7 @@ def test_no_queries_and_no_faces_in_reach() -> None:
     shape = box_surface(1.0, 1.0, 1.0)
     assert len(nearest(shape, np.zeros((0, 3))).query) == 0
     assert len(near(shape, np.array([[9.0, 0, 0]]), np.ones(1)).query) == 0
-    empty = Tree(
+    empty = BoxTree(
         np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 2), int), np.zeros(0, int), np.zeros(0, int)
     )
     assert len(descend(empty, 3, lambda q, n: np.ones(len(n), bool))[0]) == 0

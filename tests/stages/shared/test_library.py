@@ -46,7 +46,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
     },
     "activation": {"activation_owners": "lanes go from actuators to activations"},
     "motion": dict.fromkeys(("object_velocity", "object_acceleration"), "queries of one object, NumPy only")
-    | dict.fromkeys(("turned_into", "Frame"), _FRAMES)
+    | dict.fromkeys(("turned_into", "ObjectFrame"), _FRAMES)
     | {"object_frame": "lanes are told which kinds of objects occur, to branch over no others"},
     "springs": {
         "spring_displacement": "NumPy: of all dofs at once",
@@ -62,13 +62,13 @@ DIFFERENT: dict[str, dict[str, str]] = {
         **dict.fromkeys(("on_body", "on_box", "on_ellipsoid"), "lanes branch body by body"),
     },
     "fluid/ellipsoid": {
-        "Shadow": "NumPy keeps the projected area with its parts for the slopes",
+        "Silhouette": "NumPy keeps the projected area with its parts for the slopes",
         "ordered": "in lanes the order of the axes is found by selection",
     },
     "geometry/ray_shapes": dict.fromkeys(("in_frame", "dots", "box_faces"), _ROWS),
     "geometry/shapes": {
         **dict.fromkeys(
-            ("Contact", "gather", "z_axis"), "NumPy collects contacts of one pair; lanes have LaneContact"
+            ("PairContact", "gather", "z_axis"), "NumPy collects contacts of one pair; lanes have LaneContact"
         ),
         "sign": "Python writes the condition",
     },

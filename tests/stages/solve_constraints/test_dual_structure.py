@@ -15,7 +15,7 @@ from dovetail.compare.oracle import model_from_mujoco
 from dovetail.config import Config
 from dovetail.planning.planner import compile_plan
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
-from dovetail.plugins.shared.solver.dual_matrix_free_lanes import CHUNK, fixed_order, spans_of
+from dovetail.plugins.shared.solver.dual_matrix_free_lanes import CHUNK, fixed_order, moved_dofs_of
 
 
 def zoo() -> Any:
@@ -66,8 +66,8 @@ def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     k = kernel_of(m)
     body_rows, rows = BodyRows(k), DofRows(k)
-    spans, pairs = spans_of(body_rows, rows), body_rows.contacts.pairs
-    assert (spans.first % CHUNK == 0).all()
+    moved, pairs = moved_dofs_of(body_rows, rows), body_rows.contacts.pairs
+    assert (moved.first % CHUNK == 0).all()
     data = mujoco.MjData(m)
     mujoco.mj_step(m, data, 30)
     assert data.ncon > 3
@@ -76,8 +76,8 @@ def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
         frozenset((int(a), int(b))): n for n, (a, b) in enumerate(zip(pairs.geom1, pairs.geom2, strict=True))
     }
     for contact in data.contact:
-        span = spans.of_pair[index[frozenset(contact.geom.tolist())]]
-        dofs = spans.dofs[spans.first[span] :][: spans.length[span]]
+        span = moved.of_pair[index[frozenset(contact.geom.tolist())]]
+        dofs = moved.dofs[moved.first[span] :][: moved.length[span]]
         assert set(np.flatnonzero(J[contact.efc_address])) <= set(dofs)
         assert set(m.dof_parentid[dofs]) <= {*dofs, -1}
         assert (np.diff(dofs) < 0).all()

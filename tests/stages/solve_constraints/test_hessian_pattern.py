@@ -12,8 +12,8 @@ from dovetail.backends.lanes.kernel import Kernel, LaneLayout
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows
 from dovetail.plugins.solve_constraints import hessian_lanes
 from dovetail.plugins.solve_constraints.hessian_lanes import (
+    BlockLists,
     Hessian,
-    Lists,
     ancestors_of,
     blocks_of,
     descendants_of,
@@ -28,7 +28,7 @@ def row_of_spheres(n: int, gap: float = 0.25) -> str:
     return f'<mujoco><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>'
 
 
-def pairs(lists: Lists) -> list[tuple[int, int]]:
+def pairs(lists: BlockLists) -> list[tuple[int, int]]:
     return [
         (n, int(other))
         for n, (start, end) in enumerate(zip(lists.start, lists.start[1:], strict=False))

@@ -70,9 +70,9 @@ def best_step(problem: Dual, v: Any, kind: ItemKind, n: Any, z: Any, sign: float
     """By how much one force changes, given the acceleration of its row; nothing in worlds without it."""
     k, old = problem.k, problem.force[v, n]
     R = problem.R[v, 0] if sign else problem.R[v, n]
-    wished = old - (z + R * old) * problem.ease[v, n]
+    wanted = old - (z + R * old) * problem.inverse_diagonal[v, n]
     low, high = bounds(problem, v, kind, sign)
-    new = k.select(problem.R[v, 0] > 0.0, k.min(k.max(wished, low), high), 0.0)
+    new = k.select(problem.R[v, 0] > 0.0, k.min(k.max(wanted, low), high), 0.0)
     problem.force[v, n] = new
     return new - old
 
