@@ -2560,7 +2560,7 @@ class ModelLike(Protocol):
     def sensor_refid(self, value: ArrayLike, /) -> None: ...
     @property
     def sensor_intprm(self) -> Array:
-        """Options of the sensor; contact: reported fields as bits, reduction, number of slots. Shape
+        """Options of the sensor; contact: reported fields as bits, reduction, number of reports. Shape
         (nsensor, 3), int32."""
     @sensor_intprm.setter
     def sensor_intprm(self, value: ArrayLike, /) -> None: ...
@@ -4600,7 +4600,7 @@ class ModelSensor(Named):
     refid: Number = ...
     """Object that gives the reference frame; -1: world. From sensor_refid, of shape (nsensor), int32."""
     intprm: ArrayField = ...
-    """Options of the sensor; contact: reported fields as bits, reduction, number of slots. From
+    """Options of the sensor; contact: reported fields as bits, reduction, number of reports. From
     sensor_intprm, of shape (nsensor, 3), int32."""
     dim: Number = ...
     """How many numbers the sensor writes. From sensor_dim, of shape (nsensor), int32."""

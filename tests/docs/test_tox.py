@@ -48,7 +48,7 @@ def test_lint_has_the_tools_of_the_development_environment() -> None:
 
 
 def test_what_the_hooks_of_a_commit_run_is_run_by_tox() -> None:
-    commands = [*_lines("testenv:lint", "commands"), *_lines("testenv:docs", "commands")]
+    commands = [line for env in ("lint", "docs", "typing") for line in _lines(f"testenv:{env}", "commands")]
     assert {"typos", "validate-pyproject", "ruff check"} <= set(_hooks())
     for hook in _hooks():
-        assert any(command.startswith(hook) for command in commands), f"{hook} is not in lint or docs"
+        assert any(command.startswith(hook) for command in commands), f"{hook} is not in lint, docs or typing"

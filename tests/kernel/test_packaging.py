@@ -143,21 +143,6 @@ def test_every_module_starts_with_a_docstring() -> None:
     assert [path for path, tree in parsed() if tree.body and not ast.get_docstring(tree)] == []
 
 
-def test_plugins_do_not_reach_into_the_planner() -> None:
-    """Stages know no plan; queries that run stages (inverse dynamics, finite differences) do, and so does what finds
-    length ranges by simulation while a model is loaded."""
-    users = ("plugins/queries/", "plugins/length_range/")
-    kernel = ("dovetail.planning", "dovetail.registry", "dovetail.simulation", "dovetail.config")
-    offenders = [
-        path
-        for path, tree in parsed("plugins/")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(kernel)
-        if not path.startswith(users)
-    ]
-    assert offenders == []
-
-
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -22,7 +22,7 @@ from dovetail.errors import UnknownIndexError
 from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS
 from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
 from dovetail.plugins.shared.geometry.support_numpy import geom_shape
-from dovetail.registry import default_registry
+from dovetail.plugins.shared.reference import names, reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +40,9 @@ _NAMES = {int(kind): kind.name.lower() for kind in GeomType}
 @cache
 def _contacts_of(pair: str) -> Callable[..., PairContacts] | None:
     """The reference's contact function of a pair; None: geoms of these types do not collide."""
-    for name in ("analytic", "convex"):
-        record = default_registry().written_in("numpy", f"collide_pair:{pair}", name)
-        if record is not None:
-            return record.load()
-    return None
+    slot = f"collide_pair:{pair}"
+    known = [name for name in ("analytic", "convex") if name in names(slot)]
+    return reference(slot, known[0]) if known else None
 
 
 def _iterated_distance(

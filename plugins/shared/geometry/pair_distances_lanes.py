@@ -15,10 +15,9 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.errors import PlanError
 from dovetail.plugins.shared.geometry.shapes_lanes import CollideGeoms
+from dovetail.plugins.shared.reference import builder
 from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
-from dovetail.registry import default_registry
 
 NEVER_MEASURED = ("plane-plane", "plane-hfield")
 """Pairs that do not collide: their distance is the largest one."""
@@ -27,12 +26,7 @@ NEVER_MEASURED = ("plane-plane", "plane-hfield")
 @cache
 def contacts_of(pair: str) -> CollideGeoms:
     """The function that finds the contacts of a pair of types."""
-    record = default_registry().written_in("lanes", f"collide_pair:{pair}", "analytic")
-    if record is None:
-        raise PlanError(
-            f"distance of geoms: no function in lanes for the pair {pair}; choose the sensor's @numpy"
-        )
-    function: CollideGeoms = record.load()
+    function: CollideGeoms = builder(f"collide_pair:{pair}", "analytic")
     return function
 
 
