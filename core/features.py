@@ -7,10 +7,16 @@ says which of them a model uses. `planning.needs.ModelFacts` asks those function
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
 from dovetail.errors import nearest
+
+if TYPE_CHECKING:
+    from dovetail.contracts.types import Model
+    from dovetail.planning.needs import ModelFacts
+    from dovetail.registry import Registry
 
 
 @attrs.frozen(kw_only=True)
@@ -40,3 +46,20 @@ def strange_feature(supports: Iterable[str], groups: Mapping[str, FeatureGroup])
 def every_member(groups: Mapping[str, FeatureGroup]) -> set[str]:
     """The features of all groups whose members are known."""
     return {f"{group.name}.{member}" for group in groups.values() for member in group.members or ()}
+
+
+def features(model: Model, registry: Registry | None = None) -> frozenset[str]:
+    """The features a model uses, as `group.member`, by the groups of a registry or of the usual one."""
+    return _facts(model, registry).features
+
+
+def need(model: Model, slot: str, registry: Registry | None = None) -> str:
+    """Why a slot must run by the rules of a registry or of the usual one, or an empty string."""
+    return _facts(model, registry).need(slot)
+
+
+def _facts(model: Model, registry: Registry | None) -> ModelFacts:
+    from dovetail.planning.needs import ModelFacts
+    from dovetail.registry import default_registry
+
+    return ModelFacts(model, registry or default_registry())

@@ -18,7 +18,7 @@ from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import REAL
 from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.errors import PerWorldError
-from dovetail.planning.needs import features
+from dovetail.features import features
 from dovetail.planning.per_world import PATTERNS
 
 if TYPE_CHECKING:

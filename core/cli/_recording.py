@@ -65,7 +65,7 @@ def _of_joint(model: Model, joint: int, name: str) -> Quantity:
 
 def _named_quantities(model: Model) -> dict[str, Quantity]:
     """Quantities with a name of their own, the one to plot by default first."""
-    from dovetail.planning.needs import need
+    from dovetail.features import need
 
     found: dict[str, Quantity] = {}
     free = np.flatnonzero(model.jnt_type == JointType.FREE)

@@ -53,7 +53,7 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def _features(model: Model) -> list[str]:
-    from dovetail.planning.needs import features
+    from dovetail.features import features
 
     return sorted(features(model))
 

@@ -185,7 +185,7 @@ def _keep(
     model: Model, asked: tuple[str, ...] | None, quantities: tuple[Quantity, ...]
 ) -> tuple[str, ...] | None:
     """Fields to keep: what the user or a configuration asks for, plus what this command wants to show."""
-    from dovetail.planning.needs import need
+    from dovetail.features import need
 
     shown = {q.field for q in quantities} | ({"energy"} if need(model, "energy") else set())
     if asked is None and not shown:

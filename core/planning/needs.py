@@ -158,19 +158,3 @@ def unsupported(supports: tuple[str, ...], used: frozenset[str]) -> list[str]:
     """The used features that a record's `supports` leaves out (groups it does not mention are all right)."""
     groups = {feature.partition(".")[0] for feature in supports}
     return sorted(f for f in used if f.partition(".")[0] in groups and f not in supports)
-
-
-def features(model: Model, registry: Registry | None = None) -> frozenset[str]:
-    """The features a model uses, as `group.member`, by the groups of a registry or of the usual one."""
-    return _facts(model, registry).features
-
-
-def need(model: Model, slot: str, registry: Registry | None = None) -> str:
-    """Why a slot must run by the rules of a registry or of the usual one, or an empty string."""
-    return _facts(model, registry).need(slot)
-
-
-def _facts(model: Model, registry: Registry | None) -> ModelFacts:
-    from dovetail.registry import default_registry
-
-    return ModelFacts(model, registry or default_registry())

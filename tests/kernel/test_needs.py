@@ -14,9 +14,9 @@ from dovetail import pipeline
 from dovetail import registry as registry_module
 from dovetail.contracts.enums import DisableBit
 from dovetail.errors import PluginError
-from dovetail.features import FeatureGroup
+from dovetail.features import FeatureGroup, features
 from dovetail.planning.dependencies import DecidingValues
-from dovetail.planning.needs import EVERY_MODEL, ModelFacts, features, known_features
+from dovetail.planning.needs import EVERY_MODEL, ModelFacts, known_features
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.registry import Registry
 

@@ -12,8 +12,8 @@ import pytest
 import dovetail
 from dovetail import pipeline
 from dovetail.contracts.types import DATA_SPECS
+from dovetail.features import features
 from dovetail.implementation import Implementation
-from dovetail.planning.needs import features
 from dovetail.registry import build_registry
 
 REGISTRY = build_registry(third_party=False)

@@ -18,8 +18,8 @@ from dovetail.compare.oracle import model_from_mujoco, read
 from dovetail.compare.states import random_state
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.types import DATA_SPECS
+from dovetail.features import need
 from dovetail.implementation import Implementation
-from dovetail.planning.needs import need
 from dovetail.registry import default_registry
 
 OBSERVERS = ("subtree_velocity", "body_forces")

@@ -11,7 +11,7 @@ import dovetail
 from dovetail.config import Config
 from dovetail.contracts.enums import DisableBit, SensorType
 from dovetail.errors import MissingStageError
-from dovetail.planning.needs import need
+from dovetail.features import need
 from dovetail.planning.plan import Plan
 from dovetail.planning.planner import compile_plan
 from dovetail.registry import Registry, build_registry
