@@ -11,14 +11,17 @@ _ORIGINAL_MATERIAL = ("mesh", "spatial", "fixed")
 
 
 def with_suffix(name: str, suffix: str) -> str:
+    """The name of something in a copy of a replicate."""
     return name + suffix
 
 
 def with_prefix(name: str, prefix: str) -> str:
+    """The name of something in an attached model."""
     return prefix + name
 
 
 def refer_same(node: Node, attribute: str, kind: str, name: str) -> str:
+    """To what the original refers to."""
     return name
 
 

@@ -22,7 +22,7 @@ from dovetail.mjcf.geometry.flat_meshes import boxed
 from dovetail.mjcf.geometry.marching_cubes import shape_mesh
 from dovetail.mjcf.geometry.mesh_surface import MeshSurface, points
 from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec
-from dovetail.mjcf.geometry.sides import Sides
+from dovetail.mjcf.geometry.sides import MeshSides
 from dovetail.mjcf.geometry.surfaces import process
 from dovetail.mjcf.read.kinds import shorten
 from dovetail.mjcf.read.source import Node
@@ -63,7 +63,7 @@ class MeshItem(Item):
     surface: MeshSurface = attrs.field(factory=MeshSurface)
     graph: np.ndarray | None = None
     """mesh_graph, if the mesh has a convex hull."""
-    polygons: Sides = attrs.field(factory=Sides)
+    polygons: MeshSides = attrs.field(factory=MeshSides)
     polygon_normals: np.ndarray = attrs.field(factory=points)
     pos: Vec = ORIGIN
     quat: Vec = IDENTITY

@@ -27,7 +27,7 @@ _MAX_VERTICES = limits.MESH_VERTICES
 
 
 @attrs.frozen
-class Shape:
+class BuiltinShape:
     """A generator and the parameters it takes: each with the smallest and the largest value."""
 
     make: Callable[..., Parts]
@@ -237,18 +237,18 @@ def _cone(edges: int, radius: float) -> Parts:
 
 _ANY = math.inf
 _SHAPES = {
-    MeshBuiltin.SPHERE: Shape(_sphere, {"subdivision": (0, 4.999)}, ("subdivision",)),
-    MeshBuiltin.HEMISPHERE: Shape(_hemisphere, {"resolution": (0, 10.999)}, ("resolution",)),
-    MeshBuiltin.SUPERSPHERE: Shape(
+    MeshBuiltin.SPHERE: BuiltinShape(_sphere, {"subdivision": (0, 4.999)}, ("subdivision",)),
+    MeshBuiltin.HEMISPHERE: BuiltinShape(_hemisphere, {"resolution": (0, 10.999)}, ("resolution",)),
+    MeshBuiltin.SUPERSPHERE: BuiltinShape(
         _supersphere, {"resolution": (3, _ANY), "e": (0, _ANY), "n": (0, _ANY)}, ("resolution",)
     ),
-    MeshBuiltin.SUPERTORUS: Shape(
+    MeshBuiltin.SUPERTORUS: BuiltinShape(
         _supertorus,
         {"resolution": (3, _ANY), "radius": (0, 1), "s": (0, _ANY), "t": (0, _ANY)},
         ("resolution",),
         ("radius", "s", "t"),
     ),
-    MeshBuiltin.WEDGE: Shape(
+    MeshBuiltin.WEDGE: BuiltinShape(
         _wedge,
         {
             "horizontal resolution": (1, _ANY),
@@ -260,10 +260,10 @@ _SHAPES = {
         ("horizontal resolution", "vertical resolution"),
         ("horizontal angle", "vertical angle"),
     ),
-    MeshBuiltin.PLATE: Shape(
+    MeshBuiltin.PLATE: BuiltinShape(
         _plate,
         {"horizontal resolution": (1, _ANY), "vertical resolution": (1, _ANY)},
         ("horizontal resolution", "vertical resolution"),
     ),
-    MeshBuiltin.CONE: Shape(_cone, {"edges": (1, _ANY), "radius": (0, _ANY)}, ("edges",)),
+    MeshBuiltin.CONE: BuiltinShape(_cone, {"edges": (1, _ANY), "radius": (0, _ANY)}, ("edges",)),
 }

@@ -15,7 +15,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.mjcf.geometry.qhull_lists import Lists, UnknownListsError, facets_in_order, read_lists, turned
+from dovetail.mjcf.geometry.qhull_lists import (
+    QhullLists,
+    UnknownListsError,
+    facets_in_order,
+    read_lists,
+    turned,
+)
 
 Ints = np.ndarray
 Reals = np.ndarray
@@ -38,7 +44,7 @@ class Hull:
 
     raw: Ints
     """Faces with their vertices in Qhull's order."""
-    lists: Lists
+    lists: QhullLists
     rebuilt: bool = False
     """Whether the order of the lists is a guess."""
 
@@ -104,10 +110,12 @@ def _hull(points: Reals, result: Any) -> Hull:
         return Hull(raw, _rebuilt(points, raw, result), rebuilt=True)
 
 
-def _rebuilt(points: Reals, raw: Ints, result: Any) -> Lists:
+def _rebuilt(points: Reals, raw: Ints, result: Any) -> QhullLists:
     vertices = _list_order(raw, result.equations)
     counts, around = facets_in_order(raw, vertices)
-    return Lists(vertices, np.concatenate([[0], np.cumsum(counts)]), around, _inward(points, raw, result))
+    return QhullLists(
+        vertices, np.concatenate([[0], np.cumsum(counts)]), around, _inward(points, raw, result)
+    )
 
 
 def _inward(points: Reals, raw: Ints, result: Any) -> Ints:

@@ -7,18 +7,22 @@ import numpy as np
 
 
 def points() -> np.ndarray:
+    """No points, in double precision."""
     return np.zeros((0, 3))
 
 
 def single_points() -> np.ndarray:
+    """No points, in single precision."""
     return np.zeros((0, 3), np.float32)
 
 
 def single_pairs() -> np.ndarray:
+    """No pairs of numbers, in single precision."""
     return np.zeros((0, 2), np.float32)
 
 
 def triples() -> np.ndarray:
+    """No triples of indices."""
     return np.zeros((0, 3), np.int32)
 
 

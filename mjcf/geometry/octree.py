@@ -33,7 +33,7 @@ CORNER = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 def octree_fields(vertex: Array, face: Array) -> dict[str, Array]:
     """oct_depth, oct_child, oct_aabb and oct_coeff of a mesh, in its frame."""
     lines = grid_lines(vertex)
-    cells = Cells()
+    cells = OctreeCells()
     refine(cells, lines, vertex[face])
     balance(cells)
     low, high = cells.bounds(lines)
@@ -58,7 +58,7 @@ def grid_lines(vertex: Array) -> Array:
     return lines
 
 
-class Cells:
+class OctreeCells:
     """Cells in the order of their numbers; a cell's children follow one another."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Cells:
 # ---- which cells ------------------------------------------------------------------------------------------
 
 
-def refine(cells: Cells, lines: Array, triangles: Array) -> None:
+def refine(cells: OctreeCells, lines: Array, triangles: Array) -> None:
     """Divide every cell that touches a triangle, level by level; each tries only its parent's triangles."""
     cell, triangle = np.zeros(len(triangles), np.int64), np.arange(len(triangles))
     for level in range(DEEPEST + 1):
@@ -176,7 +176,7 @@ def _projections_meet(
     return meet
 
 
-def balance(cells: Cells) -> None:
+def balance(cells: OctreeCells) -> None:
     """Divide leaves until none has a neighbour across a side that is two levels finer."""
     while True:
         leaves = cells.leaves()
@@ -197,7 +197,7 @@ def balance(cells: Cells) -> None:
 # ---- values at corners ------------------------------------------------------------------------------------
 
 
-def samples(cells: Cells, lines: Array, surface: DistanceSurface) -> Array:
+def samples(cells: OctreeCells, lines: Array, surface: DistanceSurface) -> Array:
     """Distance (n, 8) at the corners of each cell."""
     corner = key(cells.corners())
     keys = np.unique(corner)
@@ -223,7 +223,7 @@ def _fineness(place: Array) -> Array:
     return joint & -joint
 
 
-def hanging_corners(cells: Cells) -> tuple[Array, Array, Array]:
+def hanging_corners(cells: OctreeCells) -> tuple[Array, Array, Array]:
     """Corners inside a coarser neighbour's edge or side, the corners (n, 4) that decide their values, and how many
     of those there are; all as keys. Where several neighbours are coarser, the first counts."""
     leaves = cells.leaves()
@@ -245,7 +245,7 @@ def hanging_corners(cells: Cells) -> tuple[Array, Array, Array]:
     return keys, key(base[:, None] + ends * size[:, None, None]), count
 
 
-def _side_corners(cells: Cells, leaf: Array, direction: Array) -> Array:
+def _side_corners(cells: OctreeCells, leaf: Array, direction: Array) -> Array:
     """Corners (n, 4, 3) of the side of each leaf that looks in a direction."""
     axis, upper = np.divmod(direction, 2)
     rows = np.arange(len(leaf))[:, None]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail.mjcf.geometry.normal_tree import NormalTree
-from dovetail.mjcf.geometry.sides import Sides
+from dovetail.mjcf.geometry.sides import MeshSides
 from dovetail.plugins.shared.constants import EPS
 
 _UNIT = 2.0
@@ -38,7 +38,7 @@ def _normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
         return normal / length[:, None]
 
 
-def polygons(vertices: np.ndarray, faces: np.ndarray) -> Sides:
+def polygons(vertices: np.ndarray, faces: np.ndarray) -> MeshSides:
     """Vertices of each polygon in order around it; groups in descending order of their normals."""
     first, larger = NormalTree(_normals(vertices, faces)).groups()
     single = np.ones(len(first), bool)
@@ -63,24 +63,24 @@ def _quads(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(four, _AROUND[edge], axis=1), distinct & (shared.sum(axis=(1, 2)) == 1)
 
 
-def _merged(groups: dict[int, list[list[int]]]) -> tuple[Sides, np.ndarray]:
+def _merged(groups: dict[int, list[list[int]]]) -> tuple[MeshSides, np.ndarray]:
     """Outlines of groups of faces, and the places of their groups."""
     paths = [(place, path) for place, group in groups.items() for path in _outlines(group)]
     places = np.fromiter((place for place, _ in paths), np.int64, len(paths))
-    return Sides.of([path for _, path in paths]), places
+    return MeshSides.of([path for _, path in paths]), places
 
 
 def _in_order(
     triangles: tuple[np.ndarray, np.ndarray],
     quads: tuple[np.ndarray, np.ndarray],
-    others: tuple[Sides, np.ndarray],
-) -> Sides:
+    others: tuple[MeshSides, np.ndarray],
+) -> MeshSides:
     """All polygons by the places of their groups."""
     place = np.concatenate([triangles[1], quads[1], others[1]])
     sizes = np.concatenate([np.full(len(triangles[1]), 3), np.full(len(quads[1]), 4), others[0].sizes])
     corners = np.concatenate([triangles[0].reshape(-1), quads[0].reshape(-1), others[0].corners])
     by_corner = np.argsort(np.repeat(place, sizes), kind="stable")
-    return Sides(corners.astype(np.int32)[by_corner], sizes[np.argsort(place, kind="stable")])
+    return MeshSides(corners.astype(np.int32)[by_corner], sizes[np.argsort(place, kind="stable")])
 
 
 def _outlines(faces: list[list[int]]) -> Iterator[list[int]]:

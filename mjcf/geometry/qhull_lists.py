@@ -34,7 +34,7 @@ class UnknownListsError(Exception):
 
 
 @attrs.frozen(eq=False)
-class Lists:
+class QhullLists:
     """What MuJoCo's graph needs beyond facets."""
 
     vertices: Ints
@@ -59,7 +59,7 @@ _VERTICES = _Chain(_VERTEX_NEXT, _VERTEX_PREVIOUS)
 _FACETS = _Chain(_FACET_NEXT, _FACET_PREVIOUS)
 
 
-def read_lists(result: Any) -> Lists:
+def read_lists(result: Any) -> QhullLists:
     """The lists of a `scipy.spatial.ConvexHull` of points in space that was made to be incremental."""
     try:
         with own_memory() as memory:
@@ -68,7 +68,7 @@ def read_lists(result: Any) -> Lists:
         raise UnknownListsError(str(problem)) from problem
 
 
-def _read(memory: Memory, result: Any) -> Lists:
+def _read(memory: Memory, result: Any) -> QhullLists:
     state = _state(memory, result._qhull)
     facets = _walk(memory, state, _FACETS, len(result.simplices))
     vertices = _walk(memory, state, _VERTICES, len(result.vertices))
@@ -79,7 +79,7 @@ def _read(memory: Memory, result: Any) -> Lists:
     _demand(np.array_equal(raw, result.simplices), "facets have other vertices")
     turned = (memory.words(facets + _FACET_FLAGS) >> _TOP_ORIENTED) & 1 == 1
     counts, around = _facets_around(memory, vertices, facets, raw, points)
-    return Lists(points, np.concatenate([[0], np.cumsum(counts)]), around, turned)
+    return QhullLists(points, np.concatenate([[0], np.cumsum(counts)]), around, turned)
 
 
 def _demand(condition: bool, otherwise: str) -> None:
@@ -167,7 +167,7 @@ def facets_in_order(raw: Ints, vertices: Ints) -> tuple[Ints, Ints]:
     return np.bincount(corner, minlength=len(vertices)), np.argsort(corner, kind="stable") // _DIMENSION
 
 
-def _checked(lists: Lists, result: Any) -> Lists:
+def _checked(lists: QhullLists, result: Any) -> QhullLists:
     """The lists, if each vertex has just the facets that SciPy says it has, and all facets look outward."""
     counts, around = facets_in_order(result.simplices, lists.vertices)
     _demand(np.array_equal(np.diff(lists.start), counts), "vertices have other numbers of facets")

@@ -9,7 +9,7 @@ import numpy as np
 
 
 @attrs.frozen(eq=False)
-class Sides:
+class MeshSides:
     """Polygons by the numbers of their vertices."""
 
     corners: np.ndarray = attrs.field(factory=lambda: np.zeros(0, np.int32))
@@ -17,7 +17,7 @@ class Sides:
     """How many corners each has."""
 
     @classmethod
-    def of(cls, polygons: list[list[int]]) -> Sides:
+    def of(cls, polygons: list[list[int]]) -> MeshSides:
         sizes = np.fromiter(map(len, polygons), np.int64, len(polygons))
         return cls(np.fromiter(chain.from_iterable(polygons), np.int32, int(sizes.sum())), sizes)
 

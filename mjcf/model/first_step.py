@@ -78,6 +78,7 @@ def _body_of(model: Any, kind: int, number: int) -> int:
 
 
 def _check_graph(model: Any, context: Context, tendon: int) -> None:
+    # two stages of running, looked at for the few models of which the first step of MuJoCo may fail
     from dovetail.plugins.islands.components_numpy import touched_trees
     from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
