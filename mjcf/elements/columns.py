@@ -20,6 +20,12 @@ Sizes = Mapping[str, int]
 _NO_SIZES: Sizes = {}
 DTYPES = {name: numpy_dtype(spec.dtype) for name, spec in MODEL_SPECS.items()}
 """NumPy's type for each field."""
+_ROWS = {
+    name: tuple(int(size) for size in spec.shape[1:])
+    for name, spec in MODEL_SPECS.items()
+    if all(isinstance(size, int) for size in spec.shape[1:])
+}
+"""Shape of a row, of all fields but those of which it is a size of the model."""
 
 
 @attrs.frozen
@@ -40,7 +46,7 @@ class Pieces:
         pieces = {name: [_as_rows(name, get(item)) for item in items] for name, get in self.rows.items()}
         lengths = {name: [len(piece) for piece in found] for name, found in pieces.items()}
         return {
-            **{name: stacked(name, found) for name, found in pieces.items()},
+            **{name: _joined(name, found) for name, found in pieces.items()},
             **{name: starts(lengths[of], name in self.absent) for name, of in self.begins.items()},
             **{name: column(name, lengths[of]) for name, of in self.numbers.items()},
         }
@@ -56,20 +62,21 @@ def filled(columns: Columns, items: Sequence[Any], sizes: Sizes = _NO_SIZES) -> 
 
 def column(name: str, rows: Sequence[Any] | Array, sizes: Sizes = _NO_SIZES) -> Array:
     """The array of a field, given its rows; `sizes` are needed where the width of a row is one of them."""
-    return np.array(rows, DTYPES[name]).reshape(len(rows), *_row(name, sizes))
+    row = _ROWS[name] if name in _ROWS else [sizes[str(size)] for size in MODEL_SPECS[name].shape[1:]]
+    return np.array(rows, DTYPES[name]).reshape(len(rows), *row)
 
 
 def stacked(name: str, pieces: Iterable[Any]) -> Array:
     """The array of a field whose rows come in pieces."""
-    return np.concatenate([_as_rows(name, ()), *(_as_rows(name, piece) for piece in pieces)])
+    return _joined(name, [_as_rows(name, piece) for piece in pieces])
 
 
 def _as_rows(name: str, numbers: Any) -> Array:
-    return np.asarray(numbers, DTYPES[name]).reshape(-1, *_row(name, _NO_SIZES))
+    return np.asarray(numbers, DTYPES[name]).reshape(-1, *_ROWS[name])
 
 
-def _row(name: str, sizes: Sizes) -> tuple[int, ...]:
-    return tuple(sizes[d] if isinstance(d, str) else d for d in MODEL_SPECS[name].shape[1:])
+def _joined(name: str, pieces: list[Array]) -> Array:
+    return np.concatenate(pieces) if pieces else np.zeros((0, *_ROWS[name]), DTYPES[name])
 
 
 def starts(lengths: Iterable[int] | Array, absent: bool = False) -> Array:
