@@ -44,7 +44,7 @@ TOLERANCE = 1e-12
 STEPPED = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 """What an integrator leaves."""
 
-RUNTIMES = tuple(name for name in ("quadrants", "taichi") if find_spec(name))
+RUNTIMES = tuple(name for name in ("quadrants", "taichi") if find_spec(name)) or ("auto",)
 """Those that compile lanes, the usual one first."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from implementations import both_of, error
+from implementations import RUNTIMES, both_of, error
 from smooth_models import everything, real
 
 import dovetail
@@ -82,7 +82,9 @@ def assert_mujocos(b: Batch, steps: int, precision: str = "f64", but: tuple[str,
 
 
 @pytest.mark.parametrize("steps", [1, 20])
-@pytest.mark.parametrize("name", ["Euler", "RK4", "humanoid", "half_cheetah"])
+@pytest.mark.parametrize(
+    "name", ["Euler", "RK4", "half_cheetah", pytest.param("humanoid", marks=pytest.mark.slow)]
+)
 def test_every_field_is_mujocos(name: str, steps: int) -> None:
     batch(name).start()
     assert_mujocos(batch(name), steps)
@@ -103,12 +105,10 @@ def states_after(b: Batch, steps: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"keep": ()}, {"runtime": "taichi"}, {"runtime": "quadrants"}, {"lanes": 1}],
-    ids=["state only", "taichi", "quadrants", "one lane"],
+    [{"keep": ()}, {"lanes": 1}, pytest.param({"runtime": RUNTIMES[-1]}, marks=pytest.mark.slow)],
+    ids=["state only", "one lane", "another runtime"],
 )
 def test_bits_do_not_depend_on_how_the_kernel_is_built(settings: dict[str, Any]) -> None:
-    if "runtime" in settings:
-        pytest.importorskip(settings["runtime"])
     usual, other = states_after(batch(), 10), states_after(Batch("Euler", **settings), 10)
     for name, value in usual.items():
         np.testing.assert_array_equal(other[name], value)

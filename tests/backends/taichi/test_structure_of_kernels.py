@@ -56,7 +56,9 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["humanoid", "arm", "tumbler", *MODELS])
+@pytest.fixture(
+    params=["humanoid", *(pytest.param(name, marks=pytest.mark.slow) for name in ("arm", "tumbler")), *MODELS]
+)
 def model(request: Any) -> dovetail.Model:
     name = request.param
     return dovetail.loads(MODELS[name]) if name in MODELS else dovetail.load(name)

@@ -81,7 +81,7 @@ TRACEABLE = {
 ON_NUMPY = {"combine_friction": (one_by_one, of_a_list, noisy)}
 
 
-QUICK = (slippery, wide, stiffer, never, one_by_one)
+QUICK = (one_by_one,)
 """Kernels are slow to compile, so the others wait for the slow suite."""
 
 
@@ -93,6 +93,15 @@ def cases(table: dict[str, tuple[Callable[..., Any], ...]]) -> list[Any]:
     ]
 
 
+TOGETHER = {
+    "combine_friction": slippery,
+    "combine_margin": wide,
+    "mix_solver": stiffer,
+    "resolve_priority": never,
+}
+"""One of each in one kernel."""
+
+
 def run(backend: str, stages: dict[str, Any], steps: int = 20) -> dovetail.Simulation:
     sim = dovetail.Simulation(
         dovetail.loads(SLIDING), nworld=3, backend=backend, stages=stages, runtime="quadrants"
@@ -100,6 +109,14 @@ def run(backend: str, stages: dict[str, Any], steps: int = 20) -> dovetail.Simul
     sim.data.qvel = np.random.default_rng(0).normal(size=(3, 6)) * [1, 1, 0.1, 1, 1, 1]
     sim.step(steps)
     return sim
+
+
+def test_traceable_rules_run_in_the_kernel_together() -> None:
+    lanes, reference = run("taichi", TOGETHER), run("numpy", TOGETHER)
+    chosen = {stage: lanes.plan.choices[stage].record.label for stage in TOGETHER}
+    assert chosen == {stage: f"{rule.__name__}@taichi" for stage, rule in TOGETHER.items()}
+    assert len(lanes.plan.segments()) == 1
+    assert np.asarray(lanes.data.qpos) == pytest.approx(np.asarray(reference.data.qpos), abs=1e-9)
 
 
 @pytest.mark.parametrize(("stage", "rule"), cases(TRACEABLE))
