@@ -84,12 +84,12 @@ def _handler() -> Any:
 
 
 def _noting(previous: Any) -> Any:
-    def note(number: int, frame: FrameType | None) -> None:
+    def record(number: int, frame: FrameType | None) -> None:
         if _pending.signal is not None:
             previous(number, frame)
         _pending.signal = (number, frame)
 
-    return note
+    return record
 
 
 class Pace:

@@ -1,11 +1,18 @@
-"""Small models that many tests share, compiled afresh for each test because tests edit them."""
+"""Small models that many tests share, compiled afresh for each test because tests edit them; and which process runs
+what."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
 import dovetail
 from dovetail import Model
+from dovetail.errors import MissingDependencyError
 
 PENDULUM = """
 <mujoco model="pendulum">
@@ -60,3 +67,37 @@ def pendulum() -> Model:
 def zoo() -> Model:
     """A joint of every type, a mocap body, an activation, names and two keyframes; nq=13, nv=11, na=1."""
     return dovetail.loads(ZOO)
+
+
+NO_RUNTIME = not any(map(find_spec, ("quadrants", "taichi")))
+
+
+@contextmanager
+def skipping_without_a_runtime() -> Iterator[None]:
+    """Where nothing is installed that compiles lanes, what needs it is skipped."""
+    try:
+        yield
+    except MissingDependencyError as missing:
+        if NO_RUNTIME:
+            pytest.skip(str(missing))
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with skipping_without_a_runtime():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    with skipping_without_a_runtime():
+        return (yield)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file run in one process, so that they share its kernels, which take seconds to compile."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)

@@ -7,7 +7,8 @@ Begin with `kernel`, whose docstring is the manual of the language.
 - from stages to a kernel: `segments` (a plan's slots as lane stages), `fuse` (traced, checked, placed), `live` (what
   nobody needs is dropped), `bad_states` and `controls` (what is looked at in every step);
 - in and out: `exports`, `imports`, `transfers`, `relayout`;
-- towards the plan: `backend` (what every lane backend is), `runner` (builds, feeds and launches a program).
+- towards the plan: `backend` (what every lane backend is), `runner` (builds, feeds and launches a
+  program), `program` (a compiled kernel's memory and launches).
 
 A backend that speaks the language prints a `fuse.FusedKernel` and runs it (`backends.taichi` does). Tests:
 `tests/backends`.

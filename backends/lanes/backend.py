@@ -15,7 +15,8 @@ from dovetail.errors import PluginError
 if TYPE_CHECKING:
     from dovetail.backend import Segment
     from dovetail.backends.lanes.fuse import Sources, Target
-    from dovetail.backends.lanes.runner import LaneProgram, LaneRunner
+    from dovetail.backends.lanes.program import LaneProgram
+    from dovetail.backends.lanes.runner import LaneRunner
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
 

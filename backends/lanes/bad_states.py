@@ -22,7 +22,7 @@ import numpy as np
 
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import AGAIN, LaneStage, Role
-from dovetail.backends.lanes.kernel import PROGRAM, Field, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import PROGRAM, IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.bad_states import BEFORE_INTEGRATION, BEFORE_STEP, MAXVAL, BadStates, Event
 from dovetail.contracts.derive import OF_MODEL, reset_fields
@@ -53,17 +53,17 @@ class LaneBadStates:
 
     # ---- memory
 
-    def report(self, k: Kernel) -> Field:
+    def report(self, k: Kernel) -> LaneField:
         return k.program_memory(REPORT, 5)
 
     def again(self, k: Kernel) -> IntegerField:
         return k.program_integers(AGAIN, 1)
 
-    def held(self, k: Kernel) -> Field:
+    def held(self, k: Kernel) -> LaneField:
         """1 in worlds that are held back."""
         return k.program_memory(f"{LABEL}/held", 1)
 
-    def aside(self, k: Kernel, name: str) -> Field:
+    def aside(self, k: Kernel, name: str) -> LaneField:
         """Where the state of held worlds is put."""
         return k.program_memory(f"{LABEL}/{name}", *(k.layout.data[name] or (1,)))
 
@@ -171,10 +171,10 @@ def sound(x: Any) -> Any:
 
 
 @walk
-def each_number(k: Kernel, name: str) -> Iterator[tuple[Field, tuple[Any, ...]]]:
+def each_number(k: Kernel, name: str) -> Iterator[tuple[LaneField, tuple[Any, ...]]]:
     """`for field, index in …:` runs its body for every number of a Data field, the first axis at run time."""
     shape = k.layout.data[name]
-    field = Field(k, name, shape)
+    field = LaneField(k, name, shape)
     if not shape:
         yield field, ()
         return

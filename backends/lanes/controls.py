@@ -1,7 +1,7 @@
 """Reporting controls that a lane kernel took as broken.
 
 As in MuJoCo, a control that is NaN, infinite or beyond MAXVAL makes all controls of its world 0 in that evaluation.
-`actuation` notes it in memory of the program, which is exported; the warning comes after the launch, one for each
+`actuation` records it in memory of the program, which is exported; the warning comes after the launch, one for each
 world.
 """
 
@@ -14,41 +14,41 @@ import numpy as np
 
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import LaneStage
-from dovetail.backends.lanes.kernel import PROGRAM, Field, Kernel
+from dovetail.backends.lanes.kernel import PROGRAM, Kernel, LaneField
 from dovetail.bad_states import MOST_REPORTED, describe_control
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
 
-NOTES = "actuation/broken"
-EXPORT = Export(NOTES, owner=PROGRAM)
+BROKEN = "actuation/broken"
+EXPORT = Export(BROKEN, owner=PROGRAM)
 
 INDEX, VALUE, TIME, COUNT = range(4)
-"""What is noted of a world: the first broken control, its value, when it was, and in how many evaluations."""
+"""What is recorded of a world: the first broken control, its value, when it was, and in how many evaluations."""
 
 
-def notes(k: Kernel) -> Field:
-    return k.program_memory(NOTES, 4)
+def records(k: Kernel) -> LaneField:
+    return k.program_memory(BROKEN, 4)
 
 
-def note_broken(k: Kernel, broken: Any, index: Any, value: Any) -> None:
-    """Note the first broken control of the worlds in a mask."""
-    found = notes(k)
+def record_broken(k: Kernel, broken: Any, index: Any, value: Any) -> None:
+    """Record the first broken control of the worlds in a mask."""
+    found = records(k)
     first = k.select(broken, 1.0 - k.min(found[COUNT], 1.0), 0.0) > 0.5
     for place, number in {INDEX: index, VALUE: value, TIME: k.data.time}.items():
         found[place] = k.select(first, number, found[place])
     found[COUNT] = found[COUNT] + k.select(broken, 1.0, 0.0)
 
 
-def forget(k: Kernel) -> None:
+def clear(k: Kernel) -> None:
     """Before the first step of a tile."""
-    notes(k)[:] = 0.0
+    records(k)[:] = 0.0
 
 
-def forgetting_stage() -> LaneStage:
+def clearing_stage() -> LaneStage:
     return LaneStage(
         stage="controls",
         name="begin",
-        builder=forget,
+        builder=clear,
         reads=frozenset(),
         writes=frozenset(),
         role="begin",
@@ -56,15 +56,15 @@ def forgetting_stage() -> LaneStage:
 
 
 def broken(data: Data, outbox: Outbox) -> Array:
-    """What was noted in a launch: a row for each world."""
-    if NOTES not in outbox or not outbox[NOTES][:, COUNT].any():
+    """What was recorded in a launch: a row for each world."""
+    if BROKEN not in outbox or not outbox[BROKEN][:, COUNT].any():
         return np.zeros((0, 4))
-    rows: Array = outbox[NOTES].transpose(0, 2, 1).reshape(-1, 4)
+    rows: Array = outbox[BROKEN].transpose(0, 2, 1).reshape(-1, 4)
     return np.array(rows[: 1 if data.nworld is None else data.nworld])
 
 
 def together(before: Array, now: Array) -> Array:
-    """What was noted in two launches."""
+    """What was recorded in two launches."""
     if not len(before) or not len(now):
         return now if len(now) else before
     first = np.where(before[:, COUNT, None] > 0, before, now)

@@ -43,9 +43,9 @@ from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.memory import (
     KERNEL,
     PRIVATE,
-    Field,
     FieldPlace,
     IntegerField,
+    LaneField,
     ModelField,
     PerWorldField,
     RealField,
@@ -80,12 +80,12 @@ __all__ = [
     "PROGRAM",
     "REALS",
     "Cond",
-    "Field",
     "FieldPlace",
     "Int",
     "IntegerField",
     "Kernel",
     "LaneError",
+    "LaneField",
     "LaneLayout",
     "Mask",
     "ModelField",
@@ -194,15 +194,15 @@ class Kernel:
         known = self.layout.features.get(group)
         return known is None or member in known
 
-    def scratch(self, name: str, *shape: int) -> Field:
+    def scratch(self, name: str, *shape: int) -> LaneField:
         """Memory of this stage's own, per world, kept from step to step of one launch."""
-        return Field(self, self._memory(self.stage, name, shape), shape)
+        return LaneField(self, self._memory(self.stage, name, shape), shape)
 
     def integers(self, name: str, *shape: int) -> IntegerField:
         """Uniform integers of this stage's own, one set for the whole tile: lists of what is active in any world."""
         return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape), shape)
 
-    def kernel_field(self, name: str) -> Field | IntegerField:
+    def kernel_field(self, name: str) -> LaneField | IntegerField:
         """What stages of a kernel leave for each other under a declared name (`contracts.kernel_fields`)."""
         field = self._declared(name)
         if field.kind == "table":
@@ -212,7 +212,7 @@ class Kernel:
         shape = self._shape_of(field)
         if field.kind == "integers":
             return IntegerField(self, self._memory(KERNEL, name + INTEGERS, shape), shape)
-        return Field(self, self._memory(KERNEL, name, shape), shape)
+        return LaneField(self, self._memory(KERNEL, name, shape), shape)
 
     def group(self, name: str) -> FieldGroup:
         """The kernel fields of a group as attributes: `k.group("row_counts").active`."""
@@ -228,7 +228,7 @@ class Kernel:
                 f"{self.stage}: {name} has shape {shape}, but gets numbers of shape {array.shape}"
             )
         self.table_fields[name] = array
-        self.note_write(name)
+        self.record_write(name)
 
     def table_field(self, name: str) -> np.ndarray:
         """The numbers of a kernel field that is a table."""
@@ -239,7 +239,7 @@ class Kernel:
                 f"{self.stage}: reads {name}, which no earlier stage of the program has worked out "
                 f"({self.layout.kernel_fields[name].writer} would)"
             )
-        self.note_read(name)
+        self.record_read(name)
         return known
 
     def kernel_size(self, name: str) -> int:
@@ -276,19 +276,19 @@ class Kernel:
             raise LaneError(f"{self.stage}: {name} is no {kind} but {known[name].kind}: use k.kernel_field")
         return known[name]
 
-    def note_read(self, name: str) -> None:
+    def record_read(self, name: str) -> None:
         """The stage reads a declared field."""
         self.reads.add(name)
         if name not in self.writes:
             self.read_first.add(name)
 
-    def note_write(self, name: str) -> None:
+    def record_write(self, name: str) -> None:
         """The stage writes a declared field."""
         self.writes.add(name)
 
-    def program_memory(self, name: str, *shape: int) -> Field:
+    def program_memory(self, name: str, *shape: int) -> LaneField:
         """Memory per world of the program itself, not of its stages: for what looks at them."""
-        return Field(self, self._memory(PROGRAM, name, shape), shape)
+        return LaneField(self, self._memory(PROGRAM, name, shape), shape)
 
     def program_integers(self, name: str, *shape: int) -> IntegerField:
         """Uniform integers of the program itself."""
@@ -572,12 +572,12 @@ class DataFields:
             raise AttributeError(
                 f"{kernel.stage}: Data has no real field {name!r}{_near(name, list(shapes))}"
             )
-        field = Field(kernel, name, shapes[name])
+        field = LaneField(kernel, name, shapes[name])
         return field if shapes[name] else field.load(())
 
     def __setattr__(self, name: str, value: Any) -> None:
         kernel: Kernel = self._kernel
-        field = Field(kernel, name, kernel.layout.data[name])
+        field = LaneField(kernel, name, kernel.layout.data[name])
         if field.shape:
             field[:] = value
         else:

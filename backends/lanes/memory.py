@@ -68,15 +68,15 @@ class _Indexed:
         self.shape = shape
         self.declared = declared_name(name)
 
-    def note_read(self) -> None:
+    def record_read(self) -> None:
         """A number of the field is read."""
         if self.declared:
-            self.kernel.note_read(self.declared)
+            self.kernel.record_read(self.declared)
 
-    def note_write(self) -> None:
+    def record_write(self) -> None:
         """A number of the field is written."""
         if self.declared:
-            self.kernel.note_write(self.declared)
+            self.kernel.record_write(self.declared)
 
     def load(self, index: tuple[Any, ...]) -> Any:
         raise NotImplementedError
@@ -182,15 +182,15 @@ class PerWorldField(_Indexed):
         kernel.per_world.add(name)
 
     def load(self, index: tuple[Any, ...]) -> Any:
-        cell = Field(self.kernel, self.name, self.shape)._cell(index)
+        cell = LaneField(self.kernel, self.name, self.shape)._cell(index)
         return self.kernel.trace.node("load", NUM, (self.name, *cell), depends=self.name)
 
 
-class Field(_Indexed):
+class LaneField(_Indexed):
     """A Data array or private scratch: loads give lanes, assignment stores them."""
 
     def load(self, index: tuple[Any, ...]) -> Any:
-        self.note_read()
+        self.record_read()
         return self.kernel.trace.node("load", NUM, (self.name, *self._cell(index)), depends=self.name)
 
     def _cell(self, index: tuple[Any, ...]) -> tuple[Value, int]:
@@ -203,7 +203,7 @@ class Field(_Indexed):
         kind = kind_of(value)
         if kind not in (INT, REAL, NUM):
             raise LaneError(f"{self.kernel.stage}: {self.name}[…] = {kind}: only numbers are stored")
-        self.note_write()
+        self.record_write()
         value = values.convert(value, NUM)
         trace = self.kernel.trace
         if isinstance(value, Value):
@@ -301,7 +301,7 @@ class IntegerField(_Indexed):
     """Uniform integers in scratch: loads give Ints, assignment stores them."""
 
     def load(self, index: tuple[Any, ...]) -> Any:
-        self.note_read()
+        self.record_read()
         args = (self.name, *self._cell(index))
         return self.kernel.trace.node(INTEGER_LOAD, INT, args, depends=self.name)
 
@@ -316,7 +316,7 @@ class IntegerField(_Indexed):
             raise LaneError(f"{self.kernel.stage}: {self.name}: integers are stored one by one")
         if kind_of(value) != INT:
             raise LaneError(f"{self.kernel.stage}: {self.name}[…] = {kind_of(value)}: an Int is needed")
-        self.note_write()
+        self.record_write()
         trace = self.kernel.trace
         if isinstance(value, Value):
             trace.check_scope(value)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dovetail.backends.lanes import controls
 from dovetail.backends.lanes.fuse import Sources, Target
-from dovetail.backends.lanes.imports import TileLists, fill
+from dovetail.backends.lanes.imports import fill
+from dovetail.backends.lanes.program import LaneProgram
 from dovetail.backends.lanes.relayout import Relayout, expected_layouts, relayouts
 from dovetail.backends.lanes.segments import bad_states_of, converted, sources_of, target_of
 from dovetail.backends.lanes.transfers import Delivery, constant_fields, deliveries, fetchers
@@ -27,44 +28,6 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Data
 
 logger = logging.getLogger(__name__)
-
-
-class LaneProgram(Protocol):
-    """A fused kernel that a lane backend has compiled."""
-
-    table: Array
-    """Constant integers of all stages, and how often each group of a repeatable program runs."""
-
-    @property
-    def repeats(self) -> Mapping[str, int]:
-        """Groups of stages of a repeatable program: where in `table` stands how often each runs."""
-        ...
-
-    def run(
-        self,
-        data_buffer: Array,
-        model_buffers: Mapping[str, Array],
-        nstep: int,
-        evaluation: int = 0,
-        converted: Array | None = None,
-        only: Array | None = None,
-        outbox: Outbox | None = None,
-        inbox: Outbox | None = None,
-    ) -> Array:
-        """Run on every tile, or on those of `only`; gives for each how many times more room its lists need, or 0."""
-        ...
-
-    def outbox(self) -> Outbox:
-        """Room for what the program exports."""
-        ...
-
-    def inbox(self) -> Outbox:
-        """Room for what the program imports."""
-        ...
-
-    def room(self, lists: TileLists) -> int:
-        """Rows that the kernel has for lists it imports."""
-        ...
 
 
 Compile = Callable[[Sources, Target], LaneProgram]
@@ -158,7 +121,7 @@ class LaneRunner:
         """From now on run groups of stages so many times in each step, and those not named once."""
         assert self._program is not None
         for group, place in self._program.repeats.items():
-            self._program.table[place] = times.get(group, 1)
+            self._program.memory.table[place] = times.get(group, 1)
 
     def _converted(self, data: Data) -> Array | None:
         """The numbers of fields that are no reals, (ntile, rows, W)."""

@@ -63,7 +63,7 @@ def sources_of(
     if bad_states is not None:
         stages, exports = with_looks(stages, bad_states), [*exports, EXPORT]
     if any(slot.stage.name == "actuation" for slot in segment.slots):
-        stages, exports = [controls.forgetting_stage(), *stages], [*exports, controls.EXPORT]
+        stages, exports = [controls.clearing_stage(), *stages], [*exports, controls.EXPORT]
     places = {
         name: FieldPlace(place.offset, place.shape) for name, place in arena.items() if place.dtype == "real"
     }

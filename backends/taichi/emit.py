@@ -72,7 +72,7 @@ _CAST = {"uint8": "ti.i32", "float32": "fp"}
 
 
 @attrs.frozen
-class Text:
+class Printed:
     """A printed expression: its source, how many operations, and what it reads that may change."""
 
     code: str
@@ -89,7 +89,7 @@ class StagePrinter:
         self.lines: list[str] = []
         self.indent = indent
         self.uses: dict[int, list[Block]] = defaultdict(list)
-        self.texts: dict[int, Text] = {}
+        self.texts: dict[int, Printed] = {}
         self.held: dict[int, Value] = {}
         self.declared: set[int] = set()
 
@@ -138,24 +138,24 @@ class StagePrinter:
         else:
             self._name(value, text)
 
-    def _name(self, value: Value, text: Text) -> None:
+    def _name(self, value: Value, text: Printed) -> None:
         self._line(f"t{value.serial} = {text.code}")
-        self.texts[id(value)] = Text(f"t{value.serial}")
+        self.texts[id(value)] = Printed(f"t{value.serial}")
 
-    def _release(self, due: Callable[[Text], bool]) -> None:
+    def _release(self, due: Callable[[Printed], bool]) -> None:
         """Turn held expressions into temporaries before what they read changes."""
         for key, value in list(self.held.items()):
             if due(self.texts[key]):
                 del self.held[key]
                 self._name(value, self.texts[key])
 
-    def _argument(self, x: Any) -> Text:
+    def _argument(self, x: Any) -> Printed:
         if not isinstance(x, Value):
-            return Text(repr(x))
+            return Printed(repr(x))
         self.held.pop(id(x), None)
         return self.texts[id(x)]
 
-    def _format(self, value: Value) -> Text:
+    def _format(self, value: Value) -> Printed:
         op = value.op
         if op == PURE_MEMORY:
             return self._model(value)
@@ -164,29 +164,29 @@ class StagePrinter:
         if op in MEMORY_LOADS:
             name, base, literal = value.args
             inner = self._argument(base)
-            return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads | {name})
+            return Printed(self.address(name, inner.code, literal), inner.size + 1, inner.reads | {name})
         if op in _ARGUMENT:
-            return Text(_ARGUMENT[op])
+            return Printed(_ARGUMENT[op])
         if op == "read":
-            return Text(f"v{value.args[0]}", 1, frozenset({("variable", value.args[0])}))
+            return Printed(f"v{value.args[0]}", 1, frozenset({("variable", value.args[0])}))
         parts = [self._argument(a) for a in value.args]
         code = _code(op, value, [p.code for p in parts])
         reads = frozenset().union(*(p.reads for p in parts))
-        return Text(code, 1 + sum(p.size for p in parts), reads)
+        return Printed(code, 1 + sum(p.size for p in parts), reads)
 
-    def _model(self, value: Value) -> Text:
+    def _model(self, value: Value) -> Printed:
         dtype, base, literal = value.args
-        inner = self._argument(base) if base is not None else Text("")
+        inner = self._argument(base) if base is not None else Printed("")
         index = " + ".join(filter(None, (inner.code, str(literal) if literal or not inner.code else "")))
         code = f"{_BUFFER[dtype]}[{index}]"
         if dtype in _CAST:
             code = f"ti.cast({code}, {_CAST[dtype]})"
-        return Text(code, inner.size + 1, inner.reads)
+        return Printed(code, inner.size + 1, inner.reads)
 
-    def _table(self, value: Value) -> Text:
+    def _table(self, value: Value) -> Printed:
         name, base, literal = value.args
-        inner = self._argument(base) if base is not None else Text("")
-        return Text(self.address(name, inner.code, literal), inner.size + 1, inner.reads)
+        inner = self._argument(base) if base is not None else Printed("")
+        return Printed(self.address(name, inner.code, literal), inner.size + 1, inner.reads)
 
     # effects
 
@@ -211,7 +211,7 @@ class StagePrinter:
         start, stop = self._argument(item.start).code, self._argument(item.stop).code
         self._release(lambda _text: True)
         name = f"i{item.index.serial}"
-        self.texts[id(item.index)] = Text(name)
+        self.texts[id(item.index)] = Printed(name)
         if item.reverse:
             self._line(f"last{item.index.serial} = {stop} - 1 + {start}")
             self._line(f"for r{item.index.serial} in range({start}, {stop}):")

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run, kind_of_memory
+from dovetail.backends.lanes.program import DONE
 from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, any_lane, stage_source
 
 SPREAD = 512
@@ -20,9 +21,6 @@ SPREAD = 512
 ADDRESS_BITS = (1 << 28) - 1
 """Bits that the number of a scratch row can have. Masking with them tells the compiler that adding a literal cannot
 overflow, so that neighbouring numbers are reached from one address (humanoid: 13 % less time)."""
-
-DONE = -1
-"""Stands in the place of a tile that has been run."""
 
 BUFFERS = ("S", "SI", "TI", "MR", "MI", "MB")
 """What every stage function gets."""
@@ -194,16 +192,16 @@ def _copies(runs: Iterable[Run], index: str, buffers: tuple[str, str], pad: str)
 
 
 def _step_lines(fused: FusedKernel, lacking: str, pad: str) -> list[str]:
-    """All steps of a tile, and what watches the worlds around them."""
+    """All steps of a tile, and the looks at the worlds around them."""
     passed = [*STAGE_ARGUMENTS, *BUFFERS, *fused.optional]
     outside = ["first" if a == "e" else a for a in passed]
     number = f"ti.select({lacking} == 0, {fused.evaluations}, 0)" if lacking else str(fused.evaluations)
     return [
-        *_watch_lines(fused, "begin", outside, pad),
+        *_look_lines(fused, "begin", outside, pad),
         f"{pad}for step in range(nstep):",
         f"{pad}    for e in range(first, first + {number}):",
         *_evaluation_lines(fused, passed, f"{pad}        "),
-        *_watch_lines(fused, "end", outside, pad),
+        *_look_lines(fused, "end", outside, pad),
     ]
 
 
@@ -217,18 +215,18 @@ def _evaluation_lines(fused: FusedKernel, arguments: Sequence[str], pad: str) ->
     inner = f"{pad}        "
     return [
         f"{pad}if e == 0:",
-        *_watch_lines(fused, "before_step", arguments, f"{pad}    "),
+        *_look_lines(fused, "before_step", arguments, f"{pad}    "),
         f"{pad}{again} = 0",
         f"{pad}for attempt in range(2):",
         f"{pad}    if (attempt == 0) | ({again} > 0):",
         *_call_lines(forward, arguments, inner, fused.repeats),
         f"{inner}if (e == 0) & (attempt == 0):",
-        *_watch_lines(fused, "before_integration", arguments, f"{inner}    "),
+        *_look_lines(fused, "before_integration", arguments, f"{inner}    "),
         *_call_lines([t for t in stages if t.stage.integrate], arguments, pad, fused.repeats),
     ]
 
 
-def _watch_lines(fused: FusedKernel, role: Role, arguments: Sequence[str], pad: str) -> list[str]:
+def _look_lines(fused: FusedKernel, role: Role, arguments: Sequence[str], pad: str) -> list[str]:
     return [f"{pad}{t.function}({', '.join(arguments)})" for t in fused.with_role(role)]
 
 

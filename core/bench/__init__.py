@@ -8,7 +8,7 @@ other questions, `chart` says what is drawn. The command is `dovetail bench`.
 
 from dovetail.bench.cases import SUITE, Case, find
 from dovetail.bench.results import BenchResult, BenchRow, read_history
-from dovetail.bench.speed import Request, Tell, bench, measure
+from dovetail.bench.speed import Request, ShowProgress, bench, measure
 
 __all__ = [
     "SUITE",
@@ -16,7 +16,7 @@ __all__ = [
     "BenchRow",
     "Case",
     "Request",
-    "Tell",
+    "ShowProgress",
     "bench",
     "find",
     "measure",

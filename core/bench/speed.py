@@ -28,7 +28,7 @@ from dovetail.contracts.types import Model
 from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
-Tell = Callable[[str], None]
+ShowProgress = Callable[[str], None]
 
 DISTINCT = 256
 """Worlds that roll in; larger batches repeat them."""
@@ -62,10 +62,10 @@ def bench(
     precisions: Sequence[Precision] = ("f64", "f32"),
     threads: Sequence[int] = (1,),
     runtime: Runtime | Sequence[Runtime | None] | None = None,
-    tell: Tell = lambda text: None,
+    show: ShowProgress = lambda text: None,
     **more: object,
 ) -> BenchResult:
-    """Measure the steps of batches of one model. `more` are fields of `Request`; `tell` hears of the progress."""
+    """Measure the steps of batches of one model. `more` are fields of `Request`; `show` hears of the progress."""
     request = Request(
         nworld=(nworld,) if isinstance(nworld, int) else tuple(nworld),
         precisions=tuple(precisions),
@@ -73,22 +73,22 @@ def bench(
         runtimes=(runtime,) if runtime is None or isinstance(runtime, str) else tuple(runtime),
         **more,  # type: ignore[arg-type]
     )
-    return measure(model if isinstance(model, Case) else find(model), request, tell)
+    return measure(model if isinstance(model, Case) else find(model), request, show)
 
 
-def measure(case: Case, request: Request, tell: Tell = lambda text: None) -> BenchResult:
+def measure(case: Case, request: Request, show: ShowProgress = lambda text: None) -> BenchResult:
     """Measure one model."""
     notes: list[str] = []
-    field = Field.prepare(case, request, notes, tell)
-    races = [_Race.prepare(field, nworld, tell) for nworld in request.nworld]
-    rows = [row for race in races for row in race.rows(tell)]
-    one = field.one_step
+    contest = Contest.prepare(case, request, notes, show)
+    races = [_Race.prepare(contest, nworld, show) for nworld in request.nworld]
+    rows = [row for race in races for row in race.rows(show)]
+    one = contest.one_step
     return BenchResult(
         model=case.name if case.file is None or not case.name.endswith(".xml") else case.file.stem,
-        nv=field.model.nv,
+        nv=contest.model.nv,
         backend=request.backend,
         repeat=request.repeat,
-        rolled_in=field.rolled_in,
+        rolled_in=contest.rolled_in,
         contacts=None if one is None else one.activity.contacts,
         constraint_rows=None if one is None else one.activity.rows,
         solver_iterations=None if one is None else one.activity.iterations,
@@ -102,7 +102,7 @@ def measure(case: Case, request: Request, tell: Tell = lambda text: None) -> Ben
 
 
 @attrs.frozen(eq=False)
-class Field:
+class Contest:
     """A model in both engines, and the states they start from."""
 
     request: Request
@@ -117,11 +117,11 @@ class Field:
     notes: list[str]
 
     @classmethod
-    def prepare(cls, case: Case, request: Request, notes: list[str], tell: Tell) -> Field:
+    def prepare(cls, case: Case, request: Request, notes: list[str], show: ShowProgress) -> Contest:
         model = without_energy(case.load())
         start = Start.near(model, min(DISTINCT, max(request.nworld)), request.seed)
         steps = round(request.roll_in / model.opt.timestep)
-        tell(f"{case.name}: rolling in, {steps} steps …")
+        show(f"{case.name}: rolling in, {steps} steps …")
         if not _wants_mujoco(request.with_mujoco, notes):
             start, steps = _rolled_in_here(model, start, steps, request, notes)
             return cls(request, model, None, start, steps, None, notes)
@@ -186,12 +186,12 @@ class Rival:
 
     @classmethod
     def prepare(
-        cls, field: Field, start: Start, runtime: Runtime | None, threads: int, precision: Precision
+        cls, contest: Contest, start: Start, runtime: Runtime | None, threads: int, precision: Precision
     ) -> Rival:
         sim = Simulation(
-            field.model,
+            contest.model,
             nworld=start.nworld,
-            backend=field.request.backend,
+            backend=contest.request.backend,
             precision=precision,
             threads=threads,
             runtime=runtime,
@@ -249,46 +249,46 @@ def _mixture(plan: Plan) -> str:
 class _Race:
     """All contestants with one size of batch."""
 
-    field: Field
+    contest: Contest
     rivals: list[Rival]
     batch: Batch | None
 
     @classmethod
-    def prepare(cls, field: Field, nworld: int, tell: Tell) -> _Race:
-        start, request = field.start.repeated(nworld), field.request
+    def prepare(cls, contest: Contest, nworld: int, show: ShowProgress) -> _Race:
+        start, request = contest.start.repeated(nworld), contest.request
         rivals = []
         for runtime in request.runtimes:
             for threads in request.threads:
                 for precision in request.precisions:
-                    tell(_compiling(nworld, precision, threads, runtime))
-                    rivals.append(Rival.prepare(field, start, runtime, threads, precision))
+                    show(_compiling(nworld, precision, threads, runtime))
+                    rivals.append(Rival.prepare(contest, start, runtime, threads, precision))
         mixtures = (_mixture(rival.sim.plan) for rival in rivals)
-        field.notes.extend(text for text in mixtures if text)
-        batch = None if field.oracle is None else Batch.of(field.oracle, start)
-        return cls(field, rivals, batch)
+        contest.notes.extend(text for text in mixtures if text)
+        batch = None if contest.oracle is None else Batch.of(contest.oracle, start)
+        return cls(contest, rivals, batch)
 
-    def rows(self, tell: Tell) -> list[BenchRow]:
+    def rows(self, show: ShowProgress) -> list[BenchRow]:
         """Run, and compare."""
         steps, repeat = self._within_budget()
         theirs = self._runners(steps)
-        times = _race(self.rivals, theirs, steps, repeat, tell)
+        times = _race(self.rivals, theirs, steps, repeat, show)
         return [self._row(rival, times, steps) for rival in self.rivals]
 
     def _runners(self, steps: int) -> dict[int, Callable[[], float]]:
         batch = self.batch
         if batch is None:
             return {}
-        return {count: batch.runner(count, steps) for count in dict.fromkeys(self.field.request.threads)}
+        return {count: batch.runner(count, steps) for count in dict.fromkeys(self.contest.request.threads)}
 
     def _within_budget(self) -> tuple[int, int]:
         """Steps per call and repetitions that stay within the budget, judged by one step of everyone."""
-        request = self.field.request
+        request = self.contest.request
         runs: list[Callable[[], float]] = [partial(rival.run, 1) for rival in self.rivals]
         runs += self._runners(1).values()
         for run in runs:
             run()  # the first is slower
         return within_budget(
-            request, sum(run() for run in runs), self.rivals[0].start.nworld, self.field.notes
+            request, sum(run() for run in runs), self.rivals[0].start.nworld, self.contest.notes
         )
 
     def _row(self, rival: Rival, times: Mapping[int, list[float]], steps: int) -> BenchRow:
@@ -309,7 +309,7 @@ class _Race:
             bytes_per_world=sim.data.arena.nbytes / nworld,
             scaling=statistics.median(_ratios(first.seconds, rival.seconds)),
         )
-        one_step = self.field.one_step
+        one_step = self.contest.one_step
         if one_step is None:
             return row
         theirs = times[sim.plan.threads]
@@ -345,7 +345,11 @@ def _compiling(nworld: int, precision: str, threads: int, runtime: str | None) -
 
 
 def _race(
-    rivals: Sequence[Rival], theirs: Mapping[int, Callable[[], float]], steps: int, repeat: int, tell: Tell
+    rivals: Sequence[Rival],
+    theirs: Mapping[int, Callable[[], float]],
+    steps: int,
+    repeat: int,
+    show: ShowProgress,
 ) -> dict[int, list[float]]:
     """Everyone in turn, `repeat` times, the order turned round every other time; the first round is for warmth.
     Returns MuJoCo's seconds by number of threads; dovetail's stay with each rival."""
@@ -353,7 +357,7 @@ def _race(
     contestants = [(times[count], run) for count, run in theirs.items()]
     contestants += [(rival.seconds, partial(rival.run, steps)) for rival in rivals]
     for turn in range(repeat + 1):
-        tell(f"measuring: {turn} of {repeat}")
+        show(f"measuring: {turn} of {repeat}")
         for seconds, run in contestants if turn % 2 else reversed(contestants):
             elapsed = run()
             if turn:

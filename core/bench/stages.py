@@ -20,7 +20,7 @@ import attrs
 from dovetail.backend import Runner
 from dovetail.bench.cases import Case
 from dovetail.bench.results import machine
-from dovetail.bench.speed import Field, Request, Rival, Tell, within_budget
+from dovetail.bench.speed import Contest, Request, Rival, ShowProgress, within_budget
 from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.types import STATE, Data
 from dovetail.errors import PlanError, SelectionError, listing, nearest
@@ -97,34 +97,34 @@ class Repeatable(Runner, Protocol):
 
 
 def profile(
-    case: Case, request: Request, stages: Iterable[str] = (), tell: Tell = lambda text: None
+    case: Case, request: Request, stages: Iterable[str] = (), show: ShowProgress = lambda text: None
 ) -> list[StageTimes]:
     """Measure the stages of a model's kernel, all or those named: for each precision and runtime, with the first
     number of worlds and threads."""
     notes: list[str] = []
-    field = Field.prepare(case, request, notes, tell)
+    contest = Contest.prepare(case, request, notes, show)
     asked = [(precision, runtime) for runtime in request.runtimes for precision in request.precisions]
-    return [_profile(case, field, tuple(stages), precision, runtime, tell) for precision, runtime in asked]
+    return [_profile(case, contest, tuple(stages), precision, runtime, show) for precision, runtime in asked]
 
 
 def _profile(
     case: Case,
-    field: Field,
+    contest: Contest,
     stages: tuple[str, ...],
     precision: Precision,
     runtime: Runtime | None,
-    tell: Tell,
+    show: ShowProgress,
 ) -> StageTimes:
     began = time.perf_counter()
-    request = field.request
+    request = contest.request
     nworld, threads = request.nworld[0], request.threads[0]
-    tell(f"compiling {precision}, {nworld} worlds …")
-    rival = Rival.prepare(field, field.start.repeated(nworld), runtime, threads, precision)
-    tell(f"compiling {precision} with loops around the stages …")
+    show(f"compiling {precision}, {nworld} worlds …")
+    rival = Rival.prepare(contest, contest.start.repeated(nworld), runtime, threads, precision)
+    show(f"compiling {precision} with loops around the stages …")
     variant = _Variant.of(rival)
     chosen = _chosen(stages, variant.runner.groups)
-    steps, repeat = within_budget(request, variant.seconds_of_a_round(chosen), nworld, field.notes)
-    figures = variant.measure(chosen, steps, repeat, tell)
+    steps, repeat = within_budget(request, variant.seconds_of_a_round(chosen), nworld, contest.notes)
+    figures = variant.measure(chosen, steps, repeat, show)
     per_world = 1e6 / (steps * nworld)
     looped = figures.plain
     times = [_stage_time(stage, figures, looped, per_world) for stage in chosen]
@@ -145,7 +145,7 @@ def _profile(
         stages=tuple(sorted(times, key=lambda t: -(t.microseconds or 0.0))),
         seconds=time.perf_counter() - began,
         how=HOW,
-        notes=tuple(field.notes),
+        notes=tuple(contest.notes),
         machine=machine(),
     )
 
@@ -224,11 +224,11 @@ class _Variant:
     def state(self) -> list[bytes]:
         return [self.data.field(name).tobytes() for name in STATE if name in self.data]
 
-    def measure(self, stages: Sequence[str], steps: int, repeat: int, tell: Tell) -> _Figures:
+    def measure(self, stages: Sequence[str], steps: int, repeat: int, show: ShowProgress) -> _Figures:
         """Everything in turn, so many times."""
         figures = _Figures(pairs={stage: [] for stage in stages}, changed=self._changing(stages, steps))
         for turn in range(repeat):
-            tell(f"measuring: {turn} of {repeat}")
+            show(f"measuring: {turn} of {repeat}")
             self._round(figures, steps, plain_first=turn % 2 == 0)
         return figures
 

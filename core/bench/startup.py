@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from dovetail.bench.cases import Case
-from dovetail.bench.speed import Request, Tell
+from dovetail.bench.speed import Request, ShowProgress
 from dovetail.errors import DovetailError
 
 CACHE = "DOVETAIL_CACHE_DIR"
@@ -43,14 +43,14 @@ class FirstStep:
     """Seconds of one step afterwards."""
 
 
-def first_steps(case: Case, request: Request, tell: Tell = lambda text: None) -> list[FirstStep]:
+def first_steps(case: Case, request: Request, show: ShowProgress = lambda text: None) -> list[FirstStep]:
     """For each precision and runtime, without and with a cache; the cache is a folder made for the purpose."""
     found = []
     for runtime in request.runtimes:
         for precision in request.precisions:
             with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as folder:
                 for cached in (False, True):
-                    tell(f"compiling {precision} in a new process, cache {'full' if cached else 'empty'} …")
+                    show(f"compiling {precision} in a new process, cache {'full' if cached else 'empty'} …")
                     found.append(_measured(case, request, precision, runtime, cached, Path(folder)))
     return found
 

@@ -16,7 +16,7 @@ from dovetail.cli._options import FiniteRange, asset_root_option, check_chart_fi
 from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
-    from dovetail.bench import BenchResult, BenchRow, Case, Request, Tell
+    from dovetail.bench import BenchResult, BenchRow, Case, Request, ShowProgress
     from dovetail.bench.stages import StageTimes
     from dovetail.bench.startup import FirstStep
     from dovetail.bench.sweeps import Sweep
@@ -109,7 +109,7 @@ def bench(
     _check_request(models, suite=suite, sweep=sweep, profile=profile, first_step=first_step, plot=plot)
     _check_files(history, plot)
     request = _request(asked, profile=profile, sweep=sweep)
-    with _status(show=not as_json) as tell:
+    with _status(show=not as_json) as show:
         cases = _cases(models, suite=suite)
         _confine(cases, asset_root)
         if profile:
@@ -120,7 +120,7 @@ def bench(
             job = _Sweep(sweep, cases[0], request, asked["nworld"])
         else:
             job = _Speed(cases, request)
-        for part in job.parts(tell):
+        for part in job.parts(show):
             if history is not None:
                 _append(history, job.kind, part)
             if not as_json:
@@ -205,7 +205,7 @@ def _confine(cases: Iterable[Case], asset_root: str | None) -> None:
 
 
 @contextmanager
-def _status(*, show: bool) -> Iterator[Tell]:
+def _status(*, show: bool) -> Iterator[ShowProgress]:
     """A line on stderr that changes, on a terminal; else a line for what takes long, with the seconds since the
     beginning."""
     began = time.perf_counter()
@@ -246,14 +246,14 @@ class _Job(ABC):
         self.cases, self.request = cases, request
         self.done: list[Any] = []
 
-    def parts(self, tell: Tell) -> Iterator[Any]:
+    def parts(self, show: ShowProgress) -> Iterator[Any]:
         for case in self.cases:
-            for part in self.measured(case, tell):
+            for part in self.measured(case, show):
                 self.done.append(part)
                 yield part
 
     @abstractmethod
-    def measured(self, case: Case, tell: Tell) -> Sequence[Any]: ...
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[Any]: ...
 
     @abstractmethod
     def show(self, part: Any) -> None: ...
@@ -269,10 +269,10 @@ class _Job(ABC):
 class _Speed(_Job):
     kind, plural = "speed", "results"
 
-    def measured(self, case: Case, tell: Tell) -> Sequence[BenchResult]:
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[BenchResult]:
         from dovetail.bench import measure
 
-        return [measure(case, self.request, tell)]
+        return [measure(case, self.request, show)]
 
     def show(self, part: BenchResult) -> None:
         title(part.headline())
@@ -296,10 +296,10 @@ class _Sweep(_Job):
         self.over = over
         self.sizes = tuple(sizes) if over == "nworld" else ()
 
-    def measured(self, case: Case, tell: Tell) -> Sequence[Sweep]:
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[Sweep]:
         from dovetail.bench.sweeps import sweep
 
-        return [sweep(self.over, case, self.request, self.sizes, tell)]
+        return [sweep(self.over, case, self.request, self.sizes, show)]
 
     def show(self, part: Sweep) -> None:
         _show_sweep(part)
@@ -320,10 +320,10 @@ class _Profile(_Job):
         super().__init__(cases, request)
         self.stages = stages
 
-    def measured(self, case: Case, tell: Tell) -> Sequence[StageTimes]:
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[StageTimes]:
         from dovetail.bench.stages import profile
 
-        return profile(case, self.request, self.stages, tell)
+        return profile(case, self.request, self.stages, show)
 
     def show(self, part: StageTimes) -> None:
         _show_profile(part)
@@ -333,10 +333,10 @@ class _Profile(_Job):
 class _FirstStep(_Job):
     kind, plural = "first_step", "first_steps"
 
-    def measured(self, case: Case, tell: Tell) -> Sequence[FirstStep]:
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[FirstStep]:
         from dovetail.bench.startup import first_steps
 
-        return first_steps(case, self.request, tell)
+        return first_steps(case, self.request, show)
 
     def show(self, part: FirstStep) -> None:
         """All of them, once the last is there."""

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dovetail.contracts.derive import OF_MODEL
 from dovetail.contracts.fields import REAL, Array, FieldSpec
 from dovetail.contracts.types import MODEL_SPECS, Data, Model
 from dovetail.errors import PerWorldError, nearest
 
 if TYPE_CHECKING:
     from dovetail.contracts.bound import View
-
-PREFIX = "model:"
-"""Before the name of a Model field, the name of the Data field that holds its values of all worlds."""
 
 INERTIAL = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature")
 """Fields that the mass matrix depends on."""
@@ -80,7 +78,7 @@ PATTERNS: Mapping[str, Callable[[Array], Array]] = {
 
 def data_name(field: str) -> str:
     """The name in Data of a Model field's values of all worlds."""
-    return PREFIX + field
+    return OF_MODEL + field
 
 
 def chosen_fields(wanted: Iterable[str]) -> tuple[str, ...]:

@@ -191,25 +191,25 @@ class _Planner:
     def _in_flow(self, slots: list[Slot]) -> _Arranged:
         """Leave out what nobody wants, and follow the fields; in another order if that leaves fewer conflicts or
         fewer segments."""
-        wish = self._kept_wish(slots)
-        working, idle = self._without_idle(slots, wish)
-        flow = self._flow(working, wish)
+        kept = self._to_keep(slots)
+        working, idle = self._without_idle(slots, kept)
+        flow = self._flow(working, kept)
         if len({slot.record.backend for slot in working}) > 1:
             for through_data in (False, True):
                 moved = regrouped(working, self.contracts, through_data=through_data)
-                other = self._flow(moved, wish)
+                other = self._flow(moved, kept)
                 if other.cost < flow.cost:
                     working, flow = moved, other
-        return _Arranged(working, idle, flow, wish if self._replays else wish - flow.hidden.keys())
+        return _Arranged(working, idle, flow, kept if self._replays else kept - flow.hidden.keys())
 
-    def _flow(self, slots: Sequence[Slot], wish: frozenset[str]) -> Flow:
+    def _flow(self, slots: Sequence[Slot], kept: frozenset[str]) -> Flow:
         named = kept_by_name(self.config) if self.nworld is None else set[str]()
         return Flow.of(
             slots,
             self.wrappers,
             self.contracts,
             absent=self._absent,
-            wanted=wish,
+            wanted=kept,
             named=frozenset(named),
         )
 
@@ -313,12 +313,12 @@ class _Planner:
         return self._fill(stage, label) if not asked or any(asked) else []
 
     def _reason(self, stage: Stage, label: str) -> str:
-        """Why a slot must run: the row's own need, if the stage as a whole is needed; or a wish for its results."""
+        """Why a slot must run: the row's own need, if the whole stage is needed; or a request for its results."""
         if not self.facts.need(stage.name):
-            return self._wish(stage)
+            return self._request(stage)
         return self.facts.need(label)
 
-    def _wish(self, stage: Stage) -> str:
+    def _request(self, stage: Stage) -> str:
         """A field to be kept by name that only a stage which this model could do without computes."""
         named = kept_by_name(self.config).intersection(stage.writes)
         return f"{min(named)} is to be kept" if named and self.facts.on_request(stage.name) else ""
@@ -436,21 +436,21 @@ class _Planner:
             return _checked_lanes(setting, compiled)
         return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
 
-    def _kept_wish(self, slots: Sequence[Slot]) -> frozenset[str]:
+    def _to_keep(self, slots: Sequence[Slot]) -> frozenset[str]:
         """What the user asks to keep, or else what the backends usually do."""
         own = {f.name: f for choice in self.choices.values() for f in choice.record.fields}
         specs = {**DATA_SPECS, **own}
-        wish = self.config.setting("keep", None).value
-        if wish is None:
+        asked = self.config.setting("keep", None).value
+        if asked is None:
             usual = {self.registry.backend(slot.record.backend).keeps(self.nworld) for slot in slots}
-            wish = "state" if "state" in usual else "all"
-        return kept_fields(wish, specs)
+            asked = "state" if "state" in usual else "all"
+        return kept_fields(asked, specs)
 
     @property
     def _replays(self) -> bool:
         """Whether fields that a kernel keeps to itself are had by repeating steps: of batches, if the user asks."""
-        wish = self.config.setting("keep", None).value
-        return self.nworld is not None and wish is not None and "computed" not in wish
+        asked = self.config.setting("keep", None).value
+        return self.nworld is not None and asked is not None and "computed" not in asked
 
     def _replay(self, arranged: _Arranged) -> Replay | None:
         """The reference for kept fields that no slot fills."""
@@ -464,7 +464,7 @@ class _Planner:
             if "#" not in slot and registry.find(slot, choice.record.name, REFERENCE) is not None
         }
         policy = self.config.setting("on_nan", "reset").value
-        said = Config.of_call(
+        config = Config.of_call(
             names,
             backend=REFERENCE,
             keep="all",
@@ -473,7 +473,7 @@ class _Planner:
             plugins=self.config.setting("plugins", None).value,
         )
         plan = compile_plan(
-            self.model, said, registry=registry, missing=self.on_missing, per_world=self.per_world
+            self.model, config, registry=registry, missing=self.on_missing, per_world=self.per_world
         )
         return Replay(plan, tuple(sorted(hidden)))
 
@@ -529,8 +529,8 @@ def _example(slot: Slot, backend: str) -> str:
 
 def kept_by_name(config: Config) -> set[str]:
     """What the user asks to keep, word by word."""
-    wish = config.setting("keep", None).value
-    return {wish} if isinstance(wish, str) else set(wish or ())
+    asked = config.setting("keep", None).value
+    return {asked} if isinstance(asked, str) else set(asked or ())
 
 
 def _unwritten(writer: str | None, ran: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""`<asset>`: which reader each of its children has; and what cameras and lights look at."""
+"""`<asset>`: which reader each of its children has, and the files that they came from."""
 
 from __future__ import annotations
 
@@ -32,16 +32,6 @@ _ASSETS: dict[str, Callable[[Context, Node], None]] = {
     "hfield": read_hfield,
     "skin": read_skin,
 }
-
-
-def find_targets(context: Context) -> None:
-    """Resolve the bodies that cameras and lights look at, and the textures of lights."""
-    for item in (*context.objects["camera"], *context.objects["light"]):
-        if item.target:
-            item.targetbodyid = context.find("body", item.target, item.place, "target")
-    for light in context.objects["light"]:
-        if light.texture:
-            light.texid = context.find("texture", light.texture, light.place, "texture")
 
 
 def path_fields(context: Context) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Flexes: the typed item, and compiling it into vertices, connections, elastic constants and bounding volumes.
+"""`<flex>`: a deformable object, compiled into vertices, connections, elastic constants and bounding volumes.
 
 Vertices are given in the frames of their bodies; what is derived from shape (edge lengths aside, which
 finalize_model computes) is taken from their places in the world at qpos0. See `mjCFlex::Compile`.
@@ -108,6 +108,51 @@ class Built:
     tree: dict[str, Any]
     reach: dict[int, float]
     """Longest edge (or distance between nodes) from each body, m."""
+
+
+def read_flex(context: Context, node: Node) -> None:
+    """Read one `<flex>`; its bodies are looked up when it is compiled, after the tree."""
+    flex = FlexItem(node=node)
+    values = node.values
+    overlay(flex, {name: values[name] for name in SHARED if name in values})
+    read_children(flex, node)
+    if not 1 <= flex.dim <= 3:
+        raise node.error(f"dim must be 1, 2 or 3, it is {flex.dim}", "dim")
+    flex.vertbody = [_body(context, node, name, "body") for name in values["body"].split()]
+    flex.nodebody = [_body(context, node, name, "node") for name in values.get("node", "").split()]
+    if not flex.vertbody:
+        raise node.error("name the body of each vertex, or one body for all", "body")
+    flex.vertex = rows(node, "vertex", 3)
+    flex.texcoord = rows(node, "texcoord", 2)
+    flex.element = np.array(values["element"], np.int64)
+    flex.elemtexcoord = np.array(values.get("elemtexcoord", ()), np.int64)
+    context.add("flex", flex)
+
+
+SHARED = ("group", "dim", "radius", "material", "rgba", "flatskin")
+"""Attributes that `<flex>` and `<flexcomp>` share."""
+
+
+def _body(context: Context, node: Node, name: str, attribute: str) -> BodyItem:
+    return context.bodies[context.find("body", name, node, attribute)]
+
+
+def rows(node: Node, attribute: str, width: int) -> Reals:
+    """The numbers of an attribute, row by row."""
+    numbers = node.values.get(attribute, ())
+    if len(numbers) % width:
+        raise node.error(f"{attribute} has {len(numbers)} numbers; write {width} per row", attribute)
+    return np.array(numbers, np.float64).reshape(-1, width)
+
+
+def read_children(flex: FlexItem, node: Node) -> None:
+    """Read `<contact>`, `<edge>` and `<elasticity>`, which `<flex>` and `<flexcomp>` share."""
+    for child in node.children:
+        if child.tag in ("contact", "elasticity"):
+            overlay(flex, child.values)
+        elif child.tag == "edge":
+            flex.edgestiffness = child.values.get("stiffness", flex.edgestiffness)
+            flex.edgedamping = child.values.get("damping", flex.edgedamping)
 
 
 def compile_flexes(context: Context) -> None:
@@ -352,46 +397,3 @@ def _bending(flex: FlexItem, flap: Ints, place: Reals) -> Reals:
     if flex.young > 0 and flex.bends:
         return elasticity.bending(place, flap, flex.young, flex.poisson, flex.thickness)
     return np.zeros((len(flap), elasticity.BENDING_WIDTH))
-
-
-def read_flex(context: Context, node: Node) -> None:
-    """Read one `<flex>`; its bodies are looked up when it is compiled, after the tree."""
-    flex = FlexItem(node=node)
-    values = node.values
-    overlay(flex, {name: values[name] for name in SHARED if name in values})
-    read_children(flex, node)
-    if not 1 <= flex.dim <= 3:
-        raise node.error(f"dim must be 1, 2 or 3, it is {flex.dim}", "dim")
-    flex.vertbody = [_body(context, node, name, "body") for name in values["body"].split()]
-    flex.nodebody = [_body(context, node, name, "node") for name in values.get("node", "").split()]
-    if not flex.vertbody:
-        raise node.error("name the body of each vertex, or one body for all", "body")
-    flex.vertex = rows(node, "vertex", 3)
-    flex.texcoord = rows(node, "texcoord", 2)
-    flex.element = np.array(values["element"], np.int64)
-    flex.elemtexcoord = np.array(values.get("elemtexcoord", ()), np.int64)
-    context.add("flex", flex)
-
-
-SHARED = ("group", "dim", "radius", "material", "rgba", "flatskin")
-
-
-def _body(context: Context, node: Node, name: str, attribute: str) -> BodyItem:
-    return context.bodies[context.find("body", name, node, attribute)]
-
-
-def rows(node: Node, attribute: str, width: int) -> Reals:
-    numbers = node.values.get(attribute, ())
-    if len(numbers) % width:
-        raise node.error(f"{attribute} has {len(numbers)} numbers; write {width} per row", attribute)
-    return np.array(numbers, np.float64).reshape(-1, width)
-
-
-def read_children(flex: FlexItem, node: Node) -> None:
-    """`<contact>`, `<edge>` and `<elasticity>`."""
-    for child in node.children:
-        if child.tag in ("contact", "elasticity"):
-            overlay(flex, child.values)
-        elif child.tag == "edge":
-            flex.edgestiffness = child.values.get("stiffness", flex.edgestiffness)
-            flex.edgedamping = child.values.get("damping", flex.edgedamping)

@@ -1,6 +1,6 @@
-"""`<deformable><flex>` and `<flexcomp>`: deformable objects, listed or generated.
+"""`<flexcomp>`: a deformable object that is generated, with the bodies that move it.
 
-A flexcomp becomes one flex and, unless it is rigid, one body with sliders for every point that is not pinned (or
+It becomes one flex and, unless it is rigid, one body with sliders for every point that is not pinned (or
 for every node that interpolates the points). Points and elements come from the compile-time stage
 `flex_build`. As in MuJoCo, a `<frame>` around a flexcomp does not move it. See `mjCFlexcomp::Make`.
 """
@@ -22,9 +22,10 @@ from dovetail.mjcf.elements.body import BodyItem
 from dovetail.mjcf.elements.equality import EqualityItem, apply_equality
 from dovetail.mjcf.elements.flex import MAX_BODIES_AND_FLEXES, SHARED, FlexItem, read_children, rows
 from dovetail.mjcf.elements.geom import GeomItem
-from dovetail.mjcf.elements.items import overlay
+from dovetail.mjcf.elements.items import ORIENTATIONS, overlay
 from dovetail.mjcf.elements.joint import JointItem
 from dovetail.mjcf.elements.plugins import PluginUser
+from dovetail.mjcf.elements.poses import PosedItem, Scope, check_single_orientation, resolve_quat
 from dovetail.mjcf.geometry.flex_topology import Ints, Reals
 from dovetail.mjcf.geometry.rotation import ORIGIN, Pose, Vec, norm, scaled
 from dovetail.mjcf.read.kinds import shorten
@@ -47,12 +48,6 @@ _SIMPSON = (1 / 6, 2 / 3, 1 / 6)
 """How mass is shared along an axis between three nodes."""
 _VERTEX_GROUP = 4
 """Group of the spheres that vertcollide adds to points."""
-
-
-# <flex>
-
-
-# <flexcomp>
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -84,7 +79,21 @@ class Flexcomp:
 _OWN = ("type", "count", "spacing", "scale", "origin", "mass", "inertiabox", "rigid", "dof")
 
 
-def make_flexcomp(context: Context, node: Node, body: BodyItem, bodyclass: DefaultClass, pose: Pose) -> None:
+def read_flexcomp(context: Context, node: Node, scope: Scope) -> None:
+    """Read a `<flexcomp>` where it stands in the tree."""
+    check_single_orientation(node)
+    posed = PosedItem(node=node)
+    overlay(
+        posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values}
+    )
+    # as in MuJoCo, a quaternion is not normalised here: one that is longer than 1 enlarges the flex
+    quat = node.values["quat"] if "quat" in node.values else resolve_quat(context, posed)
+    pose = posed.pos, quat
+    own = context.defaults.main(node.model)
+    _make(context, node, scope.body, scope.bodyclass or own, pose)
+
+
+def _make(context: Context, node: Node, body: BodyItem, bodyclass: DefaultClass, pose: Pose) -> None:
     """Read a `<flexcomp>` and add what it stands for: a flex, bodies, joints, perhaps an equality."""
     comp = _read(node, body, bodyclass, pose)
     _check(context, comp)

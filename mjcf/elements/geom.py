@@ -19,6 +19,7 @@ from dovetail.mjcf.elements.poses import Scope, in_frame, read_posed
 from dovetail.mjcf.elements.shapes import ShapedItem, check_size, set_pose_and_size, shape_columns
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.fluid import fluid_coefficients
+from dovetail.mjcf.geometry.inertia import RigidPart
 from dovetail.mjcf.geometry.rotation import ORIGIN, Vec
 from dovetail.mjcf.read.source import Node
 from dovetail.plugins.shared.constants import EPS
@@ -49,6 +50,11 @@ class GeomItem(ContactSettings, ShapedItem):
     aabb: Vec = (0.0,) * 6
     rbound: float = 0.0
     plugin: int = -1
+
+    @property
+    def rigid_part(self) -> RigidPart:
+        """What the geom adds to its body."""
+        return RigidPart(self.computed_mass, self.pos, self.quat, self.inertia)
 
 
 COLUMNS: Columns = {

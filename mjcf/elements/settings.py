@@ -1,4 +1,4 @@
-"""`<compiler>`, `<option>`, `<size>`, `<statistic>`: settings of the whole model; later sections override."""
+"""`<option>`, `<size>`, `<statistic>`: settings of the whole model; later sections override."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dovetail import limits
 from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.errors import CapacityError
 from dovetail.mjcf.elements.items import SOLIMP, SOLREF
+from dovetail.mjcf.elements.object_kinds import USER_SIZES
 from dovetail.mjcf.read.source import Node
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ SIZE_DEFAULTS: dict[str, int] = {
     "nkey": 0,
     "njmax": -1,
     "nconmax": -1,
-    **dict.fromkeys(
-        [f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")],
-        -1,
-    ),
+    **dict.fromkeys(USER_SIZES, -1),
 }
 """−1: as many as the model's elements need."""
 
@@ -64,7 +62,6 @@ _MAX_GROUP = 30
 """Largest actuator group that a bit of opt.disableactuator can stand for."""
 _ALLOCATION_ONLY = ("memory", "nstack")
 """How much MuJoCo allocates beforehand; dovetail's arrays grow when needed."""
-_FILE_SETTINGS = ("assetdir",)
 
 
 def read_option(context: Context, node: Node) -> None:
@@ -124,14 +121,11 @@ def read_statistic(context: Context, node: Node) -> None:
 
 def settle_user_sizes(context: Context) -> None:
     """Replace automatic `nuser_…` by the longest user data there is (`mjCModel::SetNuser`)."""
-    kinds = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site"}
-    kinds |= {"cam": "camera", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor"}
-    for short in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
-        size = f"nuser_{short}"
+    for size, kind in USER_SIZES.items():
+        items = context.objects[kind]
         if context.sizes[size] == -1:
-            items = context.objects[kinds[short]] if short in kinds else []
             context.sizes[size] = max((len(item.user) for item in items), default=0)
-        _check_amount(size, context.sizes[size], len(context.objects[kinds[short]]))
+        _check_amount(size, context.sizes[size], len(items))
 
 
 def _check_amount(size: str, length: int, count: int) -> None:

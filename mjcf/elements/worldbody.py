@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from dovetail.mjcf.compose.namespace import MOVED_TO
 from dovetail.mjcf.elements.body import BodyItem, read_body_plugin, read_inertial
 from dovetail.mjcf.elements.camera import read_camera
-from dovetail.mjcf.elements.flexcomp import make_flexcomp
+from dovetail.mjcf.elements.flexcomp import read_flexcomp
 from dovetail.mjcf.elements.geom import read_geom
-from dovetail.mjcf.elements.items import ORIENTATIONS, overlay
+from dovetail.mjcf.elements.items import overlay
 from dovetail.mjcf.elements.joint import read_freejoint, read_joint
 from dovetail.mjcf.elements.light import read_light
 from dovetail.mjcf.elements.poses import FramePose, PosedItem, Scope, check_single_orientation, resolve_quat
@@ -78,19 +78,6 @@ def _frame_pose(context: Context, node: Node, around: FramePose | None) -> Frame
     return FramePose(pos=pos, quat=rotation.normalized(quat))
 
 
-def _flexcomp(context: Context, node: Node, scope: Scope) -> None:
-    check_single_orientation(node)
-    posed = PosedItem(node=node)
-    overlay(
-        posed, {name: node.values[name] for name in ("pos", "quat", *ORIENTATIONS) if name in node.values}
-    )
-    # as in MuJoCo, a quaternion is not normalised here: one that is longer than 1 enlarges the flex
-    quat = node.values["quat"] if "quat" in node.values else resolve_quat(context, posed)
-    pose = posed.pos, quat
-    own = context.defaults.main(node.model)
-    make_flexcomp(context, node, scope.body, scope.bodyclass or own, pose)
-
-
 _CONTAINERS: dict[str, Callable[[Context, Node, Scope], Scope]] = {"body": _body, "frame": _frame}
 _PARTS: dict[str, Callable[[Context, Node, Scope], None]] = {
     "inertial": read_inertial,
@@ -101,7 +88,7 @@ _PARTS: dict[str, Callable[[Context, Node, Scope], None]] = {
     "camera": read_camera,
     "light": read_light,
     "plugin": read_body_plugin,
-    "flexcomp": _flexcomp,
+    "flexcomp": read_flexcomp,
 }
 
 

@@ -8,14 +8,14 @@ plain arithmetic in the order of MuJoCo's `mjuu_eig3`, which almost always gives
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dovetail.mjcf.geometry.rotation import Vec, add, normalized, scaled, subtract
 from dovetail.plugins.shared.constants import EPS
 from dovetail.plugins.shared.quaternions_numpy import quat_multiply
 
 if TYPE_CHECKING:
-    from dovetail.mjcf.elements.geom import GeomItem
+    pass
 
 Matrix = tuple[Vec, Vec, Vec]
 """Rows of a 3×3 matrix."""
@@ -132,22 +132,34 @@ def _point_mass(mass: float, offset: Vec) -> Symmetric:
     )
 
 
-def combine(geoms: list[GeomItem]) -> tuple[float, Vec, Vec, Vec]:
-    """Mass, centre, principal moments and principal frame of several geoms of one body."""
-    heavy = [geom for geom in geoms if geom.computed_mass > EPS]
+class RigidPart(NamedTuple):
+    """A part of a rigid body."""
+
+    mass: float
+    pos: Vec
+    """Centre of mass."""
+    quat: Vec
+    """Principal axes."""
+    inertia: Vec
+    """Principal moments."""
+
+
+def combine(parts: list[RigidPart]) -> tuple[float, Vec, Vec, Vec]:
+    """Mass, centre, principal moments and principal frame of several parts of one body."""
+    heavy = [part for part in parts if part.mass > EPS]
     if len(heavy) == 1:
-        (geom,) = heavy
-        return geom.computed_mass, geom.pos, geom.inertia, geom.quat
+        (part,) = heavy
+        return part.mass, part.pos, part.inertia, part.quat
     mass = 0.0
     centre: Vec = (0.0, 0.0, 0.0)
-    for geom in heavy:
-        mass += geom.computed_mass
-        centre = add(centre, scaled(geom.pos, geom.computed_mass))
+    for part in heavy:
+        mass += part.mass
+        centre = add(centre, scaled(part.pos, part.mass))
     centre = tuple(x / mass for x in centre)
     tensor: Symmetric = (0.0,) * 6
-    for geom in heavy:
-        own = _rotated_diagonal(geom.inertia, geom.quat)
-        away = _point_mass(geom.computed_mass, subtract(geom.pos, centre))
+    for part in heavy:
+        own = _rotated_diagonal(part.inertia, part.quat)
+        away = _point_mass(part.mass, subtract(part.pos, centre))
         tensor = add(add(tensor, own), away)
     moments, quat = diagonalize(tensor)
     return mass, centre, moments, quat

@@ -65,7 +65,7 @@ def _set_inertia(context: Context, body: BodyItem) -> None:
         settings.inertiafromgeom == AutoBool.AUTO and not body.explicit_inertial
     )
     if body.id > 0 and from_geoms and any(geom.computed_mass > EPS for geom in body.geoms):
-        body.mass, body.ipos, body.inertia, body.iquat = combine(body.geoms)
+        body.mass, body.ipos, body.inertia, body.iquat = combine([geom.rigid_part for geom in body.geoms])
     if body.ipos is None:
         # no mass anywhere: MuJoCo copies the body's pose, which is harmless as nothing weighs there
         body.ipos, body.iquat = body.pos, body.quat

@@ -19,7 +19,7 @@ import numpy as np
 from dovetail.errors import PluginError
 from dovetail.mjcf.compose.submodels import Library
 from dovetail.mjcf.elements.actuator import compile_actuators, moment_nonzeros, read_actuators
-from dovetail.mjcf.elements.asset import find_targets, read_asset
+from dovetail.mjcf.elements.asset import read_asset
 from dovetail.mjcf.elements.columns import lengths
 from dovetail.mjcf.elements.compiler import read_compiler
 from dovetail.mjcf.elements.contact import compile_contacts, read_contacts
@@ -44,6 +44,7 @@ from dovetail.mjcf.elements.settings import (
     settle_user_sizes,
 )
 from dovetail.mjcf.elements.skin import compile_skins
+from dovetail.mjcf.elements.targets import find_targets
 from dovetail.mjcf.elements.tendon import compile_tendons, read_tendons
 from dovetail.mjcf.elements.texture import compile_textures
 from dovetail.mjcf.elements.visual import read_visual

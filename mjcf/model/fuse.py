@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from dovetail.mjcf.compose.namespace import references
 from dovetail.mjcf.elements.body import BodyItem
-from dovetail.mjcf.elements.geom import GeomItem
 from dovetail.mjcf.elements.light import LightItem
 from dovetail.mjcf.elements.poses import PosedItem
-from dovetail.mjcf.geometry.inertia import combine
+from dovetail.mjcf.geometry.inertia import RigidPart, combine
 from dovetail.mjcf.geometry.rotation import Pose, accumulate, add, normalized, point, rotate
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.read.source import Node, walk
 from dovetail.plugins.shared.constants import MINVAL
-
-_TREE = ("body", "joint", "geom", "site", "camera", "light")
 
 
 def fuse_static_bodies(context: Context, root: Node) -> None:
@@ -81,15 +78,15 @@ def _add_inertia(parent: BodyItem, body: BodyItem) -> None:
     assert parent.ipos is not None
     assert body.ipos is not None
     pos, quat = add(body.ipos, rotate(body.iquat, body.pos)), body.iquat
-    masses = [
-        GeomItem(computed_mass=parent.mass, pos=parent.ipos, quat=parent.iquat, inertia=parent.inertia),
-        GeomItem(computed_mass=body.mass, pos=pos, quat=quat, inertia=body.inertia),
+    parts = [
+        RigidPart(parent.mass, parent.ipos, parent.iquat, parent.inertia),
+        RigidPart(body.mass, pos, quat, body.inertia),
     ]
-    parent.mass, parent.ipos, parent.inertia, parent.iquat = combine(masses)
+    parent.mass, parent.ipos, parent.inertia, parent.iquat = combine(parts)
 
 
 def _number_again(context: Context, bodies: list[BodyItem]) -> None:
-    for kind in _TREE:
+    for kind in ("body", *bodies[0].parts):
         context.objects[kind].clear()
         context.ids[kind].clear()
     for body in bodies:

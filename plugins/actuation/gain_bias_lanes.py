@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
-from dovetail.backends.lanes.controls import note_broken
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.controls import record_broken
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
@@ -44,7 +44,7 @@ def actuation(k: Kernel, parts: Mapping[str, Rows]) -> None:
         joint_forces(k)
 
 
-def clamped_controls(k: Kernel) -> Field:
+def clamped_controls(k: Kernel) -> LaneField:
     """Controls within ctrlrange; all zero in a world where any is broken, as MuJoCo does."""
     m, d = k.model, k.data
     ctrl = k.scratch("ctrl", m.nu)
@@ -62,13 +62,13 @@ def clamped_controls(k: Kernel) -> Field:
             fit = (ctrl[i] <= MAXVAL) & (ctrl[i] >= -MAXVAL)
             which.set(k.select(fit, which.value, i * 1.0))
             wrong.set(k.select(fit, wrong.value, ctrl[i]))
-        note_broken(k, sound.value < 0.5, which.value, wrong.value)
+        record_broken(k, sound.value < 0.5, which.value, wrong.value)
         with k.loop(0, m.nu) as i:
             ctrl[i] = k.select(sound.value < 0.5, 0.0, ctrl[i])
     return ctrl
 
 
-def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
+def activation_rates(k: Kernel, ctrl: LaneField, dynamics: Rows) -> None:
     """Rate of change of every activation; an actuator's law drives its last one."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
@@ -79,7 +79,7 @@ def activation_rates(k: Kernel, ctrl: Field, dynamics: Rows) -> None:
                 d.act_dot[last] = law(k, i, ctrl[i])
 
 
-def actuator_forces(k: Kernel, ctrl: Field, parts: Mapping[str, Rows]) -> None:
+def actuator_forces(k: Kernel, ctrl: LaneField, parts: Mapping[str, Rows]) -> None:
     """gain × input + bias; zero in disabled groups."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as i:
@@ -132,7 +132,7 @@ def limit_actuators(k: Kernel) -> None:
         d.actuator_force[i] = k.select(m.actuator_forcelimited[i] != 0, k.clip(force, low, high), force)
 
 
-def driving_input(k: Kernel, actuator: Int, ctrl: Field) -> Any:
+def driving_input(k: Kernel, actuator: Int, ctrl: LaneField) -> Any:
     """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
     m, d = k.model, k.data
     if not m.na:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.spatial_lanes import cross_force, inertia_times
 from dovetail.plugins.shared.tendons.drift_lanes import tendon_drifts
@@ -38,7 +38,7 @@ def bias_force(k: Kernel) -> None:
             add_along(k, tendon, m.tendon_armature[tendon] * drift[tendon], d.qfrc_bias)
 
 
-def body_forces(k: Kernel, acceleration: Field, force: Field) -> None:
+def body_forces(k: Kernel, acceleration: LaneField, force: LaneField) -> None:
     """Acceleration of every body from velocities and gravity alone, and the force and torque it needs."""
     m, d = k.model, k.data
     with k.loop(1, m.nbody) as body:

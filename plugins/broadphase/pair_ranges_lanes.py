@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, Pairs
@@ -103,7 +103,7 @@ def write_boxes(contacts: Contacts, ranges: PairRanges) -> None:
         groups[g] = union(k, g * ranges.group_size, stop, lambda b: bodies[b])
 
 
-def _boxes(k: Kernel, ranges: PairRanges) -> tuple[Field, Field]:
+def _boxes(k: Kernel, ranges: PairRanges) -> tuple[LaneField, LaneField]:
     """Boxes of bodies and of groups: (n, 6), low corner and high corner."""
     nbody = int(k.frozen_model.nbody)
     return k.scratch("bodies", nbody, 6), k.scratch("groups", -(-nbody // ranges.group_size), 6)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel, Variable, elementwise
+from dovetail.backends.lanes.kernel import Kernel, LaneField, Variable, elementwise
 from dovetail.plugins.collide_pair.boxes_numpy import EDGE_ADVANTAGE, FLAT, RECTANGLE, STRAY_RATIO
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts
@@ -391,7 +391,7 @@ def _select_patch(k: Kernel, edge: Any, corners: list[Vector], patch: Patch) -> 
 # ---- clipping by the face -----------------------------------------------------------------------------------
 
 
-def _find(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, candidates: Field) -> None:
+def _find(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, candidates: LaneField) -> None:
     """Fill the list of candidates: (1 if there is one, distance, point)."""
     sides = k.scratch("box_box/half", 2)
     sides[:] = half[:2]
@@ -585,7 +585,7 @@ def _keep(
     frame: FaceFrame,
     boxes: tuple[Primitive, Primitive],
     margin: Any,
-    candidates: Field,
+    candidates: LaneField,
 ) -> None:
     """Keep the candidates that are near both boxes, or well inside one, and are not repeated by a later one."""
     with k.loop(0, CANDIDATES) as n, k.when(k.any(candidates[n, 0] > 0.5)):

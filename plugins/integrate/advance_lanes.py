@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit, JointType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
 from dovetail.plugins.shared.quaternions_lanes import quat_integrate
 
 
-def advance(k: Kernel, qacc: Field, act_dot: Field, qvel: Field | None = None) -> None:
+def advance(k: Kernel, qacc: LaneField, act_dot: LaneField, qvel: LaneField | None = None) -> None:
     """Take act, qvel, qpos and time one step on; positions move with `qvel`, or with the new velocity."""
     m, d = k.model, k.data
     timestep = m.opt.timestep
@@ -25,7 +25,7 @@ def advance(k: Kernel, qacc: Field, act_dot: Field, qvel: Field | None = None) -
         d.qacc_warmstart[dof] = d.qacc[dof]
 
 
-def advance_activations(k: Kernel, act_dot: Field) -> None:
+def advance_activations(k: Kernel, act_dot: LaneField) -> None:
     """Disabled actuators do not drive their activation, but actrange still holds for it."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as actuator:
@@ -36,7 +36,7 @@ def advance_activations(k: Kernel, act_dot: Field) -> None:
                 d.act[at] = next_activation(k, actuator, d.act[at], driven * act_dot[at])
 
 
-def move(k: Kernel, qvel: Field, duration: Any) -> None:
+def move(k: Kernel, qvel: LaneField, duration: Any) -> None:
     """Let qpos move at constant qvel for a while; rotations stay unit quaternions."""
     m = k.model
     with k.loop(0, m.njnt) as joint:
@@ -53,7 +53,7 @@ def move(k: Kernel, qvel: Field, duration: Any) -> None:
             k.data.qpos[at] += duration * qvel[dof]
 
 
-def turn(k: Kernel, at: Any, qvel: Field, dof: Any, duration: Any) -> None:
+def turn(k: Kernel, at: Any, qvel: LaneField, dof: Any, duration: Any) -> None:
     """Rotate the quaternion at qpos[at] by the angular velocity at qvel[dof]."""
     qpos = k.data.qpos
     qpos[at : at + 4] = quat_integrate(k, qpos[at : at + 4], qvel[dof : dof + 3], duration)

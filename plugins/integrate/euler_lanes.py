@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.integrate.advance_lanes import advance
 from dovetail.plugins.shared.ldl_lanes import copy, factor, solve
@@ -51,7 +51,7 @@ def damps_by_world(k: Kernel) -> Any:
     return k.select(k.disabled(DisableBit.EULERDAMP | DisableBit.DAMPER), 0.0, damped.value) > 0.5
 
 
-def implicit_acceleration(k: Kernel, acceleration: Field) -> None:
+def implicit_acceleration(k: Kernel, acceleration: LaneField) -> None:
     """The acceleration under which damping forces are those of the new velocity."""
     m, d = k.model, k.data
     damped, inverse = k.scratch("damped", m.nC), k.scratch("inverse", m.nv)

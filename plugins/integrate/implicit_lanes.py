@@ -7,7 +7,7 @@ to the root, which keeps the pattern D. Compare mj_implicit.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.integrate.advance_lanes import advance
 from dovetail.plugins.shared.derivative.velocity_lanes import add_force_velocity
 
@@ -27,7 +27,7 @@ def integrate(k: Kernel, evaluation: Int) -> None:
     advance(k, acceleration, d.act_dot)
 
 
-def copy_mass(k: Kernel, matrix: Field) -> None:
+def copy_mass(k: Kernel, matrix: LaneField) -> None:
     """M in the pattern D; it has no entries where D couples the dofs of a simple body."""
     m, M = k.model, k.data.M
     with k.loop(0, m.nD) as at:
@@ -38,7 +38,7 @@ def copy_mass(k: Kernel, matrix: Field) -> None:
             matrix[at] = 0.0
 
 
-def factor(k: Kernel, entries: Field) -> None:
+def factor(k: Kernel, entries: LaneField) -> None:
     """Turn a matrix, in place, into U and L of U·L: L with its diagonal in the lower triangle, U, whose diagonal is
     1, above. The n-th entry of a row is that of the dof's n-th ancestor; descendants number on from the dof."""
     m = k.model
@@ -57,7 +57,7 @@ def factor(k: Kernel, entries: Field) -> None:
                 entries[start + n + m.D_colind[first + i] - ancestor] -= scale * entries[first + i]
 
 
-def solve(k: Kernel, factors: Field, x: Field) -> None:
+def solve(k: Kernel, factors: LaneField, x: LaneField) -> None:
     """Replace x (nv) by the solution of U·L·x = it."""
     m = k.model
     with k.loop(0, m.nv, reverse=True) as dof:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel, ModelField, Variable
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField, ModelField, Variable
 from dovetail.contracts.enums import JointType, SameFrame
 from dovetail.plugins.shared.quaternions_lanes import (
     quat_from_axis_angle,
@@ -53,7 +53,7 @@ def world_pose(k: Kernel) -> None:
     d.xmat[0] = d.ximat[0] = np.eye(3).ravel()
 
 
-def place(k: Kernel, kind: str, count: int, xpos_out: Field, xmat_out: Field) -> None:
+def place(k: Kernel, kind: str, count: int, xpos_out: LaneField, xmat_out: LaneField) -> None:
     """World poses of geoms or sites, which are fixed in bodies.
 
     A frame that differs from the body's (or the inertial one) by less than 1e-6 is marked as the same, and then takes
@@ -72,7 +72,7 @@ def place(k: Kernel, kind: str, count: int, xpos_out: Field, xmat_out: Field) ->
 
 
 def copy_or_place(
-    k: Kernel, same: Int, frame: tuple[Int, ModelField, ModelField], out: tuple[Field, Field], i: Int
+    k: Kernel, same: Int, frame: tuple[Int, ModelField, ModelField], out: tuple[LaneField, LaneField], i: Int
 ) -> None:
     """Pose of one geom or site, copied where it is marked as the same as the body's or the inertial frame."""
     d = k.data

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
@@ -155,7 +155,7 @@ class Reader:
         return self.k.integers("way", self.body_rows.contacts.room)
 
     @property
-    def here(self) -> Field:
+    def here(self) -> LaneField:
         """1 in worlds that have the contact, else 0."""
         return self.k.scratch("here", self.body_rows.contacts.room)
 

@@ -8,7 +8,7 @@ actuator cases of mj_computeSensorPos, …Vel and …Acc.
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import SensorType, TrnType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.shared.quaternions_lanes import quat_normalize
@@ -81,13 +81,13 @@ def actuatorfrc(k: Kernel) -> None:
     of_object(k, SensorType.ACTUATORFRC, k.data.actuator_force)
 
 
-def of_object(k: Kernel, kind: SensorType, field: Field) -> None:
+def of_object(k: Kernel, kind: SensorType, field: LaneField) -> None:
     """Read a field that has one number per object."""
     with each_sensor(k, kind) as sensor:
         write(k, sensor, field[k.model.sensor_objid[sensor]])
 
 
-def of_first_dof(k: Kernel, kind: SensorType, field: Field) -> None:
+def of_first_dof(k: Kernel, kind: SensorType, field: LaneField) -> None:
     """Read a field that has one number per dof, at a joint's first."""
     with each_sensor(k, kind) as sensor:
         write(k, sensor, field[k.model.jnt_dofadr[k.model.sensor_objid[sensor]]])

@@ -6,7 +6,7 @@ replaces their row. Compare the subtree, energy and clock cases of mj_computeSen
 
 from __future__ import annotations
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, write
 from dovetail.plugins.shared.energy_lanes import kinetic_energy, potential_energy
@@ -27,7 +27,7 @@ def subtreeangmom(k: Kernel) -> None:
     of_body(k, SensorType.SUBTREEANGMOM, k.data.subtree_angmom)
 
 
-def of_body(k: Kernel, kind: SensorType, field: Field) -> None:
+def of_body(k: Kernel, kind: SensorType, field: LaneField) -> None:
     """Read a field that has a vector per body."""
     with each_sensor(k, kind) as sensor:
         write(k, sensor, *field[k.model.sensor_objid[sensor]])

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
-def copy(k: Kernel, source: Field, target: Field) -> None:
+def copy(k: Kernel, source: LaneField, target: LaneField) -> None:
     """Element by element, for fields with one axis."""
     with k.loop(0, target.shape[0]) as i:
         target[i] = source[i]
 
 
-def factor(k: Kernel, entries: Field, inverse_diagonal: Field) -> None:
+def factor(k: Kernel, entries: LaneField, inverse_diagonal: LaneField) -> None:
     """Turn M's entries, in place, into L and D of M = Lᵀ·D·L; also give 1/D."""
     for row, three in each_block(k, reverse=True):
         if three:
@@ -35,7 +35,7 @@ def factor(k: Kernel, entries: Field, inverse_diagonal: Field) -> None:
         _eliminate(k, entries, row, inverses)
 
 
-def _factor_inside(k: Kernel, entries: Field, row: Any) -> list[Any]:
+def _factor_inside(k: Kernel, entries: LaneField, row: Any) -> list[Any]:
     """Eliminate three rows from one another; returns 1/D. Entries at their common ancestors stay unscaled."""
     m = k.model
     start = [m.M_rowadr[row + n] for n in range(3)]
@@ -60,7 +60,7 @@ def _factor_inside(k: Kernel, entries: Field, row: Any) -> list[Any]:
     return [1.0 / d0, inverse1, inverse2]
 
 
-def _eliminate(k: Kernel, entries: Field, row: Any, inverses: list[Any]) -> None:
+def _eliminate(k: Kernel, entries: LaneField, row: Any, inverses: list[Any]) -> None:
     """Take rows out of those of their common ancestors, and scale them."""
     m = k.model
     start = [m.M_rowadr[row + n] for n in range(len(inverses))]
@@ -74,7 +74,7 @@ def _eliminate(k: Kernel, entries: Field, row: Any, inverses: list[Any]) -> None
             entries[first + at] = value
 
 
-def solve(k: Kernel, qLD: Field, qLDiagInv: Field, x: Field) -> None:
+def solve(k: Kernel, qLD: LaneField, qLDiagInv: LaneField, x: LaneField) -> None:
     """Replace x (nv) by M⁻¹·x, from the factors."""
     m = k.model
     for row, three in each_block(k, reverse=True):  # Lᵀ y = x
@@ -102,7 +102,7 @@ def solve(k: Kernel, qLD: Field, qLDiagInv: Field, x: Field) -> None:
             x[row + n] = found
 
 
-def _inside(k: Kernel, entries: Field, row: Any) -> tuple[Any, Any, Any]:
+def _inside(k: Kernel, entries: LaneField, row: Any) -> tuple[Any, Any, Any]:
     """L₁₀, L₂₀, L₂₁ of three rows."""
     m = k.model
     count = m.M_rownnz[row] - 1

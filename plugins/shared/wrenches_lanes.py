@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 
@@ -21,7 +21,7 @@ def wrench(k: Kernel, body: Any, point: Vector, force: Vector, torque: Vector | 
 
 
 @contextmanager
-def joint_forces(k: Kernel, wrenches: Field) -> Iterator[tuple[Int, Any]]:
+def joint_forces(k: Kernel, wrenches: LaneField) -> Iterator[tuple[Int, Any]]:
     """Repeat for each dof: what wrenches (nbody, 6), which are summed over subtrees in place, amount to there."""
     m, d = k.model, k.data
     add_to_parents(k, wrenches)

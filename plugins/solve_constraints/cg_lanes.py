@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
@@ -32,12 +32,12 @@ class ConjugateGradients(Newton):
     """A direction's length says nothing: the slope and the curvature here do."""
 
     @property
-    def conditioned(self) -> Field:
+    def conditioned(self) -> LaneField:
         """M⁻¹·gradient."""
         return self._vector("conditioned")
 
     @property
-    def steepness(self) -> Field:
+    def steepness(self) -> LaneField:
         """gradient·M⁻¹·gradient of the point before, at index 0."""
         return self.k.scratch("steepness", 1)
 

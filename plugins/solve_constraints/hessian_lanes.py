@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
@@ -159,15 +159,15 @@ class Hessian:
         return self.room < self.most
 
     @property
-    def blocks_field(self) -> Field:
+    def blocks_field(self) -> LaneField:
         """H[I, J] or L[I, J] at `place(I, J)`: the diagonal blocks, of which the lower triangle counts, L's diagonal
         inverted; then the others that the pattern has, row by row."""
         return self.k.scratch("H", self.nblock + self.room, B * B)
 
     @property
-    def cells(self) -> Field:
+    def cells(self) -> LaneField:
         """The same numbers as one long array."""
-        return Field(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
+        return LaneField(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
 
     @property
     def entries(self) -> _Entries:
@@ -384,12 +384,12 @@ class Hessian:
     # ---- entries
 
     @property
-    def own(self) -> Field:
+    def own(self) -> LaneField:
         """A of a body's own bonds to the ground."""
         return self.k.scratch("own", self.k.model.nbody, len(PACKED))
 
     @property
-    def composite(self) -> Field:
+    def composite(self) -> LaneField:
         return self.k.scratch("composite", self.k.model.nbody, len(PACKED))
 
     @property
@@ -403,7 +403,7 @@ class Hessian:
         with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
             self.own[body] = 0.0
 
-    def add_grounded(self, bond: Bond, W: Field) -> None:
+    def add_grounded(self, bond: Bond, W: LaneField) -> None:
         """A bond between a changed body and the ground: A += wᵀ·W·w."""
         k, wrench = self.k, bond.body_rows.near_wrench
         body = bond.body_rows.near[bond.index]
@@ -504,7 +504,7 @@ class Hessian:
         with k.loop(self.size(block), B) as place:
             H[block, (B + 1) * place] = 1.0
 
-    def add_coupling(self, bond: Bond, W: Field) -> None:
+    def add_coupling(self, bond: Bond, W: LaneField) -> None:
         """A bond between two moving bodies, through its J over the dofs they do not share."""
         k, H = self.k, self.cells
         blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
@@ -520,13 +520,13 @@ class Hessian:
                     total += own(row) * J[b, row]
                 H[cell] = total.value
 
-    def _write_unshared(self, bond: Bond, J: Field) -> Any:
+    def _write_unshared(self, bond: Bond, J: LaneField) -> Any:
         """Write J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
         k, d, body_rows = self.k, self.k.data, bond.body_rows
         blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
-        def visit(dof: Any, wrench: Field) -> None:
+        def visit(dof: Any, wrench: LaneField) -> None:
             nonlocal count
             n = count.value
             blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
@@ -542,7 +542,7 @@ class Hessian:
         )
         return count.value
 
-    def _weighted(self, bond: Bond, W: Field, J: Values) -> Values:
+    def _weighted(self, bond: Bond, W: LaneField, J: Values) -> Values:
         """W times a column of J; kept in registers if the rows are written out."""
         k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
         found: dict[int, Any] = {}
@@ -604,11 +604,11 @@ class Hessian:
         L[there] = solved.reshape(-1)
 
     @property
-    def unknowns(self) -> Field:
+    def unknowns(self) -> LaneField:
         """Three numbers per block."""
         return self.k.scratch("unknowns", self.nblock, B)
 
-    def solve(self, vector: Field) -> None:
+    def solve(self, vector: LaneField) -> None:
         """Replace a vector (nv) by H⁻¹ times it."""
         k, L, x = self.k, self.blocks_field, self.unknowns
         if self.padded:

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.lanes.kernel import Field, IntegerField, Kernel, Variable
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
@@ -66,33 +66,33 @@ class Newton:
 
     # ---- memory
 
-    def _vector(self, name: str) -> Field:
+    def _vector(self, name: str) -> LaneField:
         return self.k.scratch(name, self.k.model.nv)
 
     @property
-    def Ma(self) -> Field:
+    def Ma(self) -> LaneField:
         """M·qacc."""
         return self._vector("Ma")
 
     @property
-    def gradient(self) -> Field:
+    def gradient(self) -> LaneField:
         return self._vector("gradient")
 
     @property
-    def direction(self) -> Field:
+    def direction(self) -> LaneField:
         return self._vector("direction")
 
     @property
-    def Mv(self) -> Field:
+    def Mv(self) -> LaneField:
         """M·direction."""
         return self._vector("Mv")
 
     @property
-    def bond_z(self) -> Field:
+    def bond_z(self) -> LaneField:
         return self.k.scratch("bond_z", 2, self.body_rows.room, LARGEST_DIM)
 
     @property
-    def row_z(self) -> Field:
+    def row_z(self) -> LaneField:
         return self.k.scratch("row_z", 2, max(1, self.rows.count))
 
     @property
@@ -110,11 +110,11 @@ class Newton:
         return self.k.integers("listed", 2)
 
     @property
-    def body_motion(self) -> Field:
+    def body_motion(self) -> LaneField:
         return self.k.scratch("body_motion", self.k.model.nbody, 6)
 
     @property
-    def body_force(self) -> Field:
+    def body_force(self) -> LaneField:
         return self.k.scratch("body_force", self.k.model.nbody, 6)
 
     @cached_property
@@ -127,12 +127,12 @@ class Newton:
         return bool(self.body_rows.kinds) and has_ends(self.body_rows)[1]
 
     @property
-    def weight(self) -> Field:
+    def weight(self) -> LaneField:
         """Second derivatives of the bonds' costs."""
         return self.k.scratch("bond_weight", self.body_rows.room, LARGEST_DIM, LARGEST_DIM)
 
     @property
-    def row_weight(self) -> Field:
+    def row_weight(self) -> LaneField:
         return self.k.scratch("row_weight", max(1, self.rows.count))
 
     # ---- the method
@@ -475,7 +475,7 @@ class Newton:
                     self._pull(bond, body_rows.far, body_rows.far_wrench, force)
         add_to_parents(k, pull)
 
-    def _pull(self, bond: Bond, end: IntegerField, wrench: Field, force: Field) -> None:
+    def _pull(self, bond: Bond, end: IntegerField, wrench: LaneField, force: LaneField) -> None:
         """Add a bond's wrench on one of its bodies."""
         body = end[bond.index]
         total = self.k.local(self.body_force[body])
@@ -556,7 +556,7 @@ class Newton:
                 with k.loop(a, rows.column("nnz", row)) as b:
                     H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
-    def _add_bonds(self, add: Callable[[Bond, Field], None], *, coupled: bool) -> None:
+    def _add_bonds(self, add: Callable[[Bond, LaneField], None], *, coupled: bool) -> None:
         """Add the bonds that have two moving ends, or those that have one."""
         k, body_rows = self.k, self.body_rows
         for bond in self.each_bond_by_kind():
@@ -648,7 +648,7 @@ class Newton:
 class Watched:
     """The weights of one bond, to write; sums up how much they change."""
 
-    def __init__(self, field: Field, bond: Any, change: Variable) -> None:
+    def __init__(self, field: LaneField, bond: Any, change: Variable) -> None:
         self._field, self._bond, self._change = field, bond, change
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
@@ -665,7 +665,7 @@ class Watched:
 class _FieldRow:
     """One row of a field with two axes, as a vector to write."""
 
-    def __init__(self, field: Field, row: Any) -> None:
+    def __init__(self, field: LaneField, row: Any) -> None:
         self.field, self.row = field, row
 
     def __getitem__(self, index: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
 from dovetail.plugins.shared.moments.layout import BOTH, OTHER, OWN
 from dovetail.plugins.shared.moments.rows_lanes import moment_entries
@@ -103,7 +103,7 @@ def body_arm(k: Kernel, actuator: Int) -> None:
         d.actuator_moment[at] = -share * dot(d.cdof[dof], pull[m.dof_bodyid[dof]])
 
 
-def add_normal(k: Kernel, contacts: Contacts, c: Any, bodies: list[Any], pull: Field) -> None:
+def add_normal(k: Kernel, contacts: Contacts, c: Any, bodies: list[Any], pull: LaneField) -> None:
     """Add a contact's unit force along its normal on the second body, and back on the first; about the centres of
     mass of their trees, and only in worlds that have the contact."""
     normal, exists = contacts.frame[c][:3], contacts.exists(c)

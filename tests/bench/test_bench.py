@@ -84,7 +84,7 @@ def test_worlds_roll_in_until_they_touch_the_ground() -> None:
 
 
 def test_without_mujoco_dovetail_rolls_worlds_in() -> None:
-    field = measuring.Field.prepare(
+    field = measuring.Contest.prepare(
         BALL,
         measuring.Request(nworld=(2,), backend="numpy", roll_in=1.0, with_mujoco=False),
         [],
@@ -104,7 +104,7 @@ def test_rolling_in_stops_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch
 def test_a_large_batch_repeats_the_worlds_that_rolled_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "DISTINCT", 2)
     request = measuring.Request(nworld=(5,), backend="numpy", roll_in=0.0, with_mujoco=False)
-    field = measuring.Field.prepare(BALL, request, [], lambda text: None)
+    field = measuring.Contest.prepare(BALL, request, [], lambda text: None)
     worlds = field.start.repeated(5)
     assert field.start.nworld == 2
     for name in (a.name for a in attrs.fields(type(worlds))):

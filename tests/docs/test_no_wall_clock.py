@@ -19,7 +19,7 @@ SHORTEST_TIMEOUT = 60
 REASONS = {
     "backends/taichi/test_batch_robust_cache.py": "waits for another process, and gives up after a minute",
     "backends/taichi/test_lane_speed.py": "marked bench: the ratio of two speeds, measured by turns",
-    "backends/taichi/test_lane_stack.py": "marked bench: the ratio of two speeds, measured by turns",
+    "stages/solve_constraints/test_stack.py": "marked bench: the ratio of two speeds, measured by turns",
     "bench/bits_before_after.py": "a report for readers; nothing is asserted",
     "conformance/batches.py": "a column of a table for readers; nothing is asserted",
     "fuzz/__main__.py": "runs for as many minutes as it is told to",

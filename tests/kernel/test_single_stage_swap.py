@@ -68,7 +68,13 @@ def test_one_taichi_stage_among_numpy(slot: str, expected: dict[str, np.ndarray]
     assert_same(trajectory(plan), expected)
 
 
-@pytest.mark.parametrize("slot", slots())
+@pytest.mark.parametrize(
+    "slot",
+    [
+        pytest.param(slot, marks=() if number % 3 == 0 else pytest.mark.slow)
+        for number, slot in enumerate(slots())
+    ],
+)
 def test_one_numpy_stage_among_taichi(slot: str, expected: dict[str, np.ndarray]) -> None:
     pytest.importorskip("taichi")
     plan = compiled("taichi", {slot: "@numpy"})

@@ -60,7 +60,7 @@ def test_every_field_of_the_model_is_filled() -> None:
 
 
 def test_a_field_that_nobody_fills_is_found() -> None:
-    assert unfilled({**MODEL_SPECS, "geom_stickiness": None}) == ["geom_stickiness"]
+    assert unfilled({**MODEL_SPECS, "geom_nobody": None}) == ["geom_nobody"]
 
 
 def test_the_compiler_makes_what_the_fields_declare() -> None:

@@ -45,7 +45,7 @@ def both(xml: str) -> tuple[Any, Any, Any, Any]:
 
 
 @pytest.mark.parametrize("name", SINGULAR)
-def test_singular_mass_matrices(name: str) -> None:
+def test_singular_mass_matrices_give_mujocos_infinities(name: str) -> None:
     """Infinite and missing numbers where MuJoCo has them."""
     xml = f"<mujoco><worldbody>{SINGULAR[name]}</worldbody>{ACTUATED}</mujoco>"
     theirs_model, theirs, model, ours = both(xml)

@@ -31,5 +31,7 @@ RECORDS = [r for r in REGISTRY.implementations if r.slot in SLOTS and r.backend 
 
 
 @parametrize_with_checks(RECORDS, registry=REGISTRY, models={"driven": DRIVEN})
-def test_implementation(implementation: Implementation, check: Callable[[Any], None]) -> None:
+def test_every_house_check_passes_on_forces(
+    implementation: Implementation, check: Callable[[Any], None]
+) -> None:
     check(implementation)

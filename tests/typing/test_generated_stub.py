@@ -55,7 +55,7 @@ def test_every_kind_of_object_is_in_the_stub(generate: ModuleType) -> None:
 
 def test_words_are_those_that_calls_take() -> None:
     from dovetail.backends.taichi.runtime import ARCHS, RUNTIMES
-    from dovetail.mjcf.dialects import DIALECTS
+    from dovetail.mjcf.read.dialects import DIALECTS
 
     assert get_args(choices.Dialect) == tuple(DIALECTS)
     assert ("auto", *RUNTIMES) == choices.RUNTIMES

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators
 from dovetail.plugins.shared.derivative.muscle_lanes import gain_velocity as muscle_gain_velocity
@@ -20,7 +20,7 @@ SLOPE = 2
 """Place of the velocity's coefficient in gainprm and biasprm."""
 
 
-def add_actuators(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = None) -> None:
+def add_actuators(k: Kernel, matrix: LaneField, scale: Any, stored: Stored | None = None) -> None:
     """Add scale·∂qfrc_actuator/∂qvel to a matrix with M's layout, or with the one that `stored` knows."""
     m, d = k.model, k.data
     if not m.nu:

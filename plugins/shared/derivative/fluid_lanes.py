@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.derivative import ellipsoid_lanes
 from dovetail.plugins.shared.fluid.box_lanes import equivalent_box
@@ -24,7 +24,7 @@ from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, vector
 
 
-def add_fluid(k: Kernel, matrix: Field, scale: Any) -> None:
+def add_fluid(k: Kernel, matrix: LaneField, scale: Any) -> None:
     """Add scale·∂qfrc_fluid/∂qvel, its symmetric part, to a matrix with M's layout."""
     m, d = k.model, k.data
     coupling = k.scratch("fluid_coupling", m.nbody, 36)
@@ -44,7 +44,7 @@ def medium_acts(k: Kernel) -> Any:
     return ((m.opt.viscosity > 0.0) | (m.opt.density > 0.0)) & ~all_off(k)
 
 
-def write_couplings(k: Kernel, coupling: Field, *, symmetric: bool) -> None:
+def write_couplings(k: Kernel, coupling: LaneField, *, symmetric: bool) -> None:
     """How the medium's wrench on each body changes with the body's velocity (nbody, 36), or the symmetric part."""
     m = k.model
     with k.loop(1, m.nbody) as body:
@@ -63,7 +63,7 @@ def write_couplings(k: Kernel, coupling: Field, *, symmetric: bool) -> None:
                     coupling[body, n] = k.select(heavy, coupling[body, n], 0.0)
 
 
-def add_box(k: Kernel, body: Int, coupling: Field) -> None:
+def add_box(k: Kernel, body: Int, coupling: LaneField) -> None:
     """A body taken as a box, at its centre of mass; every component depends on its own velocity alone."""
     m, d = k.model, k.data
     axes, centre = d.ximat[body].reshape(3, 3), d.xipos[body]
@@ -93,7 +93,7 @@ def _fourth(x: Any) -> Any:
     return (x * x) * (x * x)
 
 
-def add_ellipsoid(k: Kernel, body: Int, geom: Any, coupling: Field, *, symmetric: bool) -> None:
+def add_ellipsoid(k: Kernel, body: Int, geom: Any, coupling: LaneField, *, symmetric: bool) -> None:
     """A geom taken as an ellipsoid, at its centre."""
     m, d = k.model, k.data
     axes, centre = d.geom_xmat[geom].reshape(3, 3), d.geom_xpos[geom]
@@ -109,7 +109,7 @@ def add_ellipsoid(k: Kernel, body: Int, geom: Any, coupling: Field, *, symmetric
         add_product(k, coupling, body, rows[r], along.value)
 
 
-def frame_rows(k: Kernel, body: Int, centre: Vector, axes: np.ndarray) -> Field:
+def frame_rows(k: Kernel, body: Int, centre: Vector, axes: np.ndarray) -> LaneField:
     """The matrix (6, 6) from velocities in world axes about the tree's centre of mass to those of a local frame."""
     rows = k.scratch("fluid_frame", 6, 6)
     lever = centre - k.data.subtree_com[k.model.body_rootid[body]]
@@ -120,7 +120,7 @@ def frame_rows(k: Kernel, body: Int, centre: Vector, axes: np.ndarray) -> Field:
     return rows
 
 
-def add_product(k: Kernel, coupling: Field, body: Int, left: Vector, right: Vector) -> None:
+def add_product(k: Kernel, coupling: LaneField, body: Int, left: Vector, right: Vector) -> None:
     """Add leftᵀ·right."""
     for i in range(6):
         for j in range(6):

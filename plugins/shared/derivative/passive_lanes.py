@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.mass_pairs_lanes import Stored, each_pair
 from dovetail.plugins.shared.tendons.layout import row_arms
 from dovetail.plugins.shared.tendons.rows_lanes import entry
 
 
-def add_dampers(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = None) -> None:
+def add_dampers(k: Kernel, matrix: LaneField, scale: Any, stored: Stored | None = None) -> None:
     """Add scale·∂qfrc_damper/∂qvel to a matrix with M's layout, or with the one that `stored` knows, which is D's."""
     m = k.model
     with k.when(~k.disabled(DisableBit.DAMPER)):
@@ -26,7 +26,7 @@ def add_dampers(k: Kernel, matrix: Field, scale: Any, stored: Stored | None = No
             add_tendons(k, matrix, scale, stored)
 
 
-def add_tendons(k: Kernel, matrix: Field, scale: Any, stored: Stored | None) -> None:
+def add_tendons(k: Kernel, matrix: LaneField, scale: Any, stored: Stored | None) -> None:
     """Dampers of tendons."""
     m = k.model
     rows = row_arms(k.frozen_model)

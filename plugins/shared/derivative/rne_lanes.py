@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import JointType
 from dovetail.plugins.shared.spatial_lanes import cross_force, cross_motion, inertia_times
 
 
-def subtract_couplings(k: Kernel, coupling: Field) -> None:
+def subtract_couplings(k: Kernel, coupling: LaneField) -> None:
     """coupling −= B of every body (nbody, 36)."""
     m, d = k.model, k.data
     with k.loop(1, m.nbody) as body:
@@ -29,7 +29,7 @@ def subtract_couplings(k: Kernel, coupling: Field) -> None:
                 coupling[body, 6 * row + column] -= change[row]
 
 
-def write_carried_axes(k: Kernel, carried: Field) -> None:
+def write_carried_axes(k: Kernel, carried: LaneField) -> None:
     """w of every dof (nv, 6): how its axis turns, and how it turns what it carries. A hinge or slide does not turn
     its own axis, so both are ṡ; the three rotations of a ball turn one another."""
     m, d = k.model, k.data

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.derivative.actuator_lanes import add_actuators
 from dovetail.plugins.shared.derivative.fluid_lanes import medium_acts, write_couplings
 from dovetail.plugins.shared.derivative.passive_lanes import add_dampers
@@ -22,7 +22,7 @@ from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
-def add_force_velocity(k: Kernel, matrix: Field, scale: Any) -> None:
+def add_force_velocity(k: Kernel, matrix: LaneField, scale: Any) -> None:
     """Add scale·∂(qfrc_actuator + qfrc_passive − qfrc_bias)/∂qvel to a matrix in the pattern D."""
     add_actuators(k, matrix, scale, related_pairs)
     add_dampers(k, matrix, scale, related_pairs)
@@ -39,7 +39,7 @@ def related_pairs(model: Any, row: Arm) -> list[tuple[int, int, int]]:
     return list(zip(places[one].tolist(), places[other].tolist(), entries.tolist(), strict=True))
 
 
-def add_motion(k: Kernel, matrix: Field, scale: Any) -> None:
+def add_motion(k: Kernel, matrix: LaneField, scale: Any) -> None:
     """What follows from the motion of bodies: forces of the medium, and minus Coriolis and centrifugal forces."""
     m, d = k.model, k.data
     coupling, carried = k.scratch("coupling", m.nbody, 36), k.scratch("carried", m.nv, 6)
@@ -62,7 +62,7 @@ def add_motion(k: Kernel, matrix: Field, scale: Any) -> None:
             matrix[at] += scale * (dot(back[row], d.cdof[column]) - dot(heavy[row], carried[column]))
 
 
-def write_couplings_of_medium(k: Kernel, coupling: Field) -> None:
+def write_couplings_of_medium(k: Kernel, coupling: LaneField) -> None:
     """Zeros, or the couplings of bodies with a medium."""
     m = k.model
 

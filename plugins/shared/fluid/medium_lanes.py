@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Int, Kernel
+from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.plugins.shared.fluid import box_lanes, ellipsoid_lanes
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, vector
 from dovetail.plugins.shared.wrenches_lanes import wrench
@@ -35,7 +35,7 @@ def on_body(
         as_ellipsoid(body, geom)
 
 
-def on_box(k: Kernel, body: Int, wrenches: Field) -> None:
+def on_box(k: Kernel, body: Int, wrenches: LaneField) -> None:
     """A body taken as a box, at its centre of mass."""
     m, d = k.model, k.data
     axes, centre = d.ximat[body].reshape(3, 3), d.xipos[body]
@@ -45,7 +45,7 @@ def on_box(k: Kernel, body: Int, wrenches: Field) -> None:
     wrenches[body] += wrench(k, body, centre, axes @ force, axes @ torque)
 
 
-def on_ellipsoid(k: Kernel, body: Int, geom: Any, wrenches: Field) -> None:
+def on_ellipsoid(k: Kernel, body: Int, geom: Any, wrenches: LaneField) -> None:
     """A geom taken as an ellipsoid, at its centre."""
     m, d = k.model, k.data
     axes, centre = d.geom_xmat[geom].reshape(3, 3), d.geom_xpos[geom]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, FRICTIONLESS, PYRAMID, BodyRows, DofRows
 
@@ -46,7 +46,7 @@ def count_rows(k: Kernel) -> None:
     count_bonds(k, counts)
 
 
-def add(k: Kernel, counts: Field, group: int, mask: Any, number: Any) -> None:
+def add(k: Kernel, counts: LaneField, group: int, mask: Any, number: Any) -> None:
     """Count `number` rows where the mask holds."""
     more = k.select(mask, number, 0.0)
     counts[group] = counts[group] + more
@@ -65,7 +65,7 @@ def exists(k: Kernel, rows: DofRows, r: Any, source: str) -> Any:
     return there & (square.value > 0.0)
 
 
-def count_bonds(k: Kernel, counts: Field) -> None:
+def count_bonds(k: Kernel, counts: LaneField) -> None:
     """Rows of connects, welds and contacts."""
     body_rows = BodyRows(k)
     if not body_rows.kinds:

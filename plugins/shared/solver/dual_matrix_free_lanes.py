@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from dovetail.backends.lanes.groups import FieldGroup
-from dovetail.backends.lanes.kernel import Field, Int, IntegerField, Kernel
+from dovetail.backends.lanes.kernel import Int, IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.rows.rows_lanes import (
@@ -274,47 +274,47 @@ class Dual(FieldGroup):
     # ---- memory: numbers
 
     @property
-    def Y(self) -> Field:
+    def Y(self) -> LaneField:
         """By item, by dof that moves it, by base row."""
         return self.k.scratch("Y", self.entry_room)
 
     @property
-    def y(self) -> Field:
+    def y(self) -> LaneField:
         """Σ Y·f; at index nv, where the filling of `moved_dofs` points, always 0."""
         return self.k.scratch("y", self.k.model.nv + 1)
 
     @property
-    def root(self) -> Field:
+    def root(self) -> LaneField:
         """D^−½."""
         return self.k.scratch("root", self.k.model.nv)
 
     @property
-    def b(self) -> Field:
+    def b(self) -> LaneField:
         """J·qacc_smooth − aref."""
         return self.k.scratch("b", self.item_room, self.width)
 
     @property
-    def last(self) -> Field:
+    def last(self) -> LaneField:
         """J·guess − aref."""
         return self.k.scratch("last", self.item_room, self.width)
 
     @property
-    def R(self) -> Field:
+    def R(self) -> LaneField:
         """Regularisation; 0 in worlds without the item. Edges of a pyramid have that of its first base row."""
         return self.k.scratch("R", self.item_room, self.width)
 
     @property
-    def A(self) -> Field:
+    def A(self) -> LaneField:
         """A among the base rows of an item; without R."""
         return self.k.scratch("A", self.item_room, self.width, self.width)
 
     @property
-    def inverse_diagonal(self) -> Field:
+    def inverse_diagonal(self) -> LaneField:
         """1 / (A + R) of every force of items that are no elliptic contacts."""
         return self.k.scratch("inverse_diagonal", self.item_room, self.k.kernel_size("ndual_force"))
 
     @property
-    def bounds(self) -> Field:
+    def bounds(self) -> LaneField:
         """Least and largest force of a scalar item."""
         return self.k.scratch("bounds", self.item_room, 2)
 
@@ -480,7 +480,7 @@ class Dual(FieldGroup):
         self.b[v, r], self.last[v, r] = smooth.value, last.value
 
     @property
-    def _work(self) -> Field:
+    def _work(self) -> LaneField:
         return self.k.scratch("work", self.k.model.nv)
 
     def _bond_entry(self, bond: Any, r: Any, at: Any) -> Any:

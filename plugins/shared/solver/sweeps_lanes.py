@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.lanes.kernel import Field, Variable
+from dovetail.backends.lanes.kernel import LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, EQUALITY, PYRAMID
 from dovetail.plugins.shared.solver.dual_matrix_free_lanes import SCALAR, Dual, Few, ItemKind, edges
@@ -139,7 +139,7 @@ class Visit:
 class _ItemForces:
     """The forces of one item, to write."""
 
-    def __init__(self, field: Field, v: Any) -> None:
+    def __init__(self, field: LaneField, v: Any) -> None:
         self._field, self._v = field, v
 
     def __setitem__(self, r: Any, value: Any) -> None:

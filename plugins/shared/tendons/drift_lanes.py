@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.backends.lanes.kernel import Field, Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tendons.layout import PieceIds, pieces
 from dovetail.plugins.shared.tendons.wrapping_lanes import direction_of
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm
 
 
-def tendon_drifts(k: Kernel, acceleration: Field) -> Field:
+def tendon_drifts(k: Kernel, acceleration: LaneField) -> LaneField:
     """J̇·qvel of every tendon that consists of straight pieces, from bodies' accelerations at zero qacc; it does not
     matter whether these have gravity in them, which is the same for both ends."""
     m = k.model
@@ -36,7 +36,7 @@ def tendon_drifts(k: Kernel, acceleration: Field) -> Field:
     return drift
 
 
-def piece_drift(k: Kernel, piece: PieceIds, acceleration: Field) -> Any:
+def piece_drift(k: Kernel, piece: PieceIds, acceleration: LaneField) -> Any:
     """Second derivative of the distance between two sites while joints do not accelerate."""
     apart = k.data.site_xpos[piece.last] - k.data.site_xpos[piece.first]
     (v1, a1), (v2, a2) = (site_motion(k, site, acceleration) for site in (piece.first, piece.last))
@@ -46,7 +46,7 @@ def piece_drift(k: Kernel, piece: PieceIds, acceleration: Field) -> Any:
     return dot(direction, a2 - a1) + turning
 
 
-def site_motion(k: Kernel, site: Any, acceleration: Field) -> tuple[Vector, Vector]:
+def site_motion(k: Kernel, site: Any, acceleration: LaneField) -> tuple[Vector, Vector]:
     """Velocity of a site, and its acceleration while joints do not accelerate."""
     m, d = k.model, k.data
     body = m.site_bodyid[site]

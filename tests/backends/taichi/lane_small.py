@@ -10,7 +10,8 @@ from lane_program import compile_lanes
 
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
-from dovetail.backends.taichi.program import FLOAT, Program
+from dovetail.backends.lanes.program import FLOAT
+from dovetail.backends.taichi.program import Program
 from dovetail.contracts.arena import aligned_zeros
 
 N = 4

@@ -10,7 +10,7 @@ import pytest
 import dovetail
 from dovetail.backends.lanes.fuse import Sources, Target, clear_stage, fuse
 from dovetail.backends.lanes.kernel import FieldPlace, LaneLayout
-from dovetail.backends.taichi.program import scratch_memory
+from dovetail.backends.lanes.program import scratch_memory
 
 LIMIT = 40_000
 """Bytes per humanoid world that keeps its state."""

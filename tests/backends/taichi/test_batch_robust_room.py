@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lane_contacts import assert_same, compile_collision, reference
+from collisions import assert_same, contacts
 from lane_small import BUFFERS, ROWS, N, compile_small, stage
 
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.backends.taichi.program import FLOAT
+from dovetail.backends.lanes.program import FLOAT
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugins.broadphase import pair_ranges_lanes as ranges
 from dovetail.plugins.shared.contacts import contacts_lanes
@@ -151,13 +151,12 @@ def test_stretches_pass_over_no_contact(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ranges, "LEAST_LENGTH", 1)
     model = dovetail.loads(CROWD)
     assert ranges.pair_ranges_of(model, pairs_of(model)) is not None
-    collision = compile_collision(model, runtime="quadrants")
     rng = np.random.default_rng(5)
     xpos = rng.uniform(0.0, 0.9, (24, model.ngeom, 3))
     xpos[:, 0] = 0.0
     xpos[3, 7] = np.nan  # a geom that is nowhere touches nothing, and the others touch as before
     xmat = np.tile(np.eye(3).ravel(), (24, model.ngeom, 1))
-    found = collision(xpos, xmat)
+    found = contacts(model, xpos, xmat)
     total = 0
     for world, ours in enumerate(found):
         expected = contacts_by_reference(model, xpos[world], xmat[world])
@@ -171,4 +170,4 @@ def contacts_by_reference(model: dovetail.Model, xpos: np.ndarray, xmat: np.ndar
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # geoms that are nowhere
-        return reference(model, xpos, xmat)
+        return contacts(model, xpos[None], xmat[None], "numpy")[0]

@@ -1,4 +1,4 @@
-"""Sine, cosine and their inverses on lanes against NumPy's."""
+"""Sine, cosine, their inverses and powers on lanes against NumPy's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lane_small import N, apply
 
-from dovetail.backends.lanes.functions import acos, asin, atan2, atan_half_plane, sincos
+from dovetail.backends.lanes.functions import acos, asin, atan2, atan_half_plane, power, sincos
 from dovetail.backends.lanes.kernel import Kernel
 
 EPS = {"f64": np.finfo(np.float64).eps, "f32": np.finfo(np.float32).eps}
@@ -16,7 +16,7 @@ DTYPE = {"f64": np.float64, "f32": np.float32}
 
 
 @pytest.mark.parametrize(("precision", "reach"), [("f64", 1e5), ("f32", 3e3)])
-def test_sine_and_cosine(precision: str, reach: float) -> None:
+def test_sine_and_cosine_are_numpys(precision: str, reach: float) -> None:
     rng = np.random.default_rng(2)
     x = np.concatenate(
         [rng.uniform(-reach, reach, 2000), rng.uniform(-4, 4, 1960), np.arange(-20, 20) * np.pi / 4]
@@ -113,3 +113,20 @@ def test_angle_of_a_point(precision: str) -> None:
 
     found = apply(stage, given, precision=precision)["y"][:, 0]
     np.testing.assert_allclose(found, np.arctan2(given[:, 0], given[:, 1]), rtol=4 * EPS[precision], atol=0)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("f64", 1e-13), ("f32", 1e-4)])
+def test_powers_are_numpys(precision: str, tolerance: float) -> None:
+    rng = np.random.default_rng(4)
+    x = 10.0 ** rng.uniform(-30, 0, (300, N))
+    x[0], x[1] = 0.0, 1.0
+
+    def stage(k: Kernel) -> None:
+        for i, exponent in enumerate((0.5, 1.0, 2.7, 0.01)):
+            k.data.y[i] = power(k, k.data.x[i], exponent)
+
+    found = apply(stage, x, precision=precision)["y"][:, :4]
+    given = x[:, :4].astype(np.float32 if precision == "f32" else np.float64).astype(float)
+    wanted = given ** np.array([0.5, 1.0, 2.7, 0.01])
+    tiny = 1e-37 if precision == "f32" else 0.0
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tiny)

@@ -9,11 +9,13 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
-from lane_harness import Batch, make_batch, random_states, set_states
-from lane_models import real
+from smooth_models import real
 
+import dovetail
 from dovetail.bench import bench, find
 from dovetail.bench.cases import AbsentPackageError
+from dovetail.compare.oracle import model_from_mujoco
+from dovetail.compare.states import randomize
 
 NWORLD, NSTEP, TURNS = 1024, 10, 9
 LEAST = {"f64": 2.5, "f32": 4.5}
@@ -31,10 +33,10 @@ def mujoco_turn(m: mujoco.MjModel, states: dict[str, np.ndarray]) -> float:
     return time.perf_counter() - began
 
 
-def our_turn(b: Batch, start: np.ndarray) -> float:
-    b.buffer[:] = start
+def our_turn(sim: dovetail.Simulation, start: dovetail.Data) -> float:
+    sim.data.copy_from(start)
     began = time.perf_counter()
-    b.program.run(b.buffer, b.packed, NSTEP)
+    sim.step(NSTEP)
     return time.perf_counter() - began
 
 
@@ -45,12 +47,16 @@ def test_the_smooth_humanoid_step_beats_mujoco(runtime: str, precision: str) -> 
     pytest.importorskip(runtime)
     m = real("humanoid")
     m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    b = make_batch(m, NWORLD, precision=precision, runtime=runtime)
-    states = random_states(m, NWORLD)
-    states["xfrc_applied"][:] = 0.0
-    set_states(b, states)
-    start = b.buffer.copy()
-    ratios = [mujoco_turn(m, states) / our_turn(b, start) for _ in range(TURNS)]
+    sim = dovetail.Simulation(
+        model_from_mujoco(m), nworld=NWORLD, backend="taichi", precision=precision, runtime=runtime, threads=1
+    )
+    randomize(sim.data, np.random.default_rng(0))
+    sim.data.xfrc_applied[...] = 0.0
+    sim.data.qfrc_applied[...] = 0.0
+    start = sim.data.copy()
+    states = {name: np.array(start.field(name), float) for name in ("qpos", "qvel", "ctrl")}
+    our_turn(sim, start)
+    ratios = [mujoco_turn(m, states) / our_turn(sim, start) for _ in range(TURNS)]
     print(f"\nhumanoid.smooth_step {runtime} {precision}: {np.median(ratios):.1f}x MuJoCo")
     assert np.median(ratios) >= LEAST[precision]
 

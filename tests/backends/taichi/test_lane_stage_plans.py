@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lane_stage_models import ACTUATORS, FIXED, SHORTEST, SPARSE, WET, model
-from lane_stages import loaded
+from limb_models import ACTUATORS, FIXED, SHORTEST, SPARSE, WET, model
 
+import dovetail
 from dovetail.compare.errors import relative_error
 from dovetail.compare.states import randomize
 from dovetail.config import Config
@@ -50,7 +50,7 @@ MODELS = {
 
 def compiled(name: str, backend: str, stages: dict[str, str] | None = None) -> Plan:
     config = Config.of_call(stages, backend=backend, keep=KEPT)
-    return compile_plan(loaded(MODELS[name]), config, nworld=NWORLD)
+    return compile_plan(dovetail.loads(MODELS[name]), config, nworld=NWORLD)
 
 
 def trajectory(plan: Plan) -> dict[str, np.ndarray]:

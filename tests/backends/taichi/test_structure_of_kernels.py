@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lane_models import EVERYTHING
-from lane_zoo import _ZOO
+from row_zoo import zoo_text
+from smooth_models import EVERYTHING
 
 import dovetail
 from dovetail.backends.lanes.fuse import fuse
@@ -50,7 +50,7 @@ MESHES = """
 </mujoco>
 """
 MODELS = {
-    "zoo": _ZOO.format(option='cone="elliptic"', condim=4, solimp=".9 .95 .01"),
+    "zoo": zoo_text("elliptic", 4),
     "everything": EVERYTHING,
     "meshes": MESHES,
 }

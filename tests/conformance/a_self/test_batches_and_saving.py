@@ -14,7 +14,7 @@ STEPS = 10
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["chain", "loose"])
+@pytest.mark.parametrize("name", ["chain", pytest.param("loose", marks=pytest.mark.slow)])
 def test_batch_equals_a_loop_of_single_worlds(name: str, backend: str) -> None:
     worlds = [0, 4, 9]
     batch = simulation(name, backend=backend, nworld=10, forces=False)

@@ -36,20 +36,20 @@ def conform_any(conform: Conform, model: Any, **options: Any) -> Any:
 
 @trees
 @given(xml=tree_models(), seed=st.integers(min_value=0, max_value=2**32 - 1))
-def test_random_tree(conform_model: Conform, xml: str, seed: int) -> None:
+def test_random_trees_conform(conform_model: Conform, xml: str, seed: int) -> None:
     report = conform_any(conform_model, xml, seed=seed, steps=3, states=2)
     assert report.worst() <= REFERENCE, report.table()
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_built_in_model(conform_model: Conform, name: str) -> None:
+def test_built_in_models_conform(conform_model: Conform, name: str) -> None:
     report = conform_model(name, steps=5)
     assert report.complete
     assert report.worst() <= REFERENCE, report.table()
 
 
 @pytest.mark.parametrize("name", robots.FILES)
-def test_smooth_dynamics_of_a_collection(conform_model: Conform, name: str) -> None:
+def test_smooth_dynamics_of_collections_conform(conform_model: Conform, name: str) -> None:
     report = conform_model(
         robots.FILES[name],
         compiled_by="mujoco",
@@ -63,28 +63,29 @@ def test_smooth_dynamics_of_a_collection(conform_model: Conform, name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["reacher", "inverted_pendulum", "inverted_double_pendulum"])
-def test_model_that_dovetail_compiles_itself(conform_model: Conform, name: str) -> None:
+def test_models_that_dovetail_compiles_itself_conform(conform_model: Conform, name: str) -> None:
     report = conform_model(gymnasium_path(name), stages=("compile",), steps=0, states=0)
     assert report.rows
     assert report.worst("compile") <= REFERENCE
 
 
-@pytest.mark.parametrize(("seed", "nworld"), [(3, None), (7, 5)])
-def test_taichi_on_random_tree(conform_model: Conform, seed: int, nworld: int | None) -> None:
+@pytest.mark.parametrize(("seed", "nworld"), [(3, None), pytest.param(7, 5, marks=pytest.mark.slow)])
+def test_lanes_conform_on_a_random_tree(conform_model: Conform, seed: int, nworld: int | None) -> None:
     pytest.importorskip("taichi")
     report = conform_any(conform_model, random_tree(seed, 4), backend="taichi", nworld=nworld, steps=3)
     assert report.worst() <= FAST, report.table()
     assert {label.partition("@")[2] for label in report.implementations.values()} == {"taichi"}
 
 
-@pytest.mark.parametrize("name", ["arm", "humanoid"])
-def test_taichi_on_built_in_model(conform_model: Conform, name: str) -> None:
+@pytest.mark.parametrize("name", ["humanoid", pytest.param("arm", marks=pytest.mark.slow)])
+def test_lanes_conform_on_a_built_in_model(conform_model: Conform, name: str) -> None:
     pytest.importorskip("taichi")
     report = conform_model(name, backend="taichi", nworld=3, steps=3)
     assert report.worst() <= FAST, report.table()
 
 
-def test_single_precision_on_built_in_model(conform_model: Conform) -> None:
+@pytest.mark.slow
+def test_single_precision_is_another_precision(conform_model: Conform) -> None:
     pytest.importorskip("taichi")
     report = conform_model("arm", backend="taichi", precision="f32", nworld=3, steps=3)
     assert report.worst() > FAST  # it really ran in single precision

@@ -150,13 +150,13 @@ NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for 
 
 @pytest.mark.parametrize("cone", Cone, ids=lambda c: c.name.lower())
 @pytest.mark.parametrize("name", NAMES)
-def test_newton_converged(name: str, cone: Cone) -> None:
+def test_converged_newton_is_mujocos(name: str, cone: Cone) -> None:
     worst = worst_solution_errors(name, 200, 25, solver=Solver.NEWTON, cone=cone, **CONVERGED)
     assert max(worst.values()) < 1e-8, worst
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_own_settings(name: str) -> None:
+def test_answers_with_the_models_own_settings_are_mujocos(name: str) -> None:
     worst = worst_solution_errors(name, 200, 25)
     assert max(worst.values()) < 1e-6, worst
 

@@ -46,7 +46,9 @@ def check(result: Result) -> None:
     assert max(result.errors["qvel"], result.errors["qpos"]) <= STEPPED, result.row()
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [QUICK[0], *(pytest.param(name, marks=pytest.mark.slow) for name in QUICK[1:])]
+)
 def test_counts_and_results_are_mujocos_in_every_world(name: str) -> None:
     result = along_trajectories(name, nworld=13, nstep=60, few=FEW)
     check(result)

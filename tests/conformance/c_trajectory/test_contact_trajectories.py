@@ -88,7 +88,7 @@ def first_beyond(values: Iterator[float]) -> int | None:
 
 
 @pytest.mark.parametrize("name", [name for name in QUICK if name in robots.FILES])
-def test_hundred_steps(name: str) -> None:
+def test_a_hundred_steps_stay_on_mujocos_trajectory(name: str) -> None:
     worst = max(errors(ours(name, 100), driven(robots.theirs(name), 100)))
     assert worst < TOLERANCE
 

@@ -103,7 +103,7 @@ def test_forces_are_allowed(solver: str, seed: int, elliptic: bool) -> None:
 @CONES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("solver", EXACT)
-def test_complementarity(solver: str, seed: int, elliptic: bool) -> None:
+def test_forces_and_distances_are_complementary(solver: str, seed: int, elliptic: bool) -> None:
     """A row that only pushes either pushes, and then its regularised acceleration is what it aims at, or does not,
     and then it moves apart; the power between a cone and its regularised acceleration is nought."""
     model, data = problem = random_problem(seed, elliptic=elliptic)
@@ -196,7 +196,7 @@ def test_each_iteration_of_newtons_method_lowers_the_cost(seed: int, elliptic: b
 
 
 @pytest.mark.parametrize("solver", ALL)
-def test_contradictory_equalities(solver: str) -> None:
+def test_contradictory_equalities_share_the_force(solver: str) -> None:
     """Two rows want opposite accelerations of the same thing: they settle between, pulling against each other."""
     model, data = random_problem(2, elliptic=True)
     nnz = int(data.efc_J_rownnz[0])
@@ -239,7 +239,7 @@ def test_numbers_that_are_none_end_the_search(solver: str, value: float) -> None
 
 
 @pytest.mark.parametrize("solver", ["newton", "cg"])
-def test_dofs_without_mass(solver: str) -> None:
+def test_dofs_without_mass_do_not_hang_solvers(solver: str) -> None:
     """A singular mass matrix: Newton's method still has what the constraints add to it; nothing hangs."""
     model, data = problem = random_problem(5, elliptic=True)
     data.M[:] *= 1e-30

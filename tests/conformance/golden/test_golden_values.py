@@ -43,7 +43,7 @@ def test_values_are_of_the_right_version(golden: dict[str, Any]) -> None:
     assert str(golden["mujoco"]) == "3.4.0"
 
 
-def test_compiled_model(golden: dict[str, Any], model: Model) -> None:
+def test_compiled_models_have_the_stored_values(golden: dict[str, Any], model: Model) -> None:
     worst = Worst(model)
     for name, value in section(golden, "model").items():
         worst.add("compile", MODEL_SPECS[name], np.asarray(model.field(name)), value)
@@ -51,7 +51,9 @@ def test_compiled_model(golden: dict[str, Any], model: Model) -> None:
 
 
 @pytest.mark.parametrize("index", range(STATES))
-def test_forward(golden: dict[str, Any], model: Model, index: int) -> None:
+def test_a_forward_evaluation_gives_the_stored_values(
+    golden: dict[str, Any], model: Model, index: int
+) -> None:
     data = dovetail.make_data(model)
     for name, values in section(golden, "state").items():
         data.field(name)[...] = values[index]
@@ -70,12 +72,12 @@ def test_forward(golden: dict[str, Any], model: Model, index: int) -> None:
     assert [str(row) for row in worst.sorted_rows() if not row.ok] == []
 
 
-def test_steps(golden: dict[str, Any], model: Model) -> None:
+def test_steps_give_the_stored_values(golden: dict[str, Any], model: Model) -> None:
     check_steps(golden, dovetail.Simulation(model, nworld=STATES))
 
 
 @pytest.mark.parametrize("name", ["chain", "loose"])
-def test_steps_on_taichi(name: str) -> None:
+def test_steps_in_lanes_give_the_stored_values(name: str) -> None:
     """On two models only: the trajectory tests run more."""
     pytest.importorskip("taichi")
     values = read(HERE / f"{name}.npz")

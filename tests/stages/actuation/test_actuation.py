@@ -7,6 +7,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations
+from limb_models import DRIVEN, IN_WATER
+from smooth_models import EVERYTHING
 from smooth_reference import PARTS, load
 
 from dovetail.plugins.actuation.gain_bias_numpy import actuation
@@ -67,3 +70,11 @@ def test_missing_law_is_named_with_those_that_exist() -> None:
     rows = {key: row for key, row in PARTS["actuator_dynamics"].items() if key != "muscle"}
     with pytest.raises(KeyError, match=r"'calf' needs actuator_dynamics 'muscle'; there are: filter,"):
         actuated(muscle, 1.0, parts={**PARTS, "actuator_dynamics": rows})
+
+
+@pytest.mark.parametrize("how", implementations("actuation"))
+@pytest.mark.parametrize(
+    "text", [EVERYTHING, IN_WATER, *DRIVEN.values()], ids=["joints", "weightless", *DRIVEN]
+)
+def test_every_implementation_has_mujocos_forces_and_activations(text: str, how: How) -> None:
+    assert_mujocos(text, "actuation", how)

@@ -9,6 +9,8 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 
 import numpy as np  # noqa: E402
+from implementations import How, assert_mujocos, implementations  # noqa: E402
+from observed_scene import scene as observed_scene  # noqa: E402
 from sensor_reference import filled, forward, reference, run_record  # noqa: E402
 from smooth_reference import spoil, worst_error  # noqa: E402
 
@@ -90,14 +92,14 @@ def test_contacts_and_applied_forces(cone: str, condim: int) -> None:
 
 
 @pytest.mark.parametrize("equality", EQUALITIES)
-def test_equalities(equality: str) -> None:
+def test_forces_of_equalities_are_mujocos(equality: str) -> None:
     for mj_model, mj_data in states(model_text(EQUALITIES[equality]), 6):
         compare(mj_model, mj_data, "body_forces")
         assert mj_data.ne >= mj_model.neq
 
 
 @pytest.mark.parametrize("flags", ['constraint="disable"', 'gravity="disable"', 'contact="disable"'])
-def test_flags(flags: str) -> None:
+def test_body_forces_are_mujocos_under_flags(flags: str) -> None:
     for mj_model, mj_data in states(model_text(EQUALITIES["mixed"], flags=flags), 3):
         compare(mj_model, mj_data, "body_forces")
 
@@ -125,19 +127,18 @@ def test_contacts_of_flexes_do_not_count() -> None:
     compare(mj_model, mj_data, "body_forces")
 
 
-def test_momenta_of_subtrees() -> None:
-    for mj_model, mj_data in states(model_text(), 8):
-        compare(mj_model, mj_data, "subtree_velocity")
-
-
-def test_momenta_of_massless_and_static_subtrees() -> None:
-    xml = """<mujoco><worldbody><body name="empty" pos="1 0 0"/><body pos="0 2 0"><geom size=".1"/></body>
-    <body pos="0 0 9"><freejoint/><geom size=".1"/><body/></body></worldbody></mujoco>"""
-    for mj_model, mj_data in states(xml, 3):
-        compare(mj_model, mj_data, "subtree_velocity")
-
-
-def test_the_world_alone() -> None:
+def test_the_world_alone_feels_what_it_does_in_mujoco() -> None:
     mj_model, mj_data = forward("<mujoco/>", 0)
     compare(mj_model, mj_data, "body_forces")
     compare(mj_model, mj_data, "subtree_velocity")
+
+
+@pytest.mark.parametrize(
+    ("cone", "condim"), [("pyramidal", 6), pytest.param("elliptic", 3, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("how", implementations("body_forces"))
+def test_every_implementation_has_mujocos_accelerations_and_forces(how: How, cone: str, condim: int) -> None:
+    rest = '<sensor><force site="wrist"/></sensor>'
+    text = observed_scene(rest, cone, condim).replace("<option ", '<option tolerance="1e-14" ')
+    fields = ("cacc", "cfrc_ext", "cfrc_int")
+    assert_mujocos(text, "body_forces", how, seeds=1, warmup=60, fields=fields)

@@ -80,7 +80,7 @@ def test_bodies_out_of_reach_are_not(broadphase: Any) -> None:
         ('contype="-1" conaffinity="0"', 'contype="0" conaffinity="1073741824"', True),
     ],
 )
-def test_contact_masks(broadphase: Any, a: str, b: str, may: bool) -> None:
+def test_contact_masks_decide_which_pairs_there_are(broadphase: Any, a: str, b: str, may: bool) -> None:
     assert bool(candidates(two_bodies(a=a, b=b), broadphase)) == may
 
 

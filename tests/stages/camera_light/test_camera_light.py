@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations
+from limb_models import SENSORS
 
 import dovetail
 
@@ -96,3 +98,8 @@ def test_odd_targets_and_mocap_bodies_agree_with_mujoco() -> None:
         dovetail.forward(model, data)
         for field in ("cam_xpos", "cam_xmat", "light_xpos", "light_xdir", "xpos", "xquat", "subtree_com"):
             np.testing.assert_allclose(data.field(field), getattr(mj_data, field), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", implementations("camera_light"))
+def test_every_implementation_has_mujocos_poses(how: How) -> None:
+    assert_mujocos(SENSORS, "camera_light", how)

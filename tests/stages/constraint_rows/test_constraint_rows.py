@@ -185,7 +185,7 @@ FLEX = """<mujoco><option cone="elliptic" timestep="0.001" jacobian="{jacobian}"
     ("dim", "jacobian", "condim", "selfcollide"),
     [(2, "sparse", 3, "auto"), (2, "dense", 6, "none"), (3, "sparse", 3, "none"), (3, "dense", 4, "none")],
 )
-def test_flexes(dim: int, jacobian: str, condim: int, selfcollide: str) -> None:
+def test_rows_of_flexes_are_mujocos(dim: int, jacobian: str, condim: int, selfcollide: str) -> None:
     """Edges that keep their length; contacts of elements with a sphere and of vertices with a plane."""
     count, pos = {2: ("4 4 1", "0 0 0"), 3: ("3 3 3", ".08 0 0")}[dim]
     xml = FLEX.format(
@@ -257,7 +257,7 @@ def test_mixed_solref_is_replaced_with_a_warning_that_names_the_object(case: str
 @pytest.mark.parametrize(
     "solref", ["-1e15 -1e15", "1e-300 1", "0 0", "1e300 1e300", ".02 1e-200", "-1e300 -1e300", "1e-9 1e-9"]
 )
-def test_extreme_stiffness(solref: str, refsafe: bool) -> None:
+def test_rows_of_extreme_stiffness_are_mujocos(solref: str, refsafe: bool) -> None:
     xml = spheres(f'solref="{solref}" condim="3"').replace('condim="1"', f'condim="1" solref="{solref}"')
     model, data = load(xml)
     if not refsafe:
@@ -271,7 +271,7 @@ def test_extreme_stiffness(solref: str, refsafe: bool) -> None:
     ("bounds", "count"),
     [((-np.inf, np.inf), 0), ((-np.inf, -0.5), 1), ((np.inf, -np.inf), 2), ((np.nan, 0.3), 0), ((1, -1), 2)],
 )
-def test_limits_without_end(bounds: tuple[float, float], count: int) -> None:
+def test_limits_without_end_make_no_row_there(bounds: tuple[float, float], count: int) -> None:
     mj_model, mj_data = load(
         """<mujoco><worldbody><body><joint type="slide" limited="true" range="0 1"/><geom size=".1"/></body>
         </worldbody></mujoco>"""

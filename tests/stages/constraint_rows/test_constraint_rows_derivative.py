@@ -94,7 +94,7 @@ TENDONS = """<tendon><fixed name="f" {0}><joint joint="h" coef="1.5"/><joint joi
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("case", EQUALITIES)
-def test_equality(case: str, jacobian: str) -> None:
+def test_rows_of_equalities_are_derivatives(case: str, jacobian: str) -> None:
     xml, count = EQUALITIES[case]
     model = load(f"{TENDONS.format('')}<equality>{xml}</equality>", option=f"jacobian='{jacobian}'")
     data = state_of(model)
@@ -104,7 +104,7 @@ def test_equality(case: str, jacobian: str) -> None:
     assert np.abs(expected).max() > 0.1
 
 
-def test_limits() -> None:
+def test_rows_of_limits_are_derivatives() -> None:
     far = "limited='true' range='-.1 .1' margin='10'"
     model = load(TENDONS.format(far), joint=far, ball="limited='true' range='0 .5' margin='10'")
     data = state_of(model)
@@ -170,7 +170,7 @@ GEOMS = [("ga", "gd"), ("gc", "gd"), ("gc", "ga"), ("gb", "gc")]
 
 @pytest.mark.parametrize("geoms", GEOMS, ids="-".join)
 @pytest.mark.parametrize("dim", [1, 3, 4, 6])
-def test_elliptic_contact(dim: int, geoms: tuple[str, str]) -> None:
+def test_rows_of_elliptic_contacts_are_derivatives(dim: int, geoms: tuple[str, str]) -> None:
     """Rows are the normal, two tangents, spin about the normal and roll about the tangents."""
     model = load("", option="cone='elliptic'")
     data = state_of(model)
@@ -184,7 +184,7 @@ def test_elliptic_contact(dim: int, geoms: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("geoms", GEOMS, ids="-".join)
 @pytest.mark.parametrize("dim", [1, 3, 4, 6])
-def test_pyramidal_contact(dim: int, geoms: tuple[str, str]) -> None:
+def test_rows_of_pyramidal_contacts_are_derivatives(dim: int, geoms: tuple[str, str]) -> None:
     """Rows are the normal plus and minus friction times each other direction."""
     model = load("", option="cone='pyramidal'")
     data = state_of(model)

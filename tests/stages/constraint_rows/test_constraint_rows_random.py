@@ -149,7 +149,7 @@ def randomise(builder: Builder, model: Any, data: Any) -> None:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_rows_agree(cone: str, jacobian: str) -> None:
+def test_rows_are_mujocos(cone: str, jacobian: str) -> None:
     seen: Counter[int] = Counter()
     for seed in range(15):
         builder = Builder(seed)

@@ -7,6 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from beside_mujoco import Pair, difference, mujoco
+from implementations import How, assert_mujocos, implementations
+from limb_models import ARMATURE
+from smooth_models import EVERYTHING
 
 import dovetail
 from dovetail.plugins.energy.mechanical_numpy import energy
@@ -26,7 +29,7 @@ def tree(option: str = "", flags: str = "", gravcomp: str = "0", band: str = ".3
 @pytest.mark.parametrize(
     "flags", ["", *(f'{flag}="disable"' for flag in ("gravity", "spring", "damper", "actuation"))]
 )
-def test_agrees_with_mujoco(flags: str, gravcomp: str) -> None:
+def test_energies_are_mujocos_flag_by_flag(flags: str, gravcomp: str) -> None:
     Pair(tree(flags=flags, gravcomp=gravcomp)).compare("energy")
 
 
@@ -82,3 +85,9 @@ def test_full_compensation_takes_gravity_out_of_the_motion() -> None:
         dovetail.step(model, data, 100)
         states.append(np.hstack([data.qpos, data.qvel]))
     np.testing.assert_allclose(*states, atol=1e-9)
+
+
+@pytest.mark.parametrize("how", implementations("energy"))
+@pytest.mark.parametrize("text", [EVERYTHING, *ARMATURE.values()], ids=["joints", *ARMATURE])
+def test_every_implementation_has_mujocos_energies(text: str, how: How) -> None:
+    assert_mujocos(text, "energy", how)

@@ -7,7 +7,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations
 from numpy.typing import NDArray
+from smooth_models import EVERYTHING
 from smooth_reference import load
 from trees import random_tree
 
@@ -62,3 +64,8 @@ def test_singular_mass_matrix_names_the_dof() -> None:
     with pytest.warns(RuntimeWarning, match="singular at dof 0"):
         _, inverse_diagonal = factor(model, np.zeros(1))
     assert inverse_diagonal[0] == np.inf
+
+
+@pytest.mark.parametrize("how", implementations("factor_mass"))
+def test_factors_are_mujocos(how: How) -> None:
+    assert_mujocos(EVERYTHING, "factor_mass", how)

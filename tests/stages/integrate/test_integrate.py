@@ -7,6 +7,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, computed, implementations, scene
+from limb_models import DRIVEN, IN_SYRUP, SPINNING
+from smooth_models import EVERYTHING
 from smooth_reference import WithExtra, load, step
 
 PENDULUM = """<mujoco><option timestep="{timestep}" integrator="{integrator}">
@@ -64,3 +67,34 @@ def test_rk4_leaves_warmstart_alone_until_the_last_evaluation() -> None:
     step(model, data)
     np.testing.assert_array_equal(data.qacc_warmstart, data.qacc)
     assert data.time == 0.005
+
+
+STEPPED = {
+    "euler": {"joints": EVERYTHING},
+    "rk4": {"joints": EVERYTHING.replace("<option ", '<option integrator="RK4" ')},
+    "implicitfast": {"syrup": IN_SYRUP["implicitfast"], **DRIVEN},
+    "implicit": {"syrup": IN_SYRUP["implicit"], "spinning": SPINNING["implicit"]},
+}
+"""Models by integrator."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "how"),
+    [
+        pytest.param(name, text, *case.values, id=f"{kind}-{case.id}", marks=case.marks)
+        for name, models in STEPPED.items()
+        for kind, text in models.items()
+        for case in implementations("integrate", name)
+    ],
+)
+def test_every_implementation_steps_as_mujoco(name: str, text: str, how: How) -> None:
+    assert_mujocos(text, "integrate", how)
+
+
+@pytest.mark.parametrize("models", [IN_SYRUP, SPINNING], ids=["syrup", "spinning"])
+def test_integrators_are_tried_where_coriolis_forces_matter(models: dict[str, str]) -> None:
+    found = [
+        computed(scene(models[name]), "integrate", How(f"{name}@numpy"))[1].qvel
+        for name in ("implicitfast", "implicit")
+    ]
+    assert np.abs(found[0] - found[1]).max() > 1e-5

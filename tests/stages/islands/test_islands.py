@@ -82,7 +82,7 @@ def stacks(count: int, high: int, jacobian: str) -> Any:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_stacks(jacobian: str) -> None:
+def test_stacks_are_an_island_each(jacobian: str) -> None:
     mj_model = stacks(count=4, high=3, jacobian=jacobian)
     expected = mujoco.MjData(mj_model)
     mujoco.mj_forward(mj_model, expected)
@@ -91,7 +91,7 @@ def test_stacks(jacobian: str) -> None:
     assert data.tree_island[-1] == -1
 
 
-def test_flexes() -> None:
+def test_islands_of_flexes_are_mujocos() -> None:
     xml = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
     <body pos="0 0 .5"><freejoint/><geom size=".1"/></body>
     <flexcomp type="grid" count="3 3 3" spacing=".1 .1 .1" name="f" dim="3" radius=".02" pos="1 0 .11" mass="1">
@@ -106,7 +106,7 @@ def test_flexes() -> None:
     np.testing.assert_array_equal(data.tree_island, expected.tree_island)
 
 
-def test_sorted_answers() -> None:
+def test_answers_sorted_by_island_are_mujocos() -> None:
     """iacc, iefc_force and the rest are the answer, sorted."""
     mj_model = zoo('cone="elliptic"')
     for expected in shaken(mj_model):
@@ -137,7 +137,7 @@ def test_none_when_disabled_or_without_constraints() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_components(seed: int) -> None:
+def test_components_are_those_of_a_flood_fill(seed: int) -> None:
     """Against a flood fill from the smallest node."""
     rng = np.random.default_rng(seed)
     count, edges = 30, rng.integers(0, 30, (2, 20))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pytest
+from implementations import How, assert_mujocos, implementations
+from smooth_models import EVERYTHING
 from smooth_reference import load
 
 from dovetail.plugins.kinematics.tree_numpy import kinematics
@@ -42,3 +45,8 @@ def test_zero_quaternion_means_no_rotation() -> None:
     data.qpos[3:] = 0.0
     kinematics(model, data)
     np.testing.assert_array_equal(data.xquat[1], [1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("how", implementations("kinematics"))
+def test_poses_are_mujocos(how: How) -> None:
+    assert_mujocos(EVERYTHING, "kinematics", how)

@@ -32,7 +32,7 @@ def test_mesh_loads_with_its_faces_and_its_geom() -> None:
     assert model.mesh_facenum[mesh] == 12
 
 
-def test_mesh_and_plane() -> None:
+def test_a_mesh_touches_a_plane_with_each_corner_below() -> None:
     model = world(
         '<geom type="plane" size="10 10 0.1"/>' + free('type="mesh" mesh="tetra" mass="1"', "0 0 -0.001")
     )
@@ -42,20 +42,20 @@ def test_mesh_and_plane() -> None:
     assert ncon(model) == 3
 
 
-def test_mesh_and_sphere() -> None:
+def test_a_sphere_touches_a_mesh_at_its_nearest_point() -> None:
     found = contacts(world(FIXED_ELL + free('size="0.2"', "0.5 0 2.1")), "sphere-mesh", 1, 0)
     np.testing.assert_allclose(found.dist, [-0.1], atol=SINGLE)
     np.testing.assert_allclose(found.pos, [[0.5, 0, 1.95]], atol=SINGLE)
     np.testing.assert_allclose(found.normal, [[0, 0, -1]], atol=SINGLE)
 
 
-def test_mesh_and_box() -> None:
+def test_a_box_touches_a_mesh_where_they_overlap() -> None:
     found = contacts(world(FIXED_ELL + free('type="box" size="0.2 0.2 0.2"', "0.5 0 2.19")), "box-mesh", 1, 0)
     np.testing.assert_allclose(found.dist, [-0.01] * 4, atol=SINGLE)
     np.testing.assert_allclose(found.normal, [[0, 0, -1]] * 4, atol=SINGLE)
 
 
-def test_mesh_and_capsule() -> None:
+def test_a_capsule_on_a_mesh_touches_with_both_ends() -> None:
     capsule = free('type="capsule" size="0.1 0.3"', "0.5 0 2.09", "90 0 0")
     found = contacts(world(FIXED_ELL + capsule), "capsule-mesh", 1, 0)
     np.testing.assert_allclose(found.dist, [-0.01] * 2, atol=SINGLE)
@@ -63,7 +63,7 @@ def test_mesh_and_capsule() -> None:
 
 
 @pytest.mark.parametrize("mesh", ["cube", "inward"])
-def test_mesh_and_mesh(mesh: str) -> None:
+def test_meshes_touch_whichever_way_their_faces_are_wound(mesh: str) -> None:
     """Whichever way the faces are wound."""
     geom = f'type="mesh" mesh="{mesh}" mass="1"'
     model = world(free(geom) + free(geom, "0.2 0.1 0.99"))
@@ -88,7 +88,7 @@ def test_meshes_are_shared_by_their_geoms_and_prepared_once(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("mesh", "radius"), [("cube", 0.8660254), ("tetra", 0.91048)])
-def test_mesh_bounding_radius(mesh: str, radius: float) -> None:
+def test_the_bounding_radius_of_a_mesh_is_mujocos(mesh: str, radius: float) -> None:
     """Around the box in the mesh's own frame, as MuJoCo has it."""
     np.testing.assert_allclose(world(free(f'type="mesh" mesh="{mesh}"')).geom_rbound[0], radius, atol=1e-5)
 

@@ -8,16 +8,20 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 
 from constraint_zoo import shaken, zoo  # noqa: E402
+from implementations import How, assert_mujocos, implementations  # noqa: E402
 from solver_reference import SOLVERS, answer_error, copied, error, solved  # noqa: E402
+from yard import WARMUP, some_switched_off, yard  # noqa: E402
 
 from dovetail.plugins.noslip.gauss_seidel_numpy import noslip  # noqa: E402
+
+SLOW_YARDS = [pytest.param(name, marks=pytest.mark.slow) for name in ("pyramidal 3 4", "elliptic 4 6")]
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("condim", [1, 3, 6])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("solver", ["newton", "pgs"])
-def test_answer(solver: str, cone: str, condim: int, jacobian: str) -> None:
+def test_answer_and_iterations_are_mujocos(solver: str, cone: str, condim: int, jacobian: str) -> None:
     mj_model = zoo(f'cone="{cone}" jacobian="{jacobian}" noslip_iterations="4"', condim)
     mj_model.opt.solver = SOLVERS[solver][0]
     for expected in shaken(mj_model):
@@ -28,7 +32,7 @@ def test_answer(solver: str, cone: str, condim: int, jacobian: str) -> None:
         assert error(data.solver.improvement[made], expected.solver.improvement[made]) < 1e-9
 
 
-def test_after_conjugate_gradients() -> None:
+def test_the_answer_after_conjugate_gradients_is_mujocos() -> None:
     """Started from slightly other forces, for conjugate gradients magnify rounding."""
     mj_model = zoo('cone="elliptic" solver="CG" tolerance="0" iterations="200" noslip_iterations="5"')
     for expected in shaken(mj_model):
@@ -53,7 +57,7 @@ def test_a_block_on_a_slope_stops_creeping(cone: str) -> None:
     assert answer_error(data, expected) < 1e-9
 
 
-def test_nothing_without_constraints() -> None:
+def test_nothing_is_done_without_constraints() -> None:
     mj_model = mujoco.MjModel.from_xml_string(
         "<mujoco><option noslip_iterations='3'/><worldbody>"
         "<body><joint/><geom size='.1'/></body></worldbody></mujoco>"
@@ -64,3 +68,21 @@ def test_nothing_without_constraints() -> None:
     data.qacc[:] = 1.0
     noslip(model, data)
     assert (data.qacc == 1.0).all()
+
+
+@pytest.mark.parametrize("name", ["elliptic 3 3", *SLOW_YARDS])
+@pytest.mark.parametrize("solver", ["PGS", pytest.param("Newton", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("how", implementations("noslip"))
+def test_every_implementation_has_mujocos_accelerations(how: How, solver: str, name: str) -> None:
+    """Newton's tolerance is tight because MuJoCo finds its own minimum, to which the pass then adds."""
+    assert_mujocos(
+        yard(name, solver=solver, noslip_iterations=4, tolerance=1e-14 if solver == "Newton" else 1e-8),
+        "noslip",
+        how,
+        seeds=1,
+        warmup=WARMUP,
+        prepare=some_switched_off,
+        fields=("qacc", "qfrc_constraint"),
+        others={"solve_constraints": f"{solver.lower()}@{how.label.partition('@')[2]}"},
+        tolerance=1e-8 if solver == "Newton" else 1e-10,
+    )

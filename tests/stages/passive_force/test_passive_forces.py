@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from beside_mujoco import Pair
+from implementations import How, assert_mujocos, implementations
+from limb_models import IN_WATER, TENDONS
+from smooth_models import EVERYTHING
 
 import dovetail
 from dovetail.errors import ValidationError
@@ -46,7 +49,7 @@ ELLIPSOIDS = 'fluidshape="ellipsoid" fluidcoef=".6 .3 1.2 .9 1.1"'
 
 @pytest.mark.parametrize("gravcomp", ["0", "1", "-.3"])
 @pytest.mark.parametrize("joint", ["false", "true"])
-def test_gravity_compensation(gravcomp: str, joint: str) -> None:
+def test_gravity_compensation_is_mujocos(gravcomp: str, joint: str) -> None:
     Pair(tree('gravity="1 2 -9"', gravcomp=gravcomp, joint=joint)).compare(*FIELDS)
 
 
@@ -69,7 +72,7 @@ def test_negative_compensation_alone_does_nothing() -> None:
 @pytest.mark.parametrize(
     "option", [WATER, 'density="1.2"', 'viscosity=".1"', 'viscosity=".1" wind="3 0 0"', 'wind="3 0 0"']
 )
-def test_medium(option: str, fluid: str) -> None:
+def test_forces_of_a_medium_are_mujocos(option: str, fluid: str) -> None:
     Pair(tree(option, fluid=fluid)).compare(*FIELDS)
 
 
@@ -92,25 +95,13 @@ def test_a_medium_at_rest_with_the_body_exerts_nothing() -> None:
     assert not pair.ours.qfrc_fluid.any()
 
 
-def test_a_batch_on_taichi_agrees() -> None:
-    pytest.importorskip("taichi")
-    model = dovetail.loads(tree(WATER, fluid=ELLIPSOIDS, gravcomp="1", joint="true"))
-    single = dovetail.Simulation(model)
-    batch = dovetail.Simulation(model, nworld=2, backend="taichi")
-    single.data.qvel = batch.data.qvel = np.linspace(-1.0, 1.0, model.nv)
-    single.step(10)
-    batch.step(10)
-    np.testing.assert_allclose(batch.data.qpos[1], single.data.qpos, rtol=1e-10)
-    assert not any(line.fallback for line in batch.plan.lines())
-
-
 FLAGS = ("spring", "damper", "gravity", "actuation", "clampctrl")
 
 
 @pytest.mark.parametrize(
     "off", [(), *((f,) for f in FLAGS), ("spring", "damper"), ("spring", "gravity"), FLAGS], ids=" ".join
 )
-def test_flags(off: tuple[str, ...]) -> None:
+def test_flags_switch_off_what_they_do_in_mujoco(off: tuple[str, ...]) -> None:
     flags = " ".join(f'{flag}="disable"' for flag in off)
     pair = Pair(tree(WATER, flags, ELLIPSOIDS, gravcomp="1", joint="true"))
     pair.compare(*FIELDS)
@@ -132,7 +123,7 @@ CABLE = """<mujoco><extension><plugin plugin="mujoco.elasticity.cable"/></extens
 @pytest.mark.parametrize(
     ("curve", "flat"), [("s 0 0", ""), ("cos(s) sin(s) s", ""), ("cos(s) sin(s) s", "true")]
 )
-def test_cable(curve: str, flat: str, initial: str, geom: str) -> None:
+def test_forces_of_cables_are_mujocos(curve: str, flat: str, initial: str, geom: str) -> None:
     config = f'<config key="flat" value="{flat}"/>' if flat else ""
     pair = Pair(CABLE.format(curve=curve, config=config, initial=initial, geom=geom, flags=""))
     pair.compare("qfrc_passive", "qacc", states=2, scale=0.5)
@@ -195,3 +186,26 @@ def test_equivalent_box_of_a_box_is_the_box() -> None:
     squares = np.square(size)
     inertia = 3.0 / 12.0 * (squares.sum() - squares)
     np.testing.assert_allclose(box_numpy.equivalent_box(inertia, np.array([3.0])), size, rtol=1e-12)
+
+
+ROWS = {
+    "spring": EVERYTHING,
+    "damper": EVERYTHING,
+    "tendon_spring": TENDONS["shortest"],
+    "tendon_damper": TENDONS["shortest"],
+    "gravcomp": IN_WATER,
+    "fluid": IN_WATER,
+}
+"""A model in which each row has something to do."""
+
+
+@pytest.mark.parametrize(
+    ("row", "how"),
+    [
+        pytest.param(row, *case.values, id=f"{row}-{case.id}", marks=case.marks)
+        for row in ROWS
+        for case in implementations(f"passive_force:{row}")
+    ],
+)
+def test_every_implementation_has_mujocos_forces(row: str, how: How) -> None:
+    assert_mujocos(ROWS[row], f"passive_force:{row}", how)

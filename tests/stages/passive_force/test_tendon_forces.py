@@ -56,28 +56,3 @@ def test_a_slack_tendon_inside_its_dead_band_does_not_pull() -> None:
     data = dovetail.make_data(model)
     dovetail.forward(model, data)
     assert not data.qfrc_passive.any()
-
-
-def test_a_batch_on_taichi_agrees() -> None:
-    pytest.importorskip("taichi")
-    model = dovetail.loads(XML.format(extra=""))
-    single = dovetail.Simulation(model)
-    batch = dovetail.Simulation(model, nworld=3, backend="taichi")
-    single.data.qvel = [1.5, -2.0]
-    batch.data.qvel = [1.5, -2.0]
-    single.step(20)
-    batch.step(20)
-    np.testing.assert_allclose(batch.data.qpos[2], single.data.qpos, rtol=1e-10)
-    assert not any(line.fallback for line in batch.plan.lines())
-
-
-def test_a_batch_on_taichi_has_tendon_armature() -> None:
-    pytest.importorskip("taichi")
-    model = dovetail.loads(XML.format(extra='armature="0.1"'))
-    single = dovetail.Simulation(model)
-    batch = dovetail.Simulation(model, nworld=3, backend="taichi")
-    single.data.qvel = batch.data.qvel = [1.5, -2.0]
-    single.step(20)
-    batch.step(20)
-    np.testing.assert_allclose(batch.data.qpos[1], single.data.qpos, rtol=1e-10)
-    assert not any(line.fallback for line in batch.plan.lines())

@@ -45,7 +45,9 @@ def pair(model: Any) -> tuple[Any, Any]:
         ("geom", "ngeom", "mj_jacGeom", jac.jac_geom),
     ],
 )
-def test_of_every_object(moving: tuple[Any, Any], name: str, count: str, theirs: str, ours: Any) -> None:
+def test_jacobians_of_every_object_are_mujocos(
+    moving: tuple[Any, Any], name: str, count: str, theirs: str, ours: Any
+) -> None:
     model, data = moving
     for index in range(getattr(model, count)):
         expected = pair(model)
@@ -69,7 +71,7 @@ def test_of_points_their_rates_and_the_forces_there(moving: tuple[Any, Any]) -> 
         close(jac.apply_ft(model, data, force, torque, point, body), qfrc)
 
 
-def test_of_subtrees(moving: tuple[Any, Any]) -> None:
+def test_jacobians_of_subtrees_are_mujocos(moving: tuple[Any, Any]) -> None:
     model, data = moving
     for body in range(model.nbody):
         for theirs, ours in (

@@ -19,25 +19,25 @@ from dovetail.plugin import SdfShape
         ("torus", "sphere", 0.4),
         ("bowl", "box", 0.6),
         ("gear", "sphere", 0.6),
-        ("gear", "box", 0.6),
+        pytest.param("gear", "box", 0.6, marks=pytest.mark.slow),
         ("nut", "sphere", 0.4),
-        ("nut", "cylinder", 0.4),
+        pytest.param("nut", "cylinder", 0.4, marks=pytest.mark.slow),
         ("bolt", "ellipsoid", 0.4),
-        ("bolt", "box", 0.4),
+        pytest.param("bolt", "box", 0.4, marks=pytest.mark.slow),
     ],
 )
-def test_shapes_and_primitives(shape, first, reach):
+def test_contacts_of_shapes_and_primitives_are_mujocos(shape, first, reach):
     pair = model(geom("first", first), geom("second", "sdf", "shape", INSTANCE), plugin(shape))
     assert compare(pair, f"{first}-sdf", reach, EXACT) > POSES
 
 
 @pytest.mark.parametrize(("shape", "reach"), [("nut", 0.4)])
-def test_shapes_and_octrees(shape, reach):
+def test_contacts_of_shapes_and_octrees_are_mujocos(shape, reach):
     pair = model(geom("first", "sdf", "tetrahedron"), geom("second", "sdf", "shape", INSTANCE), plugin(shape))
     assert compare(pair, "sdf-sdf", reach, DIFFERENCES) > POSES
 
 
-def test_two_shapes():
+def test_contacts_of_two_shapes_are_mujocos():
     pair = model(
         geom("first", "sdf", "shape", INSTANCE), geom("second", "sdf", "shape", INSTANCE), plugin("nut")
     )

@@ -88,7 +88,7 @@ def test_no_model_with_sensors_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_SENSORS)
-def test_readings_with_constraints(name: str) -> None:
+def test_readings_with_constraints_are_mujocos(name: str) -> None:
     mj_model, model = load(name)
     without_rays(mj_model)
     for seed in range(3):

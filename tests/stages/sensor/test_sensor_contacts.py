@@ -69,7 +69,7 @@ TOUCH = "".join(f'<touch site="{site}"/><touch site="{site}" cutoff="3"/>' for s
 
 
 @pytest.mark.parametrize(("cone", "condim"), CONES)
-def test_touch(cone: str, condim: int) -> None:
+def test_touch_sensors_read_mujocos_forces(cone: str, condim: int) -> None:
     felt, silent = 0, 0
     for mj_model, mj_data in states(pile(TOUCH, cone, condim), 6):
         assert_readings(mj_model, mj_data)
@@ -150,7 +150,7 @@ def test_contacts_of_all_sides(reduce: str, cone: str, condim: int) -> None:
     "data",
     ["found", "force", "torque dist", "pos tangent", "found normal", "dist pos", "found force dist normal"],
 )
-def test_fields_of_contacts(data: str) -> None:
+def test_every_choice_of_fields_of_contacts_is_mujocos(data: str) -> None:
     for reduce in ("none", "maxforce", "netforce"):
         for mj_model, mj_data in states(pile(contact_sensors(reduce, f'data="{data}"'), "elliptic", 4), 2):
             assert_readings(mj_model, mj_data)
@@ -163,7 +163,7 @@ def test_contacts_in_the_gap_are_found_without_force() -> None:
         assert_readings(mj_model, mj_data)
 
 
-def test_contacts_of_flexes() -> None:
+def test_contacts_of_flexes_are_sensed_as_in_mujoco() -> None:
     sides = (
         "",
         'geom1="floor"',
@@ -217,7 +217,7 @@ def tactile_states(xml: str, count: int) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("shape", PRESSING)
-def test_tactile(shape: str) -> None:
+def test_tactile_readings_are_mujocos(shape: str) -> None:
     pressed = 0
     for mj_model, mj_data in tactile_states(skin(PRESSING[shape], OCTREE if "with " in shape else ""), 4):
         assert_readings(mj_model, mj_data)
@@ -225,7 +225,7 @@ def test_tactile(shape: str) -> None:
     assert pressed > 100
 
 
-def test_tactile_without_contacts() -> None:
+def test_tactile_readings_without_contacts_are_mujocos() -> None:
     xml = skin('size=".05" contype="0" conaffinity="0"').replace('pos=".05 .05 .1"', 'pos="0 0 3"')
     for mj_model, mj_data in tactile_states(xml.replace('pos="0 0 -.04"', 'pos="0 0 -4"'), 1):
         assert not mj_data.ncon
@@ -270,7 +270,7 @@ EXTENSION = f'<extension><plugin plugin="{GRID}"/></extension>'
 
 
 @pytest.mark.parametrize(("cone", "condim"), [("pyramidal", 3), ("pyramidal", 6), ("elliptic", 6)])
-def test_touch_grid(cone: str, condim: int) -> None:
+def test_readings_of_touch_grids_are_mujocos(cone: str, condim: int) -> None:
     felt = 0
     for mj_model, mj_data in states(pile(GRIDS, cone, condim, EXTENSION), 6):
         assert_readings(mj_model, mj_data)

@@ -195,7 +195,7 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_readings(case: str, queries: Any) -> None:
+def test_readings_of_each_type_are_mujocos(case: str, queries: Any) -> None:
     mj_model = mujoco.MjModel.from_xml_string(model_text(CASES[case]))
     assert set(mj_model.sensor_type) == {SensorType[case.upper()]}
     seen = np.zeros(mj_model.nsensordata)
@@ -231,7 +231,7 @@ ALL = "".join(sensors for case, sensors in CASES.items() if case not in GEOMETRI
         ("elliptic", 'contact="disable" actuation="disable"'),
     ],
 )
-def test_all_together(cone: str, flags: str) -> None:
+def test_readings_of_all_types_together_are_mujocos(cone: str, flags: str) -> None:
     for seed in range(3):
         found = assert_readings(*forward(model_text(ALL, cone, flags), seed))
         assert len(found) == len(CASES) - len(GEOMETRIC)

@@ -112,7 +112,7 @@ def test_being_woken_by_the_user(how: str) -> None:
     assert pair.data.tree_asleep[2] >= 0
 
 
-def test_policies_at_reset() -> None:
+def test_policies_decide_who_sleeps_at_reset() -> None:
     pair = Pair(INIT)
     pair.run(1)
     assert pair.sleepers() == 3

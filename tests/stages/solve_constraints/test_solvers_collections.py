@@ -30,7 +30,7 @@ def models(request: pytest.FixtureRequest) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_answer_and_iterations(models: tuple[Any, Any], solver: str, cone: str) -> None:
+def test_answers_and_iterations_are_mujocos(models: tuple[Any, Any], solver: str, cone: str) -> None:
     """As many iterations, too, except where the start is so near the minimum that rounding decides whether any is
     needed."""
     theirs, model = copy(models[0]), models[1]

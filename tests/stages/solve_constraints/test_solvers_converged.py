@@ -34,7 +34,7 @@ def models(request: pytest.FixtureRequest) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_converged_answer(models: tuple[Any, Any], solver: str, cone: str) -> None:
+def test_converged_answers_are_mujocos(models: tuple[Any, Any], solver: str, cone: str) -> None:
     theirs, model = copy(models[0]), models[1]
     theirs.opt.solver, theirs.opt.cone, theirs.opt.iterations = (
         SOLVERS[solver][0],

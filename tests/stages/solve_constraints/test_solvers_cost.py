@@ -52,7 +52,7 @@ def test_forces_states_and_cost(cone: str, condim: int) -> None:
             assert constraint_cost(model, data, jar) == pytest.approx(float(cost[0, 0]), rel=1e-12)
 
 
-def test_hessians_of_cones() -> None:
+def test_hessians_of_cones_are_mujocos() -> None:
     compared = 0
     for _, data, mj_model, mj_data in cases("elliptic", 6):
         for seed in range(20):

@@ -22,7 +22,7 @@ TOLERANCE = {"newton": 1e-11, "cg": 1e-3, "pgs": 1e-11}
 @pytest.mark.parametrize("condim", [1, 3, 6])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_answer(solver: str, cone: str, condim: int, impratio: int) -> None:
+def test_answers_are_mujocos(solver: str, cone: str, condim: int, impratio: int) -> None:
     model = zoo(
         f'solver="{solver.upper() if solver != "newton" else "Newton"}" cone="{cone}" impratio="{impratio}"',
         condim,
@@ -33,7 +33,7 @@ def test_answer(solver: str, cone: str, condim: int, impratio: int) -> None:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_newton_statistics(cone: str, jacobian: str) -> None:
+def test_statistics_of_newton_are_mujocos(cone: str, jacobian: str) -> None:
     model = zoo(f'cone="{cone}" jacobian="{jacobian}"')
     for expected in shaken(model):
         data = solved(model, expected, "newton")
@@ -53,7 +53,7 @@ def test_newton_statistics(cone: str, jacobian: str) -> None:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_pgs_statistics(cone: str, jacobian: str) -> None:
+def test_statistics_of_pgs_are_mujocos(cone: str, jacobian: str) -> None:
     model = zoo(f'solver="PGS" cone="{cone}" jacobian="{jacobian}"')
     for expected in shaken(model):
         data = solved(model, expected, "pgs")
@@ -65,7 +65,7 @@ def test_pgs_statistics(cone: str, jacobian: str) -> None:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("ratio", [0.0, 0.5])
-def test_dual_matrix(ratio: float, jacobian: str) -> None:
+def test_the_dual_matrix_is_mujocos(ratio: float, jacobian: str) -> None:
     model = zoo(f'solver="PGS" jacobian="{jacobian}"', ratio=ratio)
     for expected in shaken(model):
         data = solved(model, expected, "pgs")
@@ -95,7 +95,7 @@ def test_conjugate_gradients_when_converged(cone: str) -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("flag", [DisableBit.WARMSTART, DisableBit.ISLAND])
-def test_flags(flag: DisableBit, solver: str) -> None:
+def test_answers_are_mujocos_under_every_flag(flag: DisableBit, solver: str) -> None:
     model = zoo('cone="elliptic"')
     model.opt.solver = SOLVERS[solver][0]
     model.opt.disableflags |= int(flag)
@@ -108,7 +108,7 @@ def test_flags(flag: DisableBit, solver: str) -> None:
 
 @pytest.mark.parametrize("iterations", [0, 1, 3])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_few_iterations(solver: str, iterations: int) -> None:
+def test_answers_after_few_iterations_are_mujocos(solver: str, iterations: int) -> None:
     """The path, not only its end, is MuJoCo's."""
     model = zoo(f'iterations="{iterations}" cone="elliptic"')
     model.opt.solver = SOLVERS[solver][0]
@@ -139,7 +139,7 @@ def test_cone_hessians_at_the_answer() -> None:
     assert compared
 
 
-def test_nothing_to_solve() -> None:
+def test_nothing_to_solve_leaves_the_smooth_acceleration() -> None:
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"
     )

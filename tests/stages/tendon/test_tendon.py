@@ -7,6 +7,8 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations, scene
+from limb_models import TENDONS
 
 from dovetail.plugins.tendon.paths_numpy import tendon
 from dovetail.plugins.transmission_velocity.moment_product_numpy import transmission_velocity
@@ -91,7 +93,7 @@ def compare(model: Any, qpos: Any) -> int:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_random_tendons(jacobian: str) -> None:
+def test_random_tendons_are_mujocos(jacobian: str) -> None:
     on_geoms = 0
     for seed in range(12):
         builder = Builder(seed)
@@ -113,7 +115,7 @@ WRAPS = {
 
 
 @pytest.mark.parametrize("case", WRAPS)
-def test_one_detour(case: str) -> None:
+def test_one_detour_is_mujocos(case: str) -> None:
     geom, side, length = WRAPS[case]
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><worldbody><site name="below" pos="0 0 -1"/><site name="inside" pos="0 0 .01"/>
@@ -131,7 +133,7 @@ def test_one_detour(case: str) -> None:
         assert data.ten_length[0] == pytest.approx(length, abs=1e-9)
 
 
-def test_ends_in_line_with_the_centre() -> None:
+def test_ends_in_line_with_the_centre_are_mujocos() -> None:
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><worldbody><site name="a" pos="0 -.5 0"/><geom name="g" size=".2" contype="0"/>
         <body><joint type="slide" axis="0 1 0"/><geom size=".01"/><site name="b" pos="0 .5 0"/></body></worldbody>
@@ -141,7 +143,7 @@ def test_ends_in_line_with_the_centre() -> None:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_joint_named_twice(jacobian: str) -> None:
+def test_a_joint_named_twice_counts_as_in_mujoco(jacobian: str) -> None:
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><option jacobian="{jacobian}"/><worldbody><body><joint name="j"/><geom size=".1"/>
         <body><joint name="k"/><geom size=".1"/></body></body></worldbody><tendon><fixed>
@@ -151,7 +153,7 @@ def test_joint_named_twice(jacobian: str) -> None:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-def test_velocities(jacobian: str) -> None:
+def test_velocities_are_mujocos(jacobian: str) -> None:
     builder = Builder(3)
     model = builder.model(jacobian)
     data = mujoco.MjData(model)
@@ -161,3 +163,39 @@ def test_velocities(jacobian: str) -> None:
     data.ten_velocity[:] = np.nan
     transmission_velocity(model, data)
     np.testing.assert_allclose(data.ten_velocity, expected, rtol=0, atol=TOLERANCE)
+
+
+SEEDS = 3
+"""Of random states: enough for tendons to touch each geom, and to miss it."""
+
+
+@pytest.mark.parametrize("how", implementations("tendon"))
+@pytest.mark.parametrize("kind", TENDONS)
+def test_every_implementation_has_mujocos_lengths_and_jacobians(kind: str, how: How) -> None:
+    assert_mujocos(TENDONS[kind], "tendon", how, seeds=SEEDS)
+
+
+@pytest.mark.parametrize("kind", ["shortest", "sided"])
+def test_tendons_are_tried_both_touching_geoms_and_not(kind: str) -> None:
+    """The claim above is about wrapping only if the states at hand make tendons wrap, and pass by."""
+    m = scene(TENDONS[kind]).mujoco_model
+    touched = []
+    for seed in range(SEEDS):
+        for data in scene(TENDONS[kind], seed).worlds:
+            used = data.wrap_obj.reshape(-1)[: int(data.ten_wrapnum.sum())]
+            touched.append(set(used[used >= 0].tolist()))
+    round_ = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
+    geoms = set(m.wrap_objid[np.isin(m.wrap_type, round_)].tolist())
+    for geom in geoms:
+        assert any(geom in some for some in touched)
+        assert any(geom not in some for some in touched)
+
+
+SINGLE = 2e-4
+"""In single precision; the arc around a geom follows from an arc cosine, which is sensitive near 0."""
+
+
+@pytest.mark.parametrize("how", implementations("tendon"))
+def test_single_precision_stays_close(how: How) -> None:
+    fields = ("ten_length", "ten_J")  # the rest of wrap_xpos is room, with numbers left from before
+    assert_mujocos(TENDONS["shortest"], "tendon", how, precision="f32", fields=fields, tolerance=SINGLE)

@@ -42,7 +42,7 @@ def trees(tendons: str, jacobian: str = "auto") -> str:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("tendons", TENDONS)
-def test_agrees_with_mujoco(tendons: str, jacobian: str) -> None:
+def test_inertia_of_tendons_is_mujocos(tendons: str, jacobian: str) -> None:
     pytest.importorskip("mujoco")
     from beside_mujoco import Pair
 

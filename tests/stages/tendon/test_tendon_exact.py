@@ -118,8 +118,8 @@ def grid_model(seed: int) -> str:
     return f'<mujoco><worldbody><site name="w" pos="1 0 1"/>{bodies}</worldbody><tendon>{tendons}</tendon></mujoco>'
 
 
-@pytest.mark.parametrize("first", [0, 20])
-def test_hands_on_a_grid(first: int) -> None:
+@pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.slow)])
+def test_hands_on_a_grid_have_mujocos_paths(first: int) -> None:
     for seed in range(first, first + 20):
         xml, random = grid_model(seed), np.random.default_rng(seed)
         theirs_model = mujoco.MjModel.from_xml_string(xml)

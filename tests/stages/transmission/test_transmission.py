@@ -9,6 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from implementations import How, assert_mujocos, implementations, scene
+from limb_models import DRIVEN
+from observed_scene import ADHESION
+from observed_scene import scene as observed_scene
 
 import dovetail
 from dovetail.plugins.transmission.moment_arms_numpy import transmission
@@ -72,7 +76,7 @@ def compare(model: Any, qpos: Any) -> Any:
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
-def test_every_target(jacobian: str, cone: str) -> None:
+def test_lengths_and_moments_of_every_target_are_mujocos(jacobian: str, cone: str) -> None:
     model = mujoco.MjModel.from_xml_string(WORLD % (jacobian, cone, "".join(ACTUATORS)))
     random, contacts = np.random.default_rng(0), 0
     for _ in range(10):
@@ -186,3 +190,23 @@ def test_adhesion_reads_the_contacts_of_data() -> None:
     np.testing.assert_allclose(
         dense_moments(model, data), dense_moments(theirs_model, theirs), rtol=0, atol=TOLERANCE
     )
+
+
+@pytest.mark.parametrize("how", implementations("transmission"))
+@pytest.mark.parametrize("layout", DRIVEN)
+def test_every_implementation_has_mujocos_lengths_and_moments(layout: str, how: How) -> None:
+    assert_mujocos(DRIVEN[layout], "transmission", how)
+
+
+def lifted(data: Any, world: int) -> None:
+    """The roller a little above what it lay on, in every other world."""
+    data.qpos[9] += 0.02 * (world % 2)
+
+
+@pytest.mark.parametrize("how", implementations("transmission"))
+def test_adhesion_pulls_along_the_normals_of_contacts(how: How) -> None:
+    text = observed_scene(ADHESION).replace('size=".14"', 'size=".14" gap=".02" margin=".03"')
+    worlds = scene(text, 0, 60, lifted).worlds
+    assert any(contact.exclude == 1 for data in worlds for contact in data.contact), "no contact in the gap"
+    fields = ("actuator_length", "actuator_moment")
+    assert_mujocos(text, "transmission", how, seeds=1, warmup=60, prepare=lifted, fields=fields)
