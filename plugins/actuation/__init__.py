@@ -2,7 +2,7 @@
 
 `gain_bias_{numpy,lanes}.py`: controls, activations, forces by the rows `actuator_dynamics`, `actuator_gain`,
 `actuator_bias` and `actuator_plugin`, limits, joint forces. `rows_numpy.py` calls the rows and checks what they
-return. Tests: `tests/stages/actuation`, `tests/backends/taichi/test_lane_smooth.py`.
+return. Tests: `tests/stages/actuation`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
   (`shared.contacts.contacts_lanes`); of a long list `pair_ranges_lanes.py` leaves out ranges.
 
 The filters (masks, parents, exclusions) are in `shared.contacts.candidates_numpy`. Begin with `all_pairs_numpy.py`.
-Tests: `tests/stages/broadphase`, `tests/backends/taichi/test_lane_contacts.py`.
+Tests: `tests/stages/broadphase`.
 """
 
 from __future__ import annotations

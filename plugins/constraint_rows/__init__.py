@@ -6,8 +6,7 @@ Jacobians; `describe_numpy.py`: names for warnings). In lanes there are no such 
 wrenches and those of few dofs are coefficients, both kernel fields (`shared.rows.rows_lanes`), written with
 `softness_lanes.py` and `tendon_lanes.py`.
 
-Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/constraint_rows`,
-`tests/backends/taichi/test_lane_rows.py`.
+Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/constraint_rows`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `mujoco_{numpy,lanes}.py` compute friction, solver parameters, dimension and margin by MuJoCo's rules, each of which
 is a part of its own (`resolve_priority`, `combine_friction`, `mix_solver`, `combine_margin`); a rule given as a
 Python function is traced into a kernel by `traced_rules_lanes.py`. Tests: `tests/stages/contact_params`,
-`tests/backends/taichi/test_lane_contact_params.py`, `test_traced_rules.py`.
+`tests/backends/taichi/test_traced_rules.py`.
 """
 
 from __future__ import annotations

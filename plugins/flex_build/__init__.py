@@ -1,8 +1,8 @@
 """Shapes of flexible objects: the points and elements behind each type of `<flexcomp>`.
 
 One row per type: `grid_numpy.py`, `box_numpy.py`, `mesh_numpy.py`, `gmsh_numpy.py` (a file format),
-`direct_numpy.py` (nothing to do). Begin with `grid_numpy.py`. Tests: `tests/mjcf/test_flex.py`,
-`test_flexcomp_files.py`.
+`direct_numpy.py` (nothing to do). Begin with `grid_numpy.py`. Tests: `tests/stages/flex_build`,
+`tests/mjcf/test_flex.py`, `test_flexcomp_files.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `euler`, `implicit`, `implicitfast` and `rk4`, each on NumPy and in lanes; all end in `advance`, which moves
 activations, velocities, positions and time. Derivatives of forces by velocity are in `shared.derivative`. Begin
-with `euler_{numpy,lanes}.py`. Tests: `tests/stages/integrate`, `tests/backends/taichi/test_lane_smooth.py`.
+with `euler_{numpy,lanes}.py`. Tests: `tests/stages/integrate`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 One row per format: `stl_numpy.py`, `msh_numpy.py`, `obj_numpy.py`. OBJ has more files because it is text: whole
 tables of numbers at once (`obj_tables_numpy.py`), else word by word (`obj_words_numpy.py`), polygons cut into
-triangles (`ear_clipping_numpy.py`). Begin with `stl_numpy.py`. Tests: `tests/mjcf/test_mesh_files.py`,
-`test_polygons.py`.
+triangles (`ear_clipping_numpy.py`). Begin with `stl_numpy.py`. Tests: `tests/stages/load_mesh`,
+`tests/mjcf/test_mesh_files.py`, `test_polygons.py`.
 """
 
 from __future__ import annotations

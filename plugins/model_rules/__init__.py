@@ -5,7 +5,7 @@ function of the Model; what it reads of real fields may decide only by their sig
 
 `kinds.py` has the groups of features; `counts.py`, `flags.py`, `constraints.py`, `contacts.py`, `forces.py`,
 `sensors.py` say when stages are needed, in the words of `words.py`. Begin with `counts.py`. Tests:
-`tests/kernel/test_needs.py`.
+`tests/stages/model_rules`, `tests/kernel/test_needs.py`.
 """
 
 from __future__ import annotations

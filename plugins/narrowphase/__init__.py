@@ -4,7 +4,7 @@
   `dispatch_numpy.py` runs the rows and stores contacts; in lanes one file does both.
 - `triangle_numpy.py`: meshes collide as they are, by `triangle_pairs_numpy.py` on `surfaces_numpy.py`.
 
-Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`, `tests/backends/taichi/test_lane_contacts.py`.
+Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`.
 """
 
 from __future__ import annotations

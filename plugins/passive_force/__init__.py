@@ -3,7 +3,7 @@ medium, cables. Compare mj_passive.
 
 One row and one pair of files for each; they add to `qfrc_spring`, `qfrc_damper`, `qfrc_gravcomp` or `qfrc_fluid`.
 Begin with `damper_joint_{numpy,lanes}.py`. What a medium does to a body is in `shared.fluid`, how springs pull in
-`shared.springs_{numpy,lanes}`. Tests: `tests/stages/passive_force`, `tests/backends/taichi/test_lane_smooth.py`.
+`shared.springs_{numpy,lanes}`. Tests: `tests/stages/passive_force`.
 """
 
 from __future__ import annotations

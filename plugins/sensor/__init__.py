@@ -9,7 +9,7 @@ which sensors are of a type, and how a reading is clamped and stored.
 - `geometry`: rays and distances. `tactile_numpy.py`, `touch_grid_numpy.py`: MuJoCo's larger ones, NumPy only.
 
 A new type is a row of `SENSORS` below and a function of the type's name in its file, on NumPy and in lanes. Tests:
-`tests/stages/sensor`, `tests/backends/taichi/test_lane_observers.py`.
+`tests/stages/sensor`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ In lanes no Jacobian is stored, so these are other algorithms for the same answe
 method (and the descent that `cg_lanes.py` shares), `hessian_lanes.py` its matrix with the pattern of a tile,
 `shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.dual_matrix_free_lanes`.
 
-Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`;
-`tests/backends/taichi/test_lane_solver.py`, `test_lane_cg.py`, `test_lane_pgs.py`, `test_lane_pattern.py`.
+Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_items_stand_in_the_order_of_mujocos_rows() -> None:
     assert found == wanted
 
 
-def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
+def test_moved_dofs_are_the_ancestors_of_what_a_contact_moves() -> None:
     m = zoo()
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     k = kernel_of(m)
@@ -76,8 +76,8 @@ def test_spans_hold_the_ancestors_of_what_a_contact_moves() -> None:
         frozenset((int(a), int(b))): n for n, (a, b) in enumerate(zip(pairs.geom1, pairs.geom2, strict=True))
     }
     for contact in data.contact:
-        span = moved.of_pair[index[frozenset(contact.geom.tolist())]]
-        dofs = moved.dofs[moved.first[span] :][: moved.length[span]]
+        dof_set = moved.of_pair[index[frozenset(contact.geom.tolist())]]
+        dofs = moved.dofs[moved.first[dof_set] :][: moved.length[dof_set]]
         assert set(np.flatnonzero(J[contact.efc_address])) <= set(dofs)
         assert set(m.dof_parentid[dofs]) <= {*dofs, -1}
         assert (np.diff(dofs) < 0).all()
