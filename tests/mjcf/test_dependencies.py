@@ -33,11 +33,8 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 
 def is_library(name: str) -> bool:
-    """Whether something imported is of the library that stages share: a module outside of all stage folders."""
-    if name.startswith(f"{LIBRARY}."):
-        return True
-    first = name.removeprefix(f"{PLUGINS}.").partition(".")[0]
-    return (ROOT.parent / "plugins" / f"{first}.py").is_file()
+    """Whether something imported is of the library that stages share."""
+    return name.startswith(f"{LIBRARY}.")
 
 
 def stage_imports(source: str) -> list[str]:
