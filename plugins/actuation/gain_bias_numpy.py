@@ -18,13 +18,14 @@ import numpy as np
 from dovetail.bad_states import describe_control
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.actuation.rows_numpy import Parts, by_type, of_plugin
 from dovetail.plugins.shared.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.shared.constants import MAXVAL
 from dovetail.plugins.shared.tree_numpy import single_dof
 
 
-def actuation(model: Any, data: Any, parts: Parts) -> None:
+def actuation(model: ModelLike, data: DataLike, parts: Parts) -> None:
     """Write act_dot, actuator_force and qfrc_actuator."""
     data.actuator_force[:] = 0.0
     data.qfrc_actuator[:] = 0.0
@@ -42,7 +43,7 @@ def actuation(model: Any, data: Any, parts: Parts) -> None:
     data.qfrc_actuator[:] = joint_forces(model, data, force)
 
 
-def clamped_controls(model: Any, data: Any) -> Array:
+def clamped_controls(model: Any, data: DataLike) -> Array:
     """Controls within ctrlrange; all zero if any is broken, as MuJoCo does, with a warning."""
     ctrl = np.array(data.ctrl)
     if not model.opt.disableflags & DisableBit.CLAMPCTRL:
@@ -62,7 +63,7 @@ def clamp(values: Array, limited: Array, bounds: Array) -> Array:
     return np.where(limited.astype(bool), np.clip(values, bounds[:, 0], bounds[:, 1]), values)
 
 
-def activation_rates(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
+def activation_rates(model: ModelLike, data: DataLike, ctrl: Array, parts: Parts) -> Array:
     """Rate of change of every activation; an actuator's law drives its last one."""
     rates = np.zeros(model.na)
     ids = np.flatnonzero(model.actuator_actadr >= 0)
@@ -73,7 +74,7 @@ def activation_rates(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
     return rates
 
 
-def plugin_forces(model: Any, data: Any, parts: Parts) -> dict[int, float]:
+def plugin_forces(model: ModelLike, data: DataLike, parts: Parts) -> dict[int, float]:
     """Forces of the actuators that engine plugins drive; also writes the rates of their activations."""
     forces = {}
     for actuator in np.flatnonzero(model.actuator_plugin >= 0).tolist():
@@ -84,7 +85,7 @@ def plugin_forces(model: Any, data: Any, parts: Parts) -> dict[int, float]:
     return forces
 
 
-def actuator_forces(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
+def actuator_forces(model: ModelLike, data: DataLike, ctrl: Array, parts: Parts) -> Array:
     """gain × input + bias of the engine's own actuators; zero in disabled groups."""
     force = np.zeros(model.nu)
     ids = np.flatnonzero(native_and_enabled(model))
@@ -94,12 +95,12 @@ def actuator_forces(model: Any, data: Any, ctrl: Array, parts: Parts) -> Array:
     return force
 
 
-def native_and_enabled(model: Any) -> Array:
+def native_and_enabled(model: ModelLike) -> Array:
     """Which actuators have laws of the engine's own and are in no disabled group."""
     return (model.actuator_plugin < 0) & ~disabled_actuators(model)
 
 
-def driving_inputs(model: Any, data: Any, ctrl: Array) -> Array:
+def driving_inputs(model: ModelLike, data: DataLike, ctrl: Array) -> Array:
     """What the gain multiplies: control, the activation, or with actearly the activation after this step."""
     if not model.na:
         return ctrl
@@ -113,7 +114,7 @@ def driving_inputs(model: Any, data: Any, ctrl: Array) -> Array:
     return value
 
 
-def limit_tendon_forces(model: Any, force: Array) -> Array:
+def limit_tendon_forces(model: ModelLike, force: Array) -> Array:
     """Forces scaled down where all actuators of a tendon together exceed its actuatorfrcrange.
 
     MuJoCo 3.4 looks for limited tendons only among those of enabled actuators without engine plugin; if there is
@@ -133,7 +134,7 @@ def limit_tendon_forces(model: Any, force: Array) -> Array:
     return np.where(limited, force * scale[tendon], force)
 
 
-def joint_forces(model: Any, data: Any, force: Array) -> Array:
+def joint_forces(model: ModelLike, data: DataLike, force: Array) -> Array:
     """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of hinges and slides."""
     actuator = np.repeat(np.arange(model.nu), data.moment_rownnz)
     used = len(actuator)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.contracts.engine_plugins import plugin_config, plugin_name
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import RowResultError, listing
 
 Row = Callable[..., Any]
@@ -21,8 +22,8 @@ Parts = Mapping[str, Mapping[str, Row]]
 
 
 def by_type(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     parts: Parts,
     table: str,
     types: Array,
@@ -44,7 +45,7 @@ def by_type(
     return value
 
 
-def of_plugin(model: Any, data: Any, parts: Parts, actuator: int) -> tuple[Array, float]:
+def of_plugin(model: ModelLike, data: DataLike, parts: Parts, actuator: int) -> tuple[Array, float]:
     """Rates of activations and force of an actuator that an engine plugin drives."""
     instance = int(model.actuator_plugin[actuator])
     key = plugin_name(model, instance)
@@ -66,7 +67,7 @@ def of_plugin(model: Any, data: Any, parts: Parts, actuator: int) -> tuple[Array
     return rates, float(checked(result[1], (), slot, row))
 
 
-def row_of(model: Any, parts: Parts, table: str, key: str, ids: Array) -> Row:
+def row_of(model: ModelLike, parts: Parts, table: str, key: str, ids: Array) -> Row:
     """The row under a key; the error says which actuator wanted it and which rows there are."""
     rows = parts[table]
     if key not in rows:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def bias(model: Any, data: Any, ids: Array) -> Array:
+def bias(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Bias forces of the actuators `ids`."""
     constant, stiffness, damping = model.actuator_biasprm[ids, :3].T
     return constant + stiffness * data.actuator_length[ids] + damping * data.actuator_velocity[ids]

@@ -5,16 +5,15 @@ biasprm has the parameters of the muscle's gain, see actuator_gain/muscle_numpy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.muscle_numpy import normalized_length, peak_force
 
 
-def bias(model: Any, data: Any, ids: Array) -> Array:
+def bias(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Bias forces of the actuators `ids`."""
     parameters = model.actuator_biasprm[ids].T
     lmax, fpmax = parameters[5], parameters[7]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def bias(model: Any, data: Any, ids: Array) -> Array:
+def bias(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Bias forces of the actuators `ids`: zero."""
     return np.zeros(len(ids))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:
+def dynamics(model: ModelLike, data: DataLike, ids: Array, ctrl: Array) -> Array:
     """Rates of change for the actuators `ids`, whose clamped controls are `ctrl`."""
     return ctrl

@@ -7,15 +7,14 @@ Compare mju_muscleDynamics; the time constants are those of Millard et al. (2013
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 
 
-def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:
+def dynamics(model: ModelLike, data: DataLike, ids: Array, ctrl: Array) -> Array:
     """Rates of change for the actuators `ids`, whose clamped controls are `ctrl`."""
     act = data.act[model.actuator_actadr[ids] + model.actuator_actnum[ids] - 1]
     towards = np.clip(ctrl, 0.0, 1.0) - act

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def dynamics(model: Any, data: Any, ids: Array, ctrl: Array) -> Array:
+def dynamics(model: ModelLike, data: DataLike, ids: Array, ctrl: Array) -> Array:
     """Rates of change for the actuators `ids`: zero."""
     return np.zeros(len(ids))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def gain(model: Any, data: Any, ids: Array) -> Array:
+def gain(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Gains of the actuators `ids`."""
     constant, stiffness, damping = model.actuator_gainprm[ids, :3].T
     return constant + stiffness * data.actuator_length[ids] + damping * data.actuator_velocity[ids]

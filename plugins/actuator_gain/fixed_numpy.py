@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def gain(model: Any, data: Any, ids: Array) -> Array:
+def gain(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Gains of the actuators `ids`."""
     return model.actuator_gainprm[ids, 0]

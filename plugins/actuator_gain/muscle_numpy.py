@@ -7,11 +7,10 @@ scale/acc0. The curves are quadratic splines. Compare mju_muscleGain.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.muscle_numpy import (
     force_by_length,
@@ -21,7 +20,7 @@ from dovetail.plugins.shared.muscle_numpy import (
 )
 
 
-def gain(model: Any, data: Any, ids: Array) -> Array:
+def gain(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Gains of the actuators `ids`."""
     parameters = model.actuator_gainprm[ids].T
     lmin, lmax, vmax = parameters[4:7]

@@ -5,13 +5,12 @@ A plugin gives one by a row of its own under the key `user`. Compare mjGAIN_USER
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def gain(model: Any, data: Any, ids: Array) -> Array:
+def gain(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Gains of the actuators `ids`: one."""
     return np.ones(len(ids))

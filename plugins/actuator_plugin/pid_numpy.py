@@ -10,7 +10,6 @@ one time step, so their rates are differences divided by the time step. Compare 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from dovetail.contracts.engine_plugins import leading_number
 from dovetail.contracts.enums import DynType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.activation_numpy import next_activation
 
 
@@ -41,7 +41,7 @@ class Gains:
         return cls(kp, ki, kd, most, slewmax)
 
 
-def pid(model: Any, data: Any, actuator: int, config: Mapping[str, str]) -> tuple[Array, float]:
+def pid(model: ModelLike, data: DataLike, actuator: int, config: Mapping[str, str]) -> tuple[Array, float]:
     """Rates of the actuator's activations, and its force."""
     gains = Gains.of(config)
     span = activations(model, actuator)
@@ -57,7 +57,7 @@ def pid(model: Any, data: Any, actuator: int, config: Mapping[str, str]) -> tupl
     return rates, force(gains, model, data, actuator, act, rates)
 
 
-def force(gains: Gains, model: Any, data: Any, actuator: int, act: Array, rates: Array) -> float:
+def force(gains: Gains, model: ModelLike, data: DataLike, actuator: int, act: Array, rates: Array) -> float:
     """The servo's force; with actearly it aims at the activation of the next step."""
     goal = wanted(model, data, actuator, act)
     if model.actuator_actearly[actuator] and has_dynamics(model, actuator):
@@ -71,18 +71,18 @@ def force(gains: Gains, model: Any, data: Any, actuator: int, act: Array, rates:
     return total
 
 
-def activations(model: Any, actuator: int) -> slice:
+def activations(model: ModelLike, actuator: int) -> slice:
     """Where the actuator's activations are."""
     first = int(model.actuator_actadr[actuator])
     return slice(first, first + int(model.actuator_actnum[actuator])) if first >= 0 else slice(0, 0)
 
 
-def has_dynamics(model: Any, actuator: int) -> bool:
+def has_dynamics(model: ModelLike, actuator: int) -> bool:
     """Whether a dyntype drives the last activation."""
     return bool(model.actuator_dyntype[actuator] != DynType.NONE and model.actuator_actnum[actuator])
 
 
-def wanted(model: Any, data: Any, actuator: int, act: Array) -> float:
+def wanted(model: ModelLike, data: DataLike, actuator: int, act: Array) -> float:
     """The setpoint before its rate is limited."""
     if has_dynamics(model, actuator):
         return float(act[-1])
@@ -93,7 +93,7 @@ def wanted(model: Any, data: Any, actuator: int, act: Array) -> float:
     return control
 
 
-def activation_ahead(model: Any, data: Any, actuator: int, rates: Array) -> float:
+def activation_ahead(model: ModelLike, data: DataLike, actuator: int, rates: Array) -> float:
     """The actuator's last activation after this step."""
     all_rates = np.array(data.act_dot)
     span = activations(model, actuator)
@@ -101,7 +101,7 @@ def activation_ahead(model: Any, data: Any, actuator: int, rates: Array) -> floa
     return float(next_activation(model, data.act, all_rates)[span][-1])
 
 
-def slewed(gains: Gains, model: Any, data: Any, goal: float, act: Array) -> float:
+def slewed(gains: Gains, model: ModelLike, data: DataLike, goal: float, act: Array) -> float:
     """The setpoint, near enough to the one before; at time 0 there was none before."""
     if gains.slewmax is None or data.time <= 0.0:
         return goal
@@ -110,7 +110,9 @@ def slewed(gains: Gains, model: Any, data: Any, goal: float, act: Array) -> floa
     return float(np.clip(goal, before - reach, before + reach))
 
 
-def integral(gains: Gains, model: Any, data: Any, actuator: int, setpoint: float, act: Array) -> float:
+def integral(
+    gains: Gains, model: ModelLike, data: DataLike, actuator: int, setpoint: float, act: Array
+) -> float:
     """The integral of the error after this step, within its limit."""
     error = setpoint - float(data.actuator_length[actuator])
     most = gains.most_integral

@@ -8,11 +8,10 @@ velocities alone give its length. Compare mj_rne with flg_acc = 0, and mj_tendon
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.rne_numpy import bias_accelerations, body_forces
 from dovetail.plugins.shared.tendons.drift_numpy import body_drifts, tendon_drift
@@ -20,7 +19,7 @@ from dovetail.plugins.shared.tree_numpy import add_to_parents
 from dovetail.plugins.shared.vectors_numpy import dot_rows
 
 
-def bias_force(model: Any, data: Any) -> None:
+def bias_force(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_bias."""
     if not model.nv:
         return
@@ -31,7 +30,7 @@ def bias_force(model: Any, data: Any) -> None:
         data.qfrc_bias[:] += tendon_bias(model, data)
 
 
-def tendon_bias(model: Any, data: Any) -> Array:
+def tendon_bias(model: ModelLike, data: DataLike) -> Array:
     """Jᵀ·armature·J̇·qvel over the tendons with armature."""
     bias = np.zeros(model.nv)
     drifts = body_drifts(model, data)

@@ -11,12 +11,11 @@ rows of a weld are taken for a torque in world axes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.motion_numpy import force_moved_to
 from dovetail.plugins.shared.rne_numpy import bias_accelerations
 from dovetail.plugins.shared.rne_numpy import body_forces as required_forces
@@ -25,7 +24,7 @@ from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def body_forces(model: Any, data: Any) -> None:
+def body_forces(model: ModelLike, data: DataLike) -> None:
     """Write cacc, cfrc_ext and cfrc_int."""
     data.cacc[:] = body_accelerations(model, data)
     data.cfrc_ext[:] = external_forces(model, data)
@@ -34,7 +33,7 @@ def body_forces(model: Any, data: Any) -> None:
     data.cfrc_int[:] = between
 
 
-def body_accelerations(model: Any, data: Any) -> Array:
+def body_accelerations(model: ModelLike, data: DataLike) -> Array:
     """Acceleration of every body from gravity, velocities and joint accelerations."""
     from_joints = np.zeros((model.nbody, 6))
     np.add.at(from_joints, model.dof_bodyid, data.cdof * data.qacc[:, None])
@@ -42,7 +41,7 @@ def body_accelerations(model: Any, data: Any) -> Array:
     return bias_accelerations(model, data) + from_joints
 
 
-def external_forces(model: Any, data: Any) -> Array:
+def external_forces(model: ModelLike, data: DataLike) -> Array:
     """Force on every body from outside its tree's joints; none on the world."""
     force = applied_forces(model, data)
     add_contacts(model, data, force)
@@ -51,13 +50,13 @@ def external_forces(model: Any, data: Any) -> Array:
     return force
 
 
-def applied_forces(model: Any, data: Any) -> Array:
+def applied_forces(model: ModelLike, data: DataLike) -> Array:
     """What the user applies at the bodies' centres of mass."""
     force = data.xfrc_applied[:, [3, 4, 5, 0, 1, 2]]
     return force_moved_to(data.subtree_com[model.body_rootid] - data.xipos, force)
 
 
-def add_contacts(model: Any, data: Any, force: Array) -> None:
+def add_contacts(model: ModelLike, data: DataLike, force: Array) -> None:
     """Add the forces of contacts between two geoms: on the second body, and back on the first."""
     count = int(data.ncon)
     geom = data.contact.geom[:count]
@@ -69,7 +68,7 @@ def add_contacts(model: Any, data: Any, force: Array) -> None:
         add_at_points(model, data, force, body, data.contact.pos[pushing], sign * push)
 
 
-def add_equalities(model: Any, data: Any, force: Array) -> None:
+def add_equalities(model: ModelLike, data: DataLike, force: Array) -> None:
     """Add the forces of connect and weld constraints: on the first body, and back on the second."""
     count = int(data.ne)
     if not count:
@@ -87,7 +86,7 @@ def add_equalities(model: Any, data: Any, force: Array) -> None:
             add_at_points(model, data, force, body, point, sign * pull)
 
 
-def anchors(model: Any, data: Any, equality: Array, side: int) -> tuple[Array, Array]:
+def anchors(model: ModelLike, data: DataLike, equality: Array, side: int) -> tuple[Array, Array]:
     """The body on one side (0 or 1) of connect and weld constraints, and the point where it is held."""
     obj = (model.eq_obj1id, model.eq_obj2id)[side][equality]
     by_site = model.eq_objtype[equality] == ObjType.SITE
@@ -100,7 +99,9 @@ def anchors(model: Any, data: Any, equality: Array, side: int) -> tuple[Array, A
     return body, data.xpos[body] + apply_rows(data.xmat[body].reshape(-1, 3, 3), local)
 
 
-def add_at_points(model: Any, data: Any, force: Array, body: Array, point: Array, push: Array) -> None:
+def add_at_points(
+    model: ModelLike, data: DataLike, force: Array, body: Array, point: Array, push: Array
+) -> None:
     """Add forces that act on bodies at points of the world, torque first, to the bodies' totals."""
     lever = data.subtree_com[model.body_rootid[body]] - point
     np.add.at(force, body, force_moved_to(lever, push))

@@ -5,14 +5,13 @@ The filters are those of the sweep, so both must give the same candidates. Compa
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.contacts.candidates_numpy import Bounds, write_candidates
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, unordered_pairs
 
 
-def broadphase(model: Any, data: Any) -> None:
+def broadphase(model: ModelLike, data: DataLike) -> None:
     """Write ncandidate, candidate_geom and candidate_pair."""
     write_candidates(model, data, all_pairs)
 

@@ -17,6 +17,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, Pairs
 from dovetail.plugins.shared.contacts.pair_margins_lanes import overridden
 from dovetail.plugins.shared.contacts.reach_lanes import FAR
@@ -55,7 +56,7 @@ class PairRanges:
         return len(self.body)
 
 
-def pair_ranges_of(model: Any, pairs: Pairs) -> PairRanges | None:
+def pair_ranges_of(model: ModelLike, pairs: Pairs) -> PairRanges | None:
     """The ranges of a list, or None if it is better looked through pair by pair."""
     if pairs.count < LONG_LIST:
         return None
@@ -71,7 +72,7 @@ def pair_ranges_of(model: Any, pairs: Pairs) -> PairRanges | None:
     return PairRanges(np.append(first, pairs.count), body, group, looked_at, size)
 
 
-def is_plane(model: Any, geoms: Array) -> Array:
+def is_plane(model: ModelLike, geoms: Array) -> Array:
     return np.asarray(model.geom_type)[geoms] == int(GeomType.PLANE)
 
 

@@ -10,11 +10,12 @@ mj_SAP, which sweep bodies and then search trees of their geoms; the pairs found
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.broadphase.all_pairs_numpy import all_pairs
 from dovetail.plugins.shared.contacts.candidates_numpy import Bounds, write_candidates
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, expand
@@ -23,7 +24,7 @@ FEW = 60
 """Geoms up to which looking at every pair is quicker than sweeping: measured on random boxes."""
 
 
-def broadphase(model: Any, data: Any) -> None:
+def broadphase(model: ModelLike, data: DataLike) -> None:
     """Write ncandidate, candidate_geom and candidate_pair."""
     write_candidates(model, data, all_pairs if model.ngeom <= FEW else sweep)
 

@@ -7,12 +7,11 @@ target's subtree). A camera looks along −z with x to the right. Compare mj_cam
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import CamLight
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
 from dovetail.plugins.shared.vectors_numpy import apply_rows
@@ -23,7 +22,7 @@ TARGETING = (CamLight.TARGETBODY, CamLight.TARGETBODYCOM)
 ABOUT_COM = (CamLight.TRACKCOM, CamLight.TARGETBODYCOM)
 
 
-def camera_light(model: Any, data: Any) -> None:
+def camera_light(model: ModelLike, data: DataLike) -> None:
     """Write the pose of every camera and light."""
     if model.ncam:
         place_cameras(model, data)
@@ -31,7 +30,7 @@ def camera_light(model: Any, data: Any) -> None:
         place_lights(model, data)
 
 
-def place_cameras(model: Any, data: Any) -> None:
+def place_cameras(model: ModelLike, data: DataLike) -> None:
     rotation = data.xmat.reshape(-1, 3, 3)[model.cam_bodyid]
     data.cam_xpos[:] = data.xpos[model.cam_bodyid] + apply_rows(rotation, model.cam_pos)
     data.cam_xmat[:] = (rotation @ quat_matrix_rows(model.cam_quat)).reshape(-1, 9)
@@ -45,7 +44,7 @@ def place_cameras(model: Any, data: Any) -> None:
             data.cam_xmat[camera] = looking_along(target - data.cam_xpos[camera]).ravel()
 
 
-def place_lights(model: Any, data: Any) -> None:
+def place_lights(model: ModelLike, data: DataLike) -> None:
     rotation = data.xmat.reshape(-1, 3, 3)[model.light_bodyid]
     data.light_xpos[:] = data.xpos[model.light_bodyid] + apply_rows(rotation, model.light_pos)
     data.light_xdir[:] = apply_rows(rotation, model.light_dir)
@@ -61,7 +60,7 @@ def place_lights(model: Any, data: Any) -> None:
         data.light_xdir[light] = unit(data.light_xdir[light], fallback=(1.0, 0.0, 0.0))
 
 
-def followed(data: Any, mode: int, body: int) -> Array:
+def followed(data: DataLike, mode: int, body: int) -> Array:
     """The point of a body that a mode refers to: its frame's origin, or its subtree's centre of mass."""
     point: Array = data.subtree_com[body] if mode in ABOUT_COM else data.xpos[body]
     return point

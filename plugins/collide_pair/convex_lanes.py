@@ -18,6 +18,7 @@ from typing import Any
 from dovetail.backends.lanes.kernel import Kernel, SplitField, Variable
 from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.collide_pair.prisms_lanes import HeightField
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts, pairs_of
 from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAIRS, MOST_CONTACTS
@@ -32,7 +33,7 @@ POSE = 12
 """Numbers of a geom's position and matrix."""
 
 
-def kinds_of(model: Any) -> list[int]:
+def kinds_of(model: ModelLike) -> list[int]:
     """Types of the geoms that may touch in the pairs of this file."""
     keys = [key for key in pairs_of(model).keys if key in (*CONVEX_PAIRS, *HFIELD_PAIRS)]
     return sorted({int(GeomType[name.upper()]) for key in keys for name in key.split("-")})

@@ -18,6 +18,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FAR
 from dovetail.plugins.shared.geometry.sdf_fields_numpy import GeomField, field_of, moved
@@ -41,7 +42,7 @@ class FieldPair(NamedTuple):
 
 
 def sdf(
-    model: Any, data: Any, geom1: int, geom2: int, margin: float, parts: Mapping[str, Any]
+    model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float, parts: Mapping[str, Any]
 ) -> PairContacts:
     """Contacts of any geom with one of type sdf."""
     second_in_first = pose_in(data, geom2, geom1)
@@ -60,7 +61,7 @@ def sdf(
     return placed(data, geom2, x[chosen], dist[chosen], normal)
 
 
-def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairContacts:
+def placed(data: DataLike, geom: int, x: Array, dist: Array, normal: Array) -> PairContacts:
     """Contacts at points and with normals in a geom's frame, brought to the world and midway between surfaces."""
     world = RelativeFrame(data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom])
     normal = turned_rows(normal, world.rotation)
@@ -72,7 +73,7 @@ def placed(data: Any, geom: int, x: Array, dist: Array, normal: Array) -> PairCo
 
 
 def common_box(
-    model: Any, geom1: int, geom2: int, second_in_first: RelativeFrame
+    model: ModelLike, geom1: int, geom2: int, second_in_first: RelativeFrame
 ) -> tuple[Array, Array] | None:
     """Lowest and highest corner, in the first geom's frame, of where the bounding boxes overlap."""
     centre, half = model.geom_aabb[geom2].reshape(2, 3)
@@ -190,7 +191,7 @@ def distinct(x: Array, candidates: Array) -> Array:
 # ---- height fields ----------------------------------------------------------------------------------------
 
 
-def hfield_sdf(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def hfield_sdf(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """No contacts: MuJoCo 3.4 has no function for this pair either, and says so."""
     warnings.warn("height fields and signed distance fields do not collide", RuntimeWarning, stacklevel=2)
     return NO_CONTACTS

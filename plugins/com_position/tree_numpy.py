@@ -11,11 +11,10 @@ acceleration is made of.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tree_numpy import FREE, SLIDE, add_to_parents, single_dof
 from dovetail.plugins.shared.vectors_numpy import cross_rows
@@ -24,7 +23,7 @@ _ROW, _COLUMN = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
 """Elements of a symmetric matrix in the order xx yy zz xy xz yz."""
 
 
-def com_position(model: Any, data: Any) -> None:
+def com_position(model: ModelLike, data: DataLike) -> None:
     """Write subtree_com, cinert and cdof."""
     data.subtree_com[:] = subtree_centres(model, data.xipos)
     data.cinert[:] = inertias(model, data)
@@ -32,7 +31,7 @@ def com_position(model: Any, data: Any) -> None:
         data.cdof[:] = motion_axes(model, data)
 
 
-def subtree_centres(model: Any, xipos: Array) -> Array:
+def subtree_centres(model: ModelLike, xipos: Array) -> Array:
     """Centre of mass of every body with its descendants; its own where the subtree has no mass."""
     moment = xipos * model.body_mass[:, None]
     add_to_parents(moment, model.body_parentid)
@@ -40,7 +39,7 @@ def subtree_centres(model: Any, xipos: Array) -> Array:
     return np.where(mass < MINVAL, xipos, moment * (1.0 / np.maximum(mass, MINVAL)))
 
 
-def inertias(model: Any, data: Any) -> Array:
+def inertias(model: ModelLike, data: DataLike) -> Array:
     """Every body's spatial inertia about its tree's centre of mass; the world has none."""
     rotation = data.ximat.reshape(-1, 3, 3)
     offset = data.xipos - data.subtree_com[model.body_rootid]
@@ -64,7 +63,7 @@ def inertias(model: Any, data: Any) -> Array:
     return inertia
 
 
-def motion_axes(model: Any, data: Any) -> Array:
+def motion_axes(model: ModelLike, data: DataLike) -> Array:
     """Rotation, and velocity of the tree's reference point, per unit of every dof's velocity."""
     axis, translates = dof_axes(model, data)
     lever = data.subtree_com[model.body_rootid[model.dof_bodyid]] - data.xanchor[model.dof_jntid]
@@ -74,7 +73,7 @@ def motion_axes(model: Any, data: Any) -> Array:
     return cdof
 
 
-def dof_axes(model: Any, data: Any) -> tuple[Array, Array]:
+def dof_axes(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """Every dof's axis in the world, and whether it translates along it rather than turning about it."""
     axis = data.xaxis[model.dof_jntid]
     translates = (model.jnt_type == SLIDE)[model.dof_jntid]

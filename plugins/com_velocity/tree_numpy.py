@@ -7,23 +7,22 @@ motion of everything before it in the chain. Compare mj_comVel.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.spatial_numpy import cross_motion
 from dovetail.plugins.shared.tree_numpy import FREE, HINGE, SLIDE
 
 
-def com_velocity(model: Any, data: Any) -> None:
+def com_velocity(model: ModelLike, data: DataLike) -> None:
     """Write cvel and cdof_dot."""
     carrier = accumulate_velocities(model, data)
     if model.nv:
         data.cdof_dot[:] = cross_motion(carrier, data.cdof)
 
 
-def accumulate_velocities(model: Any, data: Any) -> Array:
+def accumulate_velocities(model: ModelLike, data: DataLike) -> Array:
     """Write cvel; return for each dof the velocity at which its axis is carried."""
     cvel = data.cvel
     carrier = np.empty((model.nv, 6))

@@ -6,14 +6,13 @@ row, in constraint space. Compare mj_referenceConstraint.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def constraint_reference(model: Any, data: Any) -> None:
+def constraint_reference(model: ModelLike, data: DataLike) -> None:
     """Write efc_vel and efc_aref."""
     count = data.nefc
     velocity = row_products(data, data.qvel)
@@ -23,7 +22,7 @@ def constraint_reference(model: Any, data: Any) -> None:
     data.efc_aref[:count] = -damping * velocity - stiffness * impedance * violation
 
 
-def row_products(data: Any, vector: Array) -> Array:
+def row_products(data: DataLike, vector: Array) -> Array:
     """The constraint Jacobian times a vector over dofs (mj_mulJacVec)."""
     row = np.repeat(np.arange(data.nefc), data.efc_J_rownnz[: data.nefc])
     used = len(row)

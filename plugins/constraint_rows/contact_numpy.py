@@ -14,12 +14,13 @@ pair) where the Jacobian is dense; here that contact has no rows, as in the spar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.enums import Cone, ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.constants import MINVAL
@@ -45,7 +46,7 @@ NO_DOFS = 3
 """contact.exclude of a contact that no dof can change."""
 
 
-def contact(model: Any, data: Any) -> None:
+def contact(model: ModelLike, data: DataLike) -> None:
     """Append the rows of contacts that are not excluded; write contact.mu and contact.efc_address."""
     data.contact.mu[: data.ncon] = 0.0
     data.contact.efc_address[: data.ncon] = -1
@@ -63,7 +64,9 @@ def contact(model: Any, data: Any) -> None:
         add_contacts(model, data, contacts[moved], motion.take(np.flatnonzero(moved)), weight[moved])
 
 
-def add_contacts(model: Any, data: Any, contacts: Array, motion: SparseRows, weight: Array) -> None:
+def add_contacts(
+    model: ModelLike, data: DataLike, contacts: Array, motion: SparseRows, weight: Array
+) -> None:
     """Rows of contacts whose relative motions and inverse weights (n, 2) are known."""
     shape = RowShape(data.contact.dim[contacts], elliptic=int(model.opt.cone) == Cone.ELLIPTIC)
     friction, owner = data.contact.friction[contacts], shape.owner
@@ -115,7 +118,7 @@ class ContactBodies(NamedTuple):
     """Negative for the first side."""
 
 
-def sides_of(model: Any, data: Any, contacts: Array) -> ContactBodies:
+def sides_of(model: ModelLike, data: DataLike, contacts: Array) -> ContactBodies:
     """Bodies and weights of both sides of contacts."""
     geom = data.contact.geom[contacts]
     sign = np.broadcast_to([-1.0, 1.0], geom.shape)
@@ -126,7 +129,7 @@ def sides_of(model: Any, data: Any, contacts: Array) -> ContactBodies:
     return ContactBodies(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def vertex_sides(model: Any, data: Any, contacts: Array, sign: Array) -> ContactBodies:
+def vertex_sides(model: ModelLike, data: DataLike, contacts: Array, sign: Array) -> ContactBodies:
     """Flex vertices: each moves with its body."""
     vertex = data.contact.vert[contacts]
     owner, side = np.nonzero(vertex >= 0)
@@ -134,7 +137,7 @@ def vertex_sides(model: Any, data: Any, contacts: Array, sign: Array) -> Contact
     return ContactBodies(owner, model.flex_vertbodyid[start + vertex[owner, side]], sign[owner, side])
 
 
-def element_sides(model: Any, data: Any, contacts: Array, sign: Array) -> ContactBodies:
+def element_sides(model: ModelLike, data: DataLike, contacts: Array, sign: Array) -> ContactBodies:
     """Flex elements: the bodies of their vertices, weighted by inverse distance from the contact. A vertex that is
     itself the other side of the contact does not count."""
     element, vertex = data.contact.elem[contacts], data.contact.vert[contacts]
@@ -153,7 +156,7 @@ def element_sides(model: Any, data: Any, contacts: Array, sign: Array) -> Contac
     return ContactBodies(owner[term], model.flex_vertbodyid[place], signed)
 
 
-def contact_motion(model: Any, data: Any, contacts: Array, sides: ContactBodies) -> SparseRows:
+def contact_motion(model: ModelLike, data: DataLike, contacts: Array, sides: ContactBodies) -> SparseRows:
     """Motion of the second side relative to the first, at the contact's point."""
     point = data.contact.pos[contacts][sides.owner]
     return relative_motion(model, data, sides.owner, sides.body, point, sides.weight, len(contacts))
@@ -175,14 +178,14 @@ def directions(shape: RowShape, frame: Array, friction: Array) -> Array:
 # ---- softness ---------------------------------------------------------------------------------------------
 
 
-def inverse_weights(model: Any, sides: ContactBodies, count: int) -> Array:
+def inverse_weights(model: ModelLike, sides: ContactBodies, count: int) -> Array:
     """Approximate inverse inertia of contacts (n, 2): for translation and for rotation."""
     terms = np.abs(sides.weight)[:, None] * model.body_invweight0[sides.body]
     columns = [np.bincount(sides.owner, column, minlength=count) for column in terms.T]
     return np.stack(columns, axis=1)
 
 
-def softness(model: Any, data: Any, contacts: Array, shape: RowShape, violation: Array) -> Array:
+def softness(model: ModelLike, data: DataLike, contacts: Array, shape: RowShape, violation: Array) -> Array:
     """Stiffness, damping, impedance and its slope (nrow, 4). Rows of friction alone have no stiffness, and the
     damping of solreffriction where that is given."""
 
@@ -208,7 +211,7 @@ def softness(model: Any, data: Any, contacts: Array, shape: RowShape, violation:
 
 
 def friction_damping(
-    model: Any, reffriction: Array, dmax: Array, damping: Array, describe: Callable[[int], str]
+    model: ModelLike, reffriction: Array, dmax: Array, damping: Array, describe: Callable[[int], str]
 ) -> Array:
     """Damping (n) of contacts' friction rows: that of solreffriction (n, 2) where it is given, else the normal's."""
     if not reffriction.any():
@@ -217,7 +220,7 @@ def friction_damping(
     return np.where(solref.any(axis=1), stiffness_damping(solref, dmax)[1], damping)
 
 
-def description(model: Any, data: Any, contact_id: int) -> str:
+def description(model: ModelLike, data: DataLike, contact_id: int) -> str:
     """A contact in words."""
     first, second = (
         named(model, "geom", geom) if geom >= 0 else named(model, "flex", flex)
@@ -227,7 +230,7 @@ def description(model: Any, data: Any, contact_id: int) -> str:
 
 
 def cone_regularisation(
-    model: Any, shape: RowShape, friction: Array, weight: Array, value: Array
+    model: ModelLike, shape: RowShape, friction: Array, weight: Array, value: Array
 ) -> tuple[Array, Array]:
     """R of each row, and mu of each contact, the friction of the regularised cone.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dovetail.contracts.protocols import ModelLike
 
 
-def named(model: Any, kind: str, index: int) -> str:
+def named(model: ModelLike, kind: str, index: int) -> str:
     """`joint "knee"`, or `joint 3` if it has no name."""
     name = getattr(model, kind)(int(index)).name
     return f'{kind} "{name}"' if name else f"{kind} {index}"

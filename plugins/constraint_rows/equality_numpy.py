@@ -18,6 +18,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.lengths_numpy import flex_edge_rows, tendon_rows
 from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
@@ -44,7 +45,7 @@ class RowsOfType(NamedTuple):
     """Rows that stand or fall together."""
 
 
-def equality(model: Any, data: Any) -> None:
+def equality(model: ModelLike, data: DataLike) -> None:
     """Append the rows of active equality constraints."""
     if not begin(model, data, DisableBit.EQUALITY):
         return
@@ -57,7 +58,7 @@ def equality(model: Any, data: Any) -> None:
     add_parts(model, data, parts)
 
 
-def add_parts(model: Any, data: Any, parts: list[RowsOfType]) -> None:
+def add_parts(model: ModelLike, data: DataLike, parts: list[RowsOfType]) -> None:
     """Store the rows that some dof can change, sorted by constraint."""
     kept = np.concatenate(
         [acting(model, part.jacobian, np.arange(len(part.ids)) // part.size) for part in parts]
@@ -86,7 +87,7 @@ def add_parts(model: Any, data: Any, parts: list[RowsOfType]) -> None:
     store(data, rows)
 
 
-def write_tendon_addresses(model: Any, data: Any, ids: Array) -> None:
+def write_tendon_addresses(model: ModelLike, data: DataLike, ids: Array) -> None:
     """Write tendon_efcadr of tendons in equality constraints. MuJoCo 3.4 puts the constraint's id there, not the
     row's number, and so does this."""
     for equality_id in ids.tolist():
@@ -113,7 +114,7 @@ class Anchors(NamedTuple):
         return self.points[:, 0] - self.points[:, 1]
 
 
-def objects_of(model: Any, ids: Array) -> tuple[Array, Array, Array]:
+def objects_of(model: ModelLike, ids: Array) -> tuple[Array, Array, Array]:
     """Objects and bodies (n, 2) of constraints, and which constraints name sites."""
     objects = np.stack([model.eq_obj1id[ids], model.eq_obj2id[ids]], axis=1)
     on_sites = np.flatnonzero(model.eq_objtype[ids] == SITE)
@@ -122,7 +123,7 @@ def objects_of(model: Any, ids: Array) -> tuple[Array, Array, Array]:
     return objects, bodies, on_sites
 
 
-def anchors(model: Any, data: Any, ids: Array, local: Array) -> Anchors:
+def anchors(model: ModelLike, data: DataLike, ids: Array, local: Array) -> Anchors:
     """The sides of constraints whose anchors have the coordinates `local` (n, 2, 3) in their bodies."""
     objects, bodies, on_sites = objects_of(model, ids)
     rotation = data.xmat[bodies].reshape(-1, 2, 3, 3)
@@ -141,7 +142,7 @@ def anchors(model: Any, data: Any, ids: Array, local: Array) -> Anchors:
     return Anchors(bodies, points, motion)
 
 
-def body_part(model: Any, ids: Array, sides: Anchors, pos: Array, direction: Array) -> RowsOfType:
+def body_part(model: ModelLike, ids: Array, sides: Anchors, pos: Array, direction: Array) -> RowsOfType:
     """Rows along directions (n, size, 6) with residuals (n, size), linear rows first."""
     size = pos.shape[1]
     owner = np.repeat(np.arange(len(ids)), size)
@@ -156,14 +157,14 @@ def body_part(model: Any, ids: Array, sides: Anchors, pos: Array, direction: Arr
     )
 
 
-def connect(model: Any, data: Any, ids: Array) -> RowsOfType:
+def connect(model: ModelLike, data: DataLike, ids: Array) -> RowsOfType:
     """Two points that coincide."""
     sides = anchors(model, data, ids, model.eq_data[ids, :6].reshape(-1, 2, 3))
     direction = np.broadcast_to(np.eye(3, 6), (len(ids), 3, 6))
     return body_part(model, ids, sides, sides.apart, direction)
 
 
-def weld(model: Any, data: Any, ids: Array) -> RowsOfType:
+def weld(model: ModelLike, data: DataLike, ids: Array) -> RowsOfType:
     """Two frames that coincide; eq_data holds the second body's anchor before the first one's."""
     sides = anchors(model, data, ids, model.eq_data[ids, :6].reshape(-1, 2, 3)[:, ::-1])
     scale = model.eq_data[ids, 10]
@@ -176,7 +177,7 @@ def weld(model: Any, data: Any, ids: Array) -> RowsOfType:
     return body_part(model, ids, sides, pos, direction)
 
 
-def orientations(model: Any, data: Any, ids: Array) -> tuple[Array, Array]:
+def orientations(model: ModelLike, data: DataLike, ids: Array) -> tuple[Array, Array]:
     """World quaternions (n, 4) of the frames that shall coincide: of two sites, or of the first body turned by
     relpose and of the second body."""
     objects, bodies, on_sites = objects_of(model, ids)
@@ -213,28 +214,30 @@ class Values(NamedTuple):
     inverse_inertia: Array
 
 
-def joint_values(model: Any, data: Any, joints: Array) -> Values:
+def joint_values(model: ModelLike, data: DataLike, joints: Array) -> Values:
     address, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
     rows = SparseRows(np.ones(len(dofs), int), dofs, np.ones(len(dofs)))
     return Values(data.qpos[address] - model.qpos0[address], rows, model.dof_invweight0[dofs])
 
 
-def tendon_values(model: Any, data: Any, tendons: Array) -> Values:
+def tendon_values(model: ModelLike, data: DataLike, tendons: Array) -> Values:
     value = data.ten_length[tendons] - model.tendon_length0[tendons]
     return Values(value, tendon_rows(model, data, tendons), model.tendon_invweight0[tendons])
 
 
-def joint(model: Any, data: Any, ids: Array) -> RowsOfType:
+def joint(model: ModelLike, data: DataLike, ids: Array) -> RowsOfType:
     """A joint that follows another, or stands still."""
     return coupling(model, data, ids, joint_values)
 
 
-def tendon(model: Any, data: Any, ids: Array) -> RowsOfType:
+def tendon(model: ModelLike, data: DataLike, ids: Array) -> RowsOfType:
     """A tendon whose length follows another's, or stays."""
     return coupling(model, data, ids, tendon_values)
 
 
-def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Array], Values]) -> RowsOfType:
+def coupling(
+    model: ModelLike, data: DataLike, ids: Array, values: Callable[[Any, Any, Array], Values]
+) -> RowsOfType:
     """first − polynomial(second), where a missing second one is zero."""
     follower = values(model, data, model.eq_obj1id[ids])
     pair = np.flatnonzero(model.eq_obj2id[ids] >= 0)
@@ -259,7 +262,7 @@ def coupling(model: Any, data: Any, ids: Array, values: Callable[[Any, Any, Arra
 # ---- flex edges -------------------------------------------------------------------------------------------
 
 
-def flex(model: Any, data: Any, ids: Array) -> RowsOfType:
+def flex(model: ModelLike, data: DataLike, ids: Array) -> RowsOfType:
     """Edges that keep their length."""
     flexes = model.eq_obj1id[ids]
     edges = ranges(model.flex_edgeadr[flexes], model.flex_edgenum[flexes])
@@ -280,7 +283,7 @@ RULES: Mapping[int, Callable[[Any, Any, Array], RowsOfType]] = {
 }
 
 
-def rule_of(model: Any, kind: int) -> Callable[[Any, Any, Array], RowsOfType]:
+def rule_of(model: ModelLike, kind: int) -> Callable[[Any, Any, Array], RowsOfType]:
     """The function for a type of constraint; the error names the first constraint that wants another."""
     if kind not in RULES:
         culprit = named(model, "equality", int(np.argmax(model.eq_type == kind)))

@@ -7,11 +7,10 @@ mj_instantiateFriction.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.lengths_numpy import tendon_rows
 from dovetail.plugins.shared.rows.append_numpy import (
@@ -26,7 +25,7 @@ from dovetail.plugins.shared.rows.append_numpy import (
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
 
 
-def frictionloss(model: Any, data: Any) -> None:
+def frictionloss(model: ModelLike, data: DataLike) -> None:
     """Append a row for each dof and tendon with friction loss."""
     if not begin(model, data, DisableBit.FRICTIONLOSS):
         return
@@ -34,7 +33,7 @@ def frictionloss(model: Any, data: Any) -> None:
     tendon_friction(model, data)
 
 
-def dof_friction(model: Any, data: Any) -> None:
+def dof_friction(model: ModelLike, data: DataLike) -> None:
     dofs = np.flatnonzero(model.dof_frictionloss)  # negative ones too, as in MuJoCo
     if not len(dofs):
         return
@@ -53,7 +52,7 @@ def dof_friction(model: Any, data: Any) -> None:
     store(data, rows)
 
 
-def tendon_friction(model: Any, data: Any) -> None:
+def tendon_friction(model: ModelLike, data: DataLike) -> None:
     tendons = np.flatnonzero(model.tendon_frictionloss > 0) if model.ntendon else np.zeros(0, int)
     if not len(tendons):
         return

@@ -6,12 +6,13 @@ the reference orientation, whose largest value is the greater number of its rang
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.lengths_numpy import tendon_rows
 from dovetail.plugins.shared.constants import MINVAL
@@ -32,7 +33,7 @@ SIDES = np.array([1.0, -1.0])
 """How the distance to the lower and to the upper limit changes with the value."""
 
 
-def limit(model: Any, data: Any) -> None:
+def limit(model: ModelLike, data: DataLike) -> None:
     """Append a row for each joint and tendon that is closer to a limit than its margin."""
     if not begin(model, data, DisableBit.LIMIT):
         return
@@ -48,7 +49,7 @@ def side_distances(value: Array, bounds: Array) -> Array:
 # ---- joints -----------------------------------------------------------------------------------------------
 
 
-def joint_limits(model: Any, data: Any) -> None:
+def joint_limits(model: ModelLike, data: DataLike) -> None:
     joints = np.flatnonzero(model.jnt_limited)
     if not len(joints):
         return
@@ -81,7 +82,7 @@ class LimitSides(NamedTuple):
     """How the distance changes with the joint's dofs, (n, 2, 3); hinges and slides use the first."""
 
 
-def joint_sides(model: Any, data: Any, joints: Array) -> LimitSides:
+def joint_sides(model: ModelLike, data: DataLike, joints: Array) -> LimitSides:
     """Distances of limited joints to their limits."""
     sides = LimitSides(np.full((len(joints), 2), np.inf), np.zeros((len(joints), 2, 3)))
     types = model.jnt_type[joints]
@@ -105,7 +106,7 @@ def turn(quat: Array) -> tuple[Array, float]:
     return (vector / angle, angle) if angle >= MINVAL else (np.array([1.0, 0.0, 0.0]), 0.0)
 
 
-def joint_rows(model: Any, joints: Array, rate: Array) -> SparseRows:
+def joint_rows(model: ModelLike, joints: Array, rate: Array) -> SparseRows:
     """Rows over the joints' own dofs, from rates of change (n, 3) of which a hinge or slide uses the first."""
     count = np.where(model.jnt_type[joints] == BALL, 3, 1)
     dofs = ranges(model.jnt_dofadr[joints], count)
@@ -115,7 +116,7 @@ def joint_rows(model: Any, joints: Array, rate: Array) -> SparseRows:
 # ---- tendons ----------------------------------------------------------------------------------------------
 
 
-def tendon_limits(model: Any, data: Any) -> None:
+def tendon_limits(model: ModelLike, data: DataLike) -> None:
     limited = np.flatnonzero(model.tendon_limited) if model.ntendon else np.zeros(0, int)
     if not len(limited):
         return

@@ -8,16 +8,15 @@ Compare mj_jac, mj_jacDifPair, mj_jacSum.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, merged, ranges
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 
-def dof_chains(model: Any, bodies: Array) -> tuple[Array, Array]:
+def dof_chains(model: ModelLike, bodies: Array) -> tuple[Array, Array]:
     """The dofs that move each body, ascending: how many per body, and all of them one after the other."""
     mover = model.body_weldid[bodies]
     last = np.maximum(model.body_dofadr[mover] + model.body_dofnum[mover] - 1, 0)
@@ -27,7 +26,7 @@ def dof_chains(model: Any, bodies: Array) -> tuple[Array, Array]:
 
 
 def relative_motion(
-    model: Any, data: Any, owner: Array, body: Array, point: Array, weight: Array, nowner: int
+    model: ModelLike, data: DataLike, owner: Array, body: Array, point: Array, weight: Array, nowner: int
 ) -> SparseRows:
     """Weighted sums of the motions of points (n, 3) fixed in bodies, one sum per owner: linear, then angular
     velocity (nnz, 6) per unit velocity of each dof. `owner` says which sum each term belongs to."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINMU
 from dovetail.plugins.shared.contacts.exclusion import IN_GAP, INCLUDED, NO_DOFS, PASSIVE
 from dovetail.plugins.shared.contacts.margins_numpy import contact_margin, overridden, pair_or
@@ -36,7 +37,7 @@ class Params(NamedTuple):
     solreffriction: Array
 
 
-def contact_params(model: Any, data: Any, parts: Parts) -> None:
+def contact_params(model: ModelLike, data: DataLike, parts: Parts) -> None:
     """Write the parameters of the first ncon contacts."""
     n = data.ncon
     if not n:
@@ -57,7 +58,7 @@ def contact_params(model: Any, data: Any, parts: Parts) -> None:
 class ContactSides:
     """Both sides of every contact: geoms, or flexes (their elements or vertices) where the geom is -1."""
 
-    def __init__(self, model: Any, geom: Array, flex: Array, vert: Array) -> None:
+    def __init__(self, model: ModelLike, geom: Array, flex: Array, vert: Array) -> None:
         self.model, self.geom, self.flex, self.vert = model, geom, flex, vert
         self.has_flexes = bool((geom < 0).any())
 
@@ -98,7 +99,7 @@ class ContactSides:
         return self.within_one_flex() & (self.vert >= 0).any(axis=1)
 
 
-def explicit_pair(data: Any, n: int) -> Array:
+def explicit_pair(data: DataLike, n: int) -> Array:
     """The explicit pair each contact belongs to, or -1."""
     candidate = data.contact_candidate[:n]
     pair = np.full(n, -1)
@@ -130,7 +131,7 @@ def chosen(decides: Array, both: Array, shared: Array) -> Array:
     return np.where(decides < 0, both[:, 0], np.where(decides > 0, both[:, 1], shared))
 
 
-def with_pairs(model: Any, pair: Array, params: Params) -> Params:
+def with_pairs(model: ModelLike, pair: Array, params: Params) -> Params:
     """The same, where a contact has an explicit pair the pair's parameters."""
     return Params(
         dim=pair_or(pair, model.pair_dim, params.dim),
@@ -141,7 +142,7 @@ def with_pairs(model: Any, pair: Array, params: Params) -> Params:
     )
 
 
-def override(model: Any, params: Params) -> Params:
+def override(model: ModelLike, params: Params) -> Params:
     """The same, or the options' parameters for all contacts while the override flag is on."""
     if not overridden(model):
         return params
@@ -154,7 +155,7 @@ def override(model: Any, params: Params) -> Params:
     )
 
 
-def include_margin(model: Any, sides: ContactSides, pair: Array, parts: Parts) -> Array:
+def include_margin(model: ModelLike, sides: ContactSides, pair: Array, parts: Parts) -> Array:
     """Margin − gap: the distance below which a contact pushes. A flex has neither against itself."""
     rule = parts["combine_margin"]
     margin, gap = sides.get("margin"), sides.get("gap")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative.rne_numpy import bias_velocity
 from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
 
 
-def derivative(model: Any, data: Any) -> None:
+def derivative(model: ModelLike, data: DataLike) -> None:
     """Write qDeriv, with all terms."""
     data.qDeriv[:] = force_velocity(model, data) - bias_velocity(model, data)

@@ -6,13 +6,12 @@ gravity compensation does not count. Kinetic energy is ½·vᵀ·M·v. Compare m
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import EnableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
 
 
-def energy(model: Any, data: Any) -> None:
+def energy(model: ModelLike, data: DataLike) -> None:
     """Write energy: potential, kinetic."""
     data.energy[:] = 0.0
     if model.opt.enableflags & EnableBit.ENERGY:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.ldl_numpy import factor
 
 
-def factor_mass(model: Any, data: Any) -> None:
+def factor_mass(model: ModelLike, data: DataLike) -> None:
     """Write qLD and qLDiagInv."""
     if model.nv:
         data.qLD[:], data.qLDiagInv[:] = factor(model, data.M)

@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.finalize_model.flex_constants_numpy import (
     edge_inverse_weights,
     edge_lengths,
@@ -35,7 +36,7 @@ from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 
-def finalize_model(model: Any) -> dict[str, Any]:
+def finalize_model(model: ModelLike) -> dict[str, Any]:
     """Values of mjModel fields, by name; those of `stat` are named `stat.extent` and so on."""
     constants: dict[str, Any] = {"body_subtreemass": subtree_masses(model)}
     known = Overlay(model, constants)
@@ -61,13 +62,13 @@ def finalize_model(model: Any) -> dict[str, Any]:
     return constants
 
 
-def follow_positions(model: Any, data: Any) -> None:
+def follow_positions(model: ModelLike, data: DataLike) -> None:
     """Write poses, centres of mass and tendons, as the reference stages do."""
     for stage, name in (("kinematics", "tree"), ("com_position", "tree"), ("tendon", "paths")):
         reference(stage, name)(model, data)
 
 
-def lengths_at_rest(model: Any) -> Array:
+def lengths_at_rest(model: ModelLike) -> Array:
     """Tendon lengths at qpos_spring, where springs rest."""
     data = reference_data(model)
     if model.ntendon:
@@ -80,14 +81,14 @@ def lengths_at_rest(model: Any) -> Array:
 class Overlay:
     """A model seen with some of its fields replaced."""
 
-    def __init__(self, model: Any, fields: dict[str, Any]) -> None:
+    def __init__(self, model: ModelLike, fields: dict[str, Any]) -> None:
         self._model, self._fields = model, fields
 
     def __getattr__(self, name: str) -> Any:
         return self._fields[name] if name in self._fields else getattr(self._model, name)
 
 
-def reference_data(model: Any) -> SimpleNamespace:
+def reference_data(model: ModelLike) -> SimpleNamespace:
     """As much of Data as the position stages need, at qpos0; mocap bodies where the model has them."""
     nbody, njnt, ngeom, nsite, nv, nu = (
         int(getattr(model, size)) for size in ("nbody", "njnt", "ngeom", "nsite", "nv", "nu")
@@ -126,19 +127,19 @@ def reference_data(model: Any) -> SimpleNamespace:
     return data
 
 
-def subtree_masses(model: Any) -> Array:
+def subtree_masses(model: ModelLike) -> Array:
     """Mass of every body with its descendants."""
     mass = model.body_mass.copy()
     add_to_parents(mass, model.body_parentid)
     return mass
 
 
-def diagonal(model: Any) -> Array:
+def diagonal(model: ModelLike) -> Array:
     """Where the diagonal of M is among its stored entries."""
     return model.M_rowadr + model.M_rownnz - 1
 
 
-def reference_mass_matrix(model: Any, data: Any) -> Array:
+def reference_mass_matrix(model: ModelLike, data: DataLike) -> Array:
     """Stored entries of M at qpos0; simple dofs are computed like the others, their dof_M0 being wanted."""
     none_simple = Overlay(model, {"dof_simplenum": np.zeros(model.nv, dtype=np.int32)})
     return mass_entries(none_simple, composite_inertias(model, data.cinert), data.cdof)
@@ -147,7 +148,7 @@ def reference_mass_matrix(model: Any, data: Any) -> Array:
 class InverseMass:
     """The inverse of the mass matrix, applied to Jacobian rows that involve one chain of dofs."""
 
-    def __init__(self, model: Any, M: Array) -> None:
+    def __init__(self, model: ModelLike, M: Array) -> None:
         self.model = model
         self.qLD, self.diagonal = factor(model, M)
         self.finite = bool(np.isfinite(self.diagonal).all())
@@ -179,7 +180,7 @@ class InverseMass:
             return np.array([np.sum(row * self.solve(row)) for row in rows])
 
 
-def chain_of(model: Any, dof: int) -> Array:
+def chain_of(model: ModelLike, dof: int) -> Array:
     """A dof and its ancestors, root first."""
     chain = []
     while dof >= 0:
@@ -188,7 +189,7 @@ def chain_of(model: Any, dof: int) -> Array:
     return np.array(chain[::-1], dtype=np.intp)
 
 
-def dof_inverse_weights(model: Any, inverse: InverseMass) -> Array:
+def dof_inverse_weights(model: ModelLike, inverse: InverseMass) -> Array:
     """Diagonal of M⁻¹, averaged over the rotations of a joint, and over the translations of a free one."""
     weight = np.empty(model.nv)
     point_mass = is_point_mass(model)
@@ -212,12 +213,12 @@ def dof_inverse_weights(model: Any, inverse: InverseMass) -> Array:
 _AVERAGED = {FREE: (0, 3), BALL: (0,)}
 
 
-def is_point_mass(model: Any) -> Array:
+def is_point_mass(model: ModelLike) -> Array:
     """Bodies that only slide along world axes; MuJoCo weighs them by mass alone, whatever their armature."""
     return model.body_simple == 2
 
 
-def body_inverse_weights(model: Any, data: Any, inverse: InverseMass) -> Array:
+def body_inverse_weights(model: ModelLike, data: DataLike, inverse: InverseMass) -> Array:
     """Mean inverse mass and inverse inertia at every body's centre of mass; zero where a body cannot move."""
     weight = np.zeros((model.nbody, 2))
     point_mass = is_point_mass(model)
@@ -233,21 +234,21 @@ def body_inverse_weights(model: Any, data: Any, inverse: InverseMass) -> Array:
     return weight
 
 
-def last_dof(model: Any, body: int) -> int:
+def last_dof(model: ModelLike, body: int) -> int:
     """The last dof of a body, or of the nearest ancestor that has any; −1 if none has."""
     while body and not model.body_dofnum[body]:
         body = int(model.body_parentid[body])
     return int(model.body_dofadr[body] + model.body_dofnum[body] - 1) if body else -1
 
 
-def centre_jacobian(model: Any, data: Any, body: int, chain: Array) -> Array:
+def centre_jacobian(model: ModelLike, data: DataLike, body: int, chain: Array) -> Array:
     """Velocity (3 rows) and rotation (3 rows) of a body's centre of mass, per dof of its chain."""
     lever = data.xipos[body] - data.subtree_com[model.body_rootid[body]]
     rotation, translation = data.cdof[chain, :3], data.cdof[chain, 3:]
     return np.hstack([translation + cross_rows(rotation, lever[None]), rotation]).T
 
 
-def actuator_accelerations(model: Any, data: Any, inverse: InverseMass) -> Array:
+def actuator_accelerations(model: ModelLike, data: DataLike, inverse: InverseMass) -> Array:
     """Norm of the joint acceleration that a unit force of each actuator gives."""
     acceleration = np.empty(model.nu)
     for actuator in range(model.nu):
@@ -258,13 +259,13 @@ def actuator_accelerations(model: Any, data: Any, inverse: InverseMass) -> Array
     return acceleration
 
 
-def moment_row(data: Any, actuator: int) -> slice:
+def moment_row(data: DataLike, actuator: int) -> slice:
     """Where an actuator's moment arms are stored."""
     start = data.moment_rowadr[actuator]
     return slice(start, start + data.moment_rownnz[actuator])
 
 
-def bias_with_damping(model: Any, data: Any, dof_M0: Array) -> Array:
+def bias_with_damping(model: ModelLike, data: DataLike, dof_M0: Array) -> Array:
     """actuator_biasprm with damping ratios turned into damping.
 
     A position servo's positive biasprm[2] is a ratio to critical damping, 2·sqrt(kp·m), m being the inertia
@@ -289,7 +290,7 @@ SMALLEST_SIZE = 1e-5
 """Least extent of a model and least size of a body that the statistics count, in m (MuJoCo 3.4)."""
 
 
-def statistics(model: Any, data: Any, inertia: Array) -> dict[str, Any]:
+def statistics(model: ModelLike, data: DataLike, inertia: Array) -> dict[str, Any]:
     """Means of mass, inertia and body size; centre and extent of the model in the world."""
     has_bodies = model.nbody > 1
     meansize = float(body_sizes(model, data)[1:].mean()) if has_bodies else DEFAULT_SIZE
@@ -305,7 +306,7 @@ def statistics(model: Any, data: Any, inertia: Array) -> dict[str, Any]:
     }
 
 
-def bounding_box(model: Any, data: Any) -> tuple[Array, Array]:
+def bounding_box(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """Corners of the box around bodies, joints, sites and bounding spheres of geoms; the origin if none."""
     radius = drawn_radii(model)[:, None]
     points = [data.xpos[1:], data.xipos[1:], data.xanchor, data.site_xpos]
@@ -316,14 +317,14 @@ def bounding_box(model: Any, data: Any) -> tuple[Array, Array]:
     return low.min(axis=0), high.max(axis=0)
 
 
-def drawn_radii(model: Any) -> Array:
+def drawn_radii(model: ModelLike) -> Array:
     """Bounding radii; a plane counts a tenth of its larger half-size, an infinite one counts 1."""
     half_size = model.geom_size[:, :2].max(axis=1)
     plane = np.where(half_size > 0.0, 0.1 * half_size, 1.0)
     return np.where(model.geom_type == GeomType.PLANE, plane, model.geom_rbound)
 
 
-def body_sizes(model: Any, data: Any) -> Array:
+def body_sizes(model: ModelLike, data: DataLike) -> Array:
     """Reach of every body from its centre of mass: to its own and its children's joints, its geoms, and along
     the flex edges that end at it."""
     size = np.zeros(model.nbody)

@@ -7,11 +7,11 @@ and mj_flex, which fills the edge Jacobians only where something uses them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
@@ -19,14 +19,14 @@ _SLIDES_ONLY = 2
 """body_simple of a body that only slides along world axes."""
 
 
-def flex_edges(model: Any) -> tuple[Array, Array, Array]:
+def flex_edges(model: ModelLike) -> tuple[Array, Array, Array]:
     """Of every edge: its flex, and its two vertices counted over all flexes (n, 2); whether it has a length."""
     flex = np.repeat(np.arange(model.nflex), model.flex_edgenum)
     vertex = model.flex_edge + model.flex_vertadr[flex][:, None]
     return flex, vertex, model.flex_interp[flex] == 0
 
 
-def vertex_places(model: Any, data: Any) -> Array:
+def vertex_places(model: ModelLike, data: DataLike) -> Array:
     """Vertices in the world (n, 3); zero for those that follow nodes."""
     body = model.flex_vertbodyid
     axes = data.xmat[body].reshape(-1, 3, 3)
@@ -34,7 +34,7 @@ def vertex_places(model: Any, data: Any) -> Array:
     return np.where(body[:, None] >= 0, place, 0.0)
 
 
-def edge_lengths(model: Any, data: Any) -> Array:
+def edge_lengths(model: ModelLike, data: DataLike) -> Array:
     """flexedge_length0."""
     _, vertex, has_length = flex_edges(model)
     place = vertex_places(model, data)
@@ -42,7 +42,7 @@ def edge_lengths(model: Any, data: Any) -> Array:
     return np.where(has_length, length, 0.0)
 
 
-def edge_inverse_weights(model: Any, data: Any, weights: Callable[[Array, Array], Array]) -> Array:
+def edge_inverse_weights(model: ModelLike, data: DataLike, weights: Callable[[Array, Array], Array]) -> Array:
     """flexedge_invweight0: J·M⁻¹·Jᵀ, for edges between point masses the mean inverse mass.
 
     `weights` gives that product for rows of J over some dofs and all their ancestors.
@@ -60,13 +60,13 @@ def edge_inverse_weights(model: Any, data: Any, weights: Callable[[Array, Array]
     return weight
 
 
-def _has_jacobian(model: Any) -> Array:
+def _has_jacobian(model: ModelLike) -> Array:
     """Flexes whose edges resist or are held: only these have edge Jacobians, the weights of others stay zero."""
     passive = (model.flex_edgestiffness != 0) | (model.flex_edgedamping != 0) | (model.flex_damping != 0)
     return (passive | (model.flex_edgeequality != 0)) & (model.flex_rigid == 0)
 
 
-def edge_jacobian(model: Any, data: Any, place: Array, body: Array) -> tuple[Array, Array]:
+def edge_jacobian(model: ModelLike, data: DataLike, place: Array, body: Array) -> tuple[Array, Array]:
     """Dofs that move an edge's ends, ascending, and the rate of its length per dof."""
     along = place[1] - place[0]
     length = np.linalg.norm(along)
@@ -81,7 +81,7 @@ def edge_jacobian(model: Any, data: Any, place: Array, body: Array) -> tuple[Arr
     return dofs, row
 
 
-def _dofs_above(model: Any, body: int) -> Array:
+def _dofs_above(model: ModelLike, body: int) -> Array:
     """Dofs that move a body."""
     while body and not model.body_dofnum[body]:
         body = int(model.body_parentid[body])
@@ -93,7 +93,7 @@ def _dofs_above(model: Any, body: int) -> Array:
     return np.array(dofs[::-1], np.intp)
 
 
-def reach_between_nodes(model: Any, data: Any, size: Array) -> None:
+def reach_between_nodes(model: ModelLike, data: DataLike, size: Array) -> None:
     """Raise the sizes of bodies to the farthest body among those that carry nodes of the same flex."""
     for flex in np.flatnonzero(model.flex_interp):
         start = model.flex_nodeadr[flex]
@@ -103,7 +103,7 @@ def reach_between_nodes(model: Any, data: Any, size: Array) -> None:
         np.maximum.at(size, body, distance)
 
 
-def reach_along_edges(model: Any, edge_length: Array, size: Array) -> None:
+def reach_along_edges(model: ModelLike, edge_length: Array, size: Array) -> None:
     """Raise the sizes of bodies to the longest edge that ends at one of their vertices."""
     _, vertex, has_length = flex_edges(model)
     body = model.flex_vertbodyid[vertex]

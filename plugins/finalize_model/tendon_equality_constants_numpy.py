@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_multiply
 
@@ -21,7 +21,7 @@ UNSET = -1.0
 """Both spring lengths of a tendon that rests at its length in qpos_spring."""
 
 
-def add_tendon_fields(model: Any, data: SimpleNamespace) -> None:
+def add_tendon_fields(model: ModelLike, data: SimpleNamespace) -> None:
     """Give a stand-in for Data what the tendon stage writes."""
     ntendon, nv, nwrap = int(model.ntendon), int(model.nv), int(model.nwrap)
     for name in ("ten_wrapadr", "ten_wrapnum", "ten_J_rownnz", "ten_J_rowadr"):
@@ -33,7 +33,7 @@ def add_tendon_fields(model: Any, data: SimpleNamespace) -> None:
     data.wrap_xpos = np.zeros((nwrap, 6))
 
 
-def tendon_inverse_weights(model: Any, data: Any, solve: Callable[[Array], Array]) -> Array:
+def tendon_inverse_weights(model: ModelLike, data: DataLike, solve: Callable[[Array], Array]) -> Array:
     """J·M⁻¹·Jᵀ of every tendon."""
     weights = np.zeros(model.ntendon)
     for tendon in range(model.ntendon):
@@ -44,13 +44,13 @@ def tendon_inverse_weights(model: Any, data: Any, solve: Callable[[Array], Array
     return weights
 
 
-def spring_lengths(model: Any, length: Array) -> Array:
+def spring_lengths(model: ModelLike, length: Array) -> Array:
     """tendon_lengthspring, with the length at qpos_spring where none was given."""
     unset = np.all(model.tendon_lengthspring == UNSET, axis=1)
     return np.where(unset[:, None], length[:, None], model.tendon_lengthspring)
 
 
-def equality_data(model: Any, data: Any) -> Array:
+def equality_data(model: ModelLike, data: DataLike) -> Array:
     """eq_data with what connects and welds between bodies take from their poses at qpos0."""
     filled = np.array(model.eq_data)
     for equality in np.flatnonzero(model.eq_objtype == ObjType.BODY):
@@ -67,11 +67,11 @@ def equality_data(model: Any, data: Any) -> Array:
     return filled
 
 
-def out_of_frame(data: Any, body: int, point: Array) -> Array:
+def out_of_frame(data: DataLike, body: int, point: Array) -> Array:
     """A point of a body in the world."""
     return data.xpos[body] + data.xmat[body].reshape(3, 3) @ point
 
 
-def into_frame(data: Any, body: int, point: Array) -> Array:
+def into_frame(data: DataLike, body: int, point: Array) -> Array:
     """A point of the world in a body's frame."""
     return (point - data.xpos[body]) @ data.xmat[body].reshape(3, 3)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.activation_numpy import activation_owners, disabled_actuators, next_activation
 from dovetail.plugins.shared.positions_numpy import move
 
 
-def advance(model: Any, data: Any, qacc: Array, act_dot: Array, qvel: Array | None = None) -> None:
+def advance(model: ModelLike, data: DataLike, qacc: Array, act_dot: Array, qvel: Array | None = None) -> None:
     """Take act, qvel, qpos and time one step on; positions move with `qvel`, or with the new velocity."""
     timestep = model.opt.timestep
     if model.na and not model.opt.disableflags & DisableBit.ACTUATION:

@@ -8,11 +8,11 @@ as U·L from the leaves to the root, which keeps the pattern D. Compare mj_impli
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.integrate.advance_numpy import advance
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.derivative.pattern import address
@@ -20,7 +20,7 @@ from dovetail.plugins.shared.derivative.rne_numpy import bias_velocity
 from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
 
 
-def integrate(model: Any, data: Any, evaluation: int) -> None:
+def integrate(model: ModelLike, data: DataLike, evaluation: int) -> None:
     """Advance the state by one time step; the single evaluation is number 0. Writes qDeriv and qLU too."""
     if model.nv:
         data.qDeriv[:] = force_velocity(model, data) - bias_velocity(model, data)
@@ -28,19 +28,19 @@ def integrate(model: Any, data: Any, evaluation: int) -> None:
     advance_factored(model, data)
 
 
-def advance_factored(model: Any, data: Any) -> None:
+def advance_factored(model: ModelLike, data: DataLike) -> None:
     """Advance the state with the matrix whose factors qLU holds."""
     acceleration = solve(model, data.qLU, data.qfrc_smooth + data.qfrc_constraint)
     advance(model, data, acceleration, data.act_dot)
 
 
-def implicit_matrix(model: Any, data: Any) -> Array:
+def implicit_matrix(model: ModelLike, data: DataLike) -> Array:
     """M − h·qDeriv in the pattern D; M has no entries where D couples the dofs of a simple body."""
     mass = np.where(model.mapM2D >= 0, data.M[model.mapM2D], 0.0)
     return mass - model.opt.timestep * data.qDeriv
 
 
-def factor(model: Any, matrix: Array) -> Array:
+def factor(model: ModelLike, matrix: Array) -> Array:
     """U and L of matrix = U·L: L with its diagonal in the lower triangle, U, whose diagonal is 1, above."""
     entries = np.array(matrix)
     start, depth = model.D_rowadr.tolist(), model.D_diag.tolist()
@@ -59,7 +59,7 @@ def factor(model: Any, matrix: Array) -> Array:
     return entries
 
 
-def solve(model: Any, factors: Array, right: Array) -> Array:
+def solve(model: ModelLike, factors: Array, right: Array) -> Array:
     """The solution x of U·L·x = right."""
     x = np.array(right)
     start, depth, count = model.D_rowadr.tolist(), model.D_diag.tolist(), model.D_rownnz.tolist()

@@ -8,15 +8,14 @@ mj_implicit with the integrator `implicitfast`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.integrate.advance_numpy import advance
 from dovetail.plugins.shared.derivative.velocity_numpy import force_velocity
 from dovetail.plugins.shared.ldl_numpy import factor, solve
 
 
-def integrate(model: Any, data: Any, evaluation: int) -> None:
+def integrate(model: ModelLike, data: DataLike, evaluation: int) -> None:
     """Advance the state by one time step; the single evaluation is number 0. Writes qDeriv, qH, qHDiagInv too."""
     if model.nv:
         data.qDeriv[:] = force_velocity(model, data, symmetric=True)
@@ -24,12 +23,12 @@ def integrate(model: Any, data: Any, evaluation: int) -> None:
     advance_factored(model, data)
 
 
-def advance_factored(model: Any, data: Any) -> None:
+def advance_factored(model: ModelLike, data: DataLike) -> None:
     """Advance the state with the matrix whose factors qH and qHDiagInv hold."""
     acceleration = solve(model, data.qH, data.qHDiagInv, data.qfrc_smooth + data.qfrc_constraint)
     advance(model, data, acceleration, data.act_dot)
 
 
-def implicit_matrix(model: Any, data: Any) -> Array:
+def implicit_matrix(model: ModelLike, data: DataLike) -> Array:
     """M − h·qDeriv in M's layout."""
     return data.M - model.opt.timestep * data.qDeriv[model.mapD2M]

@@ -8,8 +8,7 @@ it was until then. Needs per world, in data.extra: rk4:qpos0 (nq), rk4:qvel0 (nv
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.integrate.advance_numpy import advance
 from dovetail.plugins.shared.positions_numpy import move
 
@@ -20,7 +19,7 @@ REACH = (1 / 2, 1 / 2, 1.0)
 """Fraction of the time step at which the next evaluation is wanted."""
 
 
-def integrate(model: Any, data: Any, evaluation: int) -> None:
+def integrate(model: ModelLike, data: DataLike, evaluation: int) -> None:
     """Take in evaluation 0, 1, 2 or 3; after the last the state has advanced by one time step."""
     if evaluation == 0:
         remember_start(data)
@@ -33,7 +32,7 @@ def integrate(model: Any, data: Any, evaluation: int) -> None:
         advance(model, data, extra["rk4:qacc"], extra["rk4:act_dot"], extra["rk4:qvel"])
 
 
-def remember_start(data: Any) -> None:
+def remember_start(data: DataLike) -> None:
     """Keep the state at the beginning of the step and clear the sums."""
     extra = data.extra
     extra["rk4:time0"][0] = data.time
@@ -44,7 +43,7 @@ def remember_start(data: Any) -> None:
         extra[name][:] = 0.0
 
 
-def add_derivative(data: Any, weight: float) -> None:
+def add_derivative(data: DataLike, weight: float) -> None:
     """Add the derivative of the state, as just evaluated, to the weighted sums."""
     extra = data.extra
     extra["rk4:qvel"][:] += weight * data.qvel
@@ -52,7 +51,7 @@ def add_derivative(data: Any, weight: float) -> None:
     extra["rk4:act_dot"][:] += weight * data.act_dot
 
 
-def visit(model: Any, data: Any, duration: float) -> None:
+def visit(model: ModelLike, data: DataLike, duration: float) -> None:
     """Set the state to the start plus the latest derivative kept up for `duration`."""
     extra = data.extra
     velocity = data.qvel.copy()
@@ -63,7 +62,7 @@ def visit(model: Any, data: Any, duration: float) -> None:
     data.time = float(extra["rk4:time0"][0]) + duration
 
 
-def return_to_start(data: Any) -> None:
+def return_to_start(data: DataLike) -> None:
     """Put back the state from which the step began."""
     extra = data.extra
     data.qpos[:] = extra["rk4:qpos0"]

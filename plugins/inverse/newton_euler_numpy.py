@@ -17,6 +17,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, Integrator
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.cartesian_forces_numpy import cartesian_forces
 from dovetail.plugins.shared.derivative.pattern import entry_rows
 from dovetail.plugins.shared.derivative.rne_numpy import bias_velocity
@@ -38,7 +39,7 @@ class InverseDynamics:
     efc_state: Array
 
 
-def inverse(model: Any, data: Any) -> None:
+def inverse(model: ModelLike, data: DataLike) -> None:
     """Write solver_fwdinv: how far the forces that inverse dynamics finds are from those that acted, constraint
     forces first; and qfrc_inverse. Without constraint rows there is nothing to compare."""
     data.solver_fwdinv[:] = 0.0
@@ -51,7 +52,7 @@ def inverse(model: Any, data: Any) -> None:
     data.solver_fwdinv[1] = np.linalg.norm(acted - found.qfrc_inverse)
 
 
-def inverse_dynamics(model: Any, data: Any) -> InverseDynamics:
+def inverse_dynamics(model: ModelLike, data: DataLike) -> InverseDynamics:
     """Forces at data.qacc; positions and velocities are up to date."""
     qacc = np.array(data.qacc)
     if model.opt.enableflags & EnableBit.INVDISCRETE:
@@ -61,7 +62,7 @@ def inverse_dynamics(model: Any, data: Any) -> InverseDynamics:
     return InverseDynamics(qacc, qfrc, qfrc_constraint, efc_force, efc_state)
 
 
-def constraint_part(model: Any, data: Any, qacc: Array) -> tuple[Array, Array, Array]:
+def constraint_part(model: ModelLike, data: DataLike, qacc: Array) -> tuple[Array, Array, Array]:
     """Forces and states of the constraint rows at an acceleration, and the joint forces they make."""
     nefc = int(data.nefc)
     if not nefc:
@@ -78,13 +79,13 @@ def constraint_part(model: Any, data: Any, qacc: Array) -> tuple[Array, Array, A
 # ---- from discrete to continuous time ---------------------------------------------------------------------
 
 
-def continuous_acceleration(model: Any, data: Any, qacc: Array) -> Array:
+def continuous_acceleration(model: ModelLike, data: DataLike, qacc: Array) -> Array:
     """The acceleration a that the integrator turned into qacc: M·a = (M − h·∂f/∂v)·qacc."""
     product = INTEGRATORS[Integrator(int(model.opt.integrator))](model, data, qacc)
     return qacc if product is None else solve(model, data.qLD, data.qLDiagInv, product)
 
 
-def after_euler(model: Any, data: Any, qacc: Array) -> Array | None:
+def after_euler(model: ModelLike, data: DataLike, qacc: Array) -> Array | None:
     """Euler takes joint damping implicitly, unless there is none or eulerdamp is off. The flag damper, which the
     integrator heeds too, does not count here in MuJoCo 3.4."""
     if model.opt.disableflags & DisableBit.EULERDAMP or not (model.dof_damping > 0.0).any():
@@ -92,20 +93,20 @@ def after_euler(model: Any, data: Any, qacc: Array) -> Array | None:
     return multiply_symmetric(model, data.M, qacc) + model.opt.timestep * model.dof_damping * qacc
 
 
-def after_implicit(model: Any, data: Any, qacc: Array) -> Array:
+def after_implicit(model: ModelLike, data: DataLike, qacc: Array) -> Array:
     """`implicit` takes all velocity derivatives at the end of the step."""
     slope = force_velocity(model, data) - bias_velocity(model, data)
     changed = np.bincount(entry_rows(model), slope * qacc[model.D_colind], minlength=model.nv)
     return multiply_symmetric(model, data.M, qacc) - model.opt.timestep * changed
 
 
-def after_implicitfast(model: Any, data: Any, qacc: Array) -> Array:
+def after_implicitfast(model: ModelLike, data: DataLike, qacc: Array) -> Array:
     """`implicitfast` takes those of damping, actuators and fluid, where M has entries."""
     slope = force_velocity(model, data, symmetric=True)[model.mapD2M]
     return multiply_symmetric(model, data.M - model.opt.timestep * slope, qacc)
 
 
-def after_rk4(model: Any, data: Any, qacc: Array) -> Array:
+def after_rk4(model: ModelLike, data: DataLike, qacc: Array) -> Array:
     """Four evaluations cannot be undone from one."""
     raise ValueError(
         "the flag invdiscrete asks for inverse dynamics in discrete time, which the integrator RK4 does not have; "

@@ -8,12 +8,11 @@ count from the first dof of the island. Compare mj_island.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.sparse_rows_numpy import supernodes
 from dovetail.plugins.shared.solver.sparse_numpy import entries
@@ -31,7 +30,7 @@ EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(
 )
 
 
-def islands(model: Any, data: Any) -> None:
+def islands(model: ModelLike, data: DataLike) -> None:
     """Write the islands and all arrays sorted by island."""
     data.nisland = data.nidof = 0
     data.tree_island[:] = -1
@@ -55,7 +54,7 @@ def islands(model: Any, data: Any) -> None:
 # ---- which trees belong together
 
 
-def touched_trees(model: Any, data: Any) -> tuple[Array, Array]:
+def touched_trees(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """Constraint row and tree of each entry of the Jacobian that ties trees together, in the order of rows.
 
     Where MuJoCo's Jacobian would be dense, it looks at numbers, not at structure, for constraints that can have any
@@ -71,7 +70,7 @@ def touched_trees(model: Any, data: Any) -> tuple[Array, Array]:
     return row, tree
 
 
-def scanned(model: Any, data: Any) -> Array:
+def scanned(model: ModelLike, data: DataLike) -> Array:
     """Rows whose trees MuJoCo reads from the Jacobian: all but those on one joint or between two bodies."""
     kind, owner = data.efc_type[: data.nefc], data.efc_id[: data.nefc]
     equality = kind == EQUALITY
@@ -113,7 +112,7 @@ def sorted_by(island: Array, nisland: int) -> tuple[Array, Array, Array]:
     return order, size, np.cumsum(size) - size
 
 
-def sort_trees(data: Any) -> None:
+def sort_trees(data: DataLike) -> None:
     nisland = data.nisland
     order, size, first = sorted_by(data.tree_island, nisland)
     data.map_itree2tree[:] = order
@@ -121,7 +120,7 @@ def sort_trees(data: Any) -> None:
     data.island_itreeadr[:nisland] = first
 
 
-def sort_dofs(model: Any, data: Any) -> None:
+def sort_dofs(model: ModelLike, data: DataLike) -> None:
     nisland = data.nisland
     data.dof_island[:] = data.tree_island[model.dof_treeid]
     order, size, first = sorted_by(data.dof_island, nisland)
@@ -133,7 +132,7 @@ def sort_dofs(model: Any, data: Any) -> None:
     data.island_dofadr[:nisland] = order[first]
 
 
-def sort_mass(model: Any, data: Any) -> None:
+def sort_mass(model: ModelLike, data: DataLike) -> None:
     """The blocks of the mass matrix and of its factors."""
     dof = data.map_idof2dof[: data.nidof]
     count = model.M_rownnz[dof]
@@ -147,12 +146,12 @@ def sort_mass(model: Any, data: Any) -> None:
     data.iLDiagInv[: len(dof)] = data.qLDiagInv[dof]
 
 
-def local_column(data: Any, dof: Array, island: Array) -> Array:
+def local_column(data: DataLike, dof: Array, island: Array) -> Array:
     """Places of dofs counted from the first of their island."""
     return data.map_dof2idof[dof] - data.island_idofadr[island]
 
 
-def sort_rows(data: Any, island: Array) -> None:
+def sort_rows(data: DataLike, island: Array) -> None:
     """Constraint rows and what solvers need of them; `island` is that of each row."""
     nisland, nefc = data.nisland, data.nefc
     order, size, first = sorted_by(island, nisland)
@@ -172,7 +171,7 @@ def sort_rows(data: Any, island: Array) -> None:
     data.iefc_R[:nefc] = data.efc_R[order]
 
 
-def sort_jacobian(data: Any) -> None:
+def sort_jacobian(data: DataLike) -> None:
     """The blocks of the Jacobian; entries outside them, which are zero, are left out."""
     nefc = data.nefc
     order = data.map_iefc2efc[:nefc]

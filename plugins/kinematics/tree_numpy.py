@@ -10,11 +10,10 @@ mj_kinematics.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.quaternions_numpy import (
     IDENTITY,
     Matrix,
@@ -31,7 +30,7 @@ from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE
 from dovetail.plugins.shared.vectors_numpy import Vector, add, to_world, to_world_rows
 
 
-def kinematics(model: Any, data: Any) -> None:
+def kinematics(model: ModelLike, data: DataLike) -> None:
     """Write the pose of everything that is attached to a body."""
     body_poses(model, data)
     data.xmat[:] = quat_matrix_rows(data.xquat).reshape(-1, 9)
@@ -64,7 +63,7 @@ _ROTATION_FROM = np.array([-1, 0, 1, 0, 1])
 class Frames:
     """World poses of frames that are fixed in bodies."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: DataLike) -> None:
         self.data = data
 
     def place(
@@ -91,7 +90,7 @@ class Frames:
                 out[rows] = frame[body[rows]]
 
 
-def body_poses(model: Any, data: Any) -> None:
+def body_poses(model: ModelLike, data: DataLike) -> None:
     """Write xpos, xquat, xanchor and xaxis, body by body."""
     xpos: list[Vector] = [(0.0, 0.0, 0.0)]
     xquat: list[Quaternion] = [IDENTITY]
@@ -124,7 +123,7 @@ def body_poses(model: Any, data: Any) -> None:
         data.xaxis[:] = xaxis
 
 
-def poses_in_parent(model: Any, data: Any) -> tuple[list[Vector], list[Quaternion]]:
+def poses_in_parent(model: ModelLike, data: DataLike) -> tuple[list[Vector], list[Quaternion]]:
     """Pose of every body in its parent before joints move it: the model's, or the user's for mocap bodies."""
     pos = model.body_pos.tolist()
     quat = model.body_quat.tolist()
@@ -139,7 +138,7 @@ def poses_in_parent(model: Any, data: Any) -> tuple[list[Vector], list[Quaternio
 class Joints:
     """What the walk reads of joints, as plain numbers, and how each type moves a body."""
 
-    def __init__(self, model: Any, data: Any) -> None:
+    def __init__(self, model: ModelLike, data: DataLike) -> None:
         self.qpos = data.qpos.tolist()
         self.qpos0 = model.qpos0.tolist()
         self.pos = model.jnt_pos.tolist()

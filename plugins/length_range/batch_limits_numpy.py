@@ -7,12 +7,11 @@ step is the same.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.rows.coupling_numpy import polynomial
 from dovetail.plugins.shared.rows.impedance_numpy import (
     impedance,
@@ -38,7 +37,7 @@ class RowConstants:
 
     @classmethod
     def of(
-        cls, model: Any, solref: Array, solimp: Array, inverse_inertia: Array, margin: Array, what: str
+        cls, model: ModelLike, solref: Array, solimp: Array, inverse_inertia: Array, margin: Array, what: str
     ) -> RowConstants:
         solimp = safe_solimp(np.array(solimp).reshape(-1, 5))
         solref = safe_solref(model, np.array(solref).reshape(-1, 2), lambda row: f"{what} {row}")
@@ -72,7 +71,7 @@ Part = tuple[Array, Array, Array, bool]
 class Limits:
     """What may hold a model's joints and tendons."""
 
-    def __init__(self, model: Any, tendons: list[int]) -> None:
+    def __init__(self, model: ModelLike, tendons: list[int]) -> None:
         self.nv = int(model.nv)
         joints = np.flatnonzero(model.jnt_limited)
         self.qpos, self.dof = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
@@ -92,7 +91,7 @@ class Limits:
         self._set_tendons(model, np.array(tendons, int))
         self._set_followers(model)
 
-    def _set_tendons(self, model: Any, tendons: Array) -> None:
+    def _set_tendons(self, model: ModelLike, tendons: Array) -> None:
         self.tendon_range = np.array(model.tendon_range[tendons]).reshape(-1, 2)
         each = np.repeat(tendons, 2)
         self.tendon = RowConstants.of(
@@ -104,7 +103,7 @@ class Limits:
             "limit of tendon",
         )
 
-    def _set_followers(self, model: Any) -> None:
+    def _set_followers(self, model: ModelLike) -> None:
         ids = np.flatnonzero(np.array(model.eq_active0) != 0)
         self.eq_first, self.eq_second = model.eq_obj1id[ids], model.eq_obj2id[ids]
         self.coefficients = np.array(model.eq_data[ids, :5]).reshape(-1, 5)

@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType, Integrator, JointType, Solver, TrnType, WrapType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.length_range.batch_limits_numpy import Limits, constrained
 from dovetail.plugins.length_range.batch_paths_numpy import BatchPaths
 from dovetail.plugins.length_range.batch_tree_numpy import BatchTree, Motion
@@ -29,7 +30,7 @@ _MOST_NUMBERS = 2_000_000
 """Entries of the mass matrices of all copies that are simulated together."""
 
 
-def knows_model(model: Any) -> bool:
+def knows_model(model: ModelLike) -> bool:
     """Whether all that may move the model in these runs is known here."""
     limited_balls = (model.jnt_limited != 0) & ~np.isin(model.jnt_type, _SINGLE)
     equalities = model.eq_type[np.array(model.eq_active0) != 0]
@@ -45,13 +46,13 @@ def knows_model(model: Any) -> bool:
     )
 
 
-def knows_actuator(model: Any, actuator: int) -> bool:
+def knows_actuator(model: ModelLike, actuator: int) -> bool:
     """Whether the length of what an actuator acts on is known here."""
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     return kind == TrnType.TENDON or (kind in _ON_JOINT and int(model.jnt_type[target]) in _SINGLE)
 
 
-def final_lengths(model: Any, actuators: Sequence[int], settings: Mapping[str, Any]) -> Array:
+def final_lengths(model: ModelLike, actuators: Sequence[int], settings: Mapping[str, Any]) -> Array:
     """Least and largest length in the last `interval` seconds, of each actuator when it pulls one way and the other:
     (actuator, side, 2). NaN where a run diverges."""
     together = max(1, _MOST_NUMBERS // (2 * max(1, int(model.nv)) ** 2))
@@ -67,7 +68,7 @@ class Pulls:
     """Runs of some actuators, two of each."""
 
     def __init__(
-        self, model: Any, tree: BatchTree, actuators: Sequence[int], settings: Mapping[str, Any]
+        self, model: ModelLike, tree: BatchTree, actuators: Sequence[int], settings: Mapping[str, Any]
     ) -> None:
         self.tree, self.settings, self.timestep = tree, settings, float(model.opt.timestep)
         each = np.repeat(np.array(actuators, int), 2)
@@ -140,7 +141,7 @@ class Lengths:
     """Lengths of joints and tendons, each in a copy of the model."""
 
     def __init__(
-        self, tree: BatchTree, model: Any, targets: list[tuple[bool, int]], copies: list[int]
+        self, tree: BatchTree, model: ModelLike, targets: list[tuple[bool, int]], copies: list[int]
     ) -> None:
         paths = [
             k for k, (on_tendon, target) in enumerate(targets) if on_tendon and not _is_fixed(model, target)
@@ -154,7 +155,7 @@ class Lengths:
         for row, k in enumerate(sums):
             self._set_sum(model, row, *targets[k])
 
-    def _set_sum(self, model: Any, row: int, on_tendon: bool, target: int) -> None:
+    def _set_sum(self, model: ModelLike, row: int, on_tendon: bool, target: int) -> None:
         """A joint, or a fixed tendon: a joint named twice counts once in a dense Jacobian, its last coefficient."""
         first = int(model.tendon_adr[target]) if on_tendon else 0
         span = range(first, first + int(model.tendon_num[target])) if on_tendon else range(0)
@@ -175,5 +176,5 @@ class Lengths:
         return length, arms
 
 
-def _is_fixed(model: Any, tendon: int) -> bool:
+def _is_fixed(model: ModelLike, tendon: int) -> bool:
     return bool(model.wrap_type[model.tendon_adr[tendon]] == WrapType.JOINT)

@@ -6,13 +6,12 @@ force; what moves with a dof gathers the forces on it, and their work under the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
 from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.length_range.batch_tree_numpy import WORLD, BatchTree, pose
 from dovetail.plugins.length_range.batch_wrapping_numpy import Circles
 from dovetail.plugins.shared.constants import MINVAL
@@ -32,7 +31,7 @@ class BatchPiece:
     side: int = -1
 
 
-def pieces_of(model: Any, tendon: int) -> list[BatchPiece]:
+def pieces_of(model: ModelLike, tendon: int) -> list[BatchPiece]:
     """The pieces of a spatial tendon."""
     place, pieces, divisor = int(model.tendon_adr[tendon]), [], 1.0
     end = place + int(model.tendon_num[tendon]) - 1
@@ -72,7 +71,7 @@ class Points:
         return frames[self.index] @ self.local
 
 
-def _sites(tree: BatchTree, model: Any, copies: list[int], sites: list[int]) -> Points:
+def _sites(tree: BatchTree, model: ModelLike, copies: list[int], sites: list[int]) -> Points:
     places = np.ones((len(sites), 4, 1))
     places[:, :3, 0] = model.site_pos[sites]
     return Points(tree, copies, [int(model.site_bodyid[site]) for site in sites], places)
@@ -81,7 +80,7 @@ def _sites(tree: BatchTree, model: Any, copies: list[int], sites: list[int]) -> 
 class BatchPaths:
     """Spatial tendons in copies of a model: tendon k is in copy `copies[k]`."""
 
-    def __init__(self, tree: BatchTree, model: Any, tendons: list[int], copies: list[int]) -> None:
+    def __init__(self, tree: BatchTree, model: ModelLike, tendons: list[int], copies: list[int]) -> None:
         self.tree, self.count = tree, len(tendons)
         pieces = [(k, piece) for k, tendon in enumerate(tendons) for piece in pieces_of(model, tendon)]
         wrapped = [(k, n, piece) for n, (k, piece) in enumerate(pieces) if piece.geom >= 0]
@@ -176,7 +175,9 @@ def directions(vectors: Array, length: Array) -> Array:
 class Geoms:
     """Spheres and cylinders that pieces go around."""
 
-    def __init__(self, tree: BatchTree, model: Any, copies: list[int], pieces: list[BatchPiece]) -> None:
+    def __init__(
+        self, tree: BatchTree, model: ModelLike, copies: list[int], pieces: list[BatchPiece]
+    ) -> None:
         geoms = [piece.geom for piece in pieces]
         local = np.array([pose(model.geom_pos[g], model.geom_quat[g]) for g in geoms]).reshape(-1, 4, 4)
         self.frames = Points(tree, copies, [int(model.geom_bodyid[geom]) for geom in geoms], local)

@@ -8,13 +8,12 @@ with matrices of zeros and ones, and frames are multiplied along the tree in a l
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
 from dovetail.contracts.enums import JointType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.quaternions_numpy import quat_integrate, quat_matrix_rows
 
 FREE, BALL, SLIDE, HINGE = map(int, (JointType.FREE, JointType.BALL, JointType.SLIDE, JointType.HINGE))
@@ -55,7 +54,7 @@ def skew(v: Array) -> Array:
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def linked(model: Any) -> tuple[list[Link], list[tuple[int, Array]]]:
+def linked(model: ModelLike) -> tuple[list[Link], list[tuple[int, Array]]]:
     """The links of a model, and for each body its link and its frame in that."""
     links: list[Link] = []
     bodies: list[tuple[int, Array]] = [(WORLD, np.eye(4))]
@@ -75,7 +74,7 @@ def linked(model: Any) -> tuple[list[Link], list[tuple[int, Array]]]:
     return links, bodies
 
 
-def joint_parts(model: Any, joint: int) -> list[tuple[int, Array, int, int]]:
+def joint_parts(model: ModelLike, joint: int) -> list[tuple[int, Array, int, int]]:
     """Kind, anchor, and places in qpos and qvel: of one joint, or of the translations and rotations of a free one."""
     kind, qpos, dof = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
     if kind == FREE:
@@ -83,7 +82,7 @@ def joint_parts(model: Any, joint: int) -> list[tuple[int, Array, int, int]]:
     return [(kind, np.array(model.jnt_pos[joint]), qpos, dof)]
 
 
-def body_moments(model: Any, body: int) -> Array:
+def body_moments(model: ModelLike, body: int) -> Array:
     """Second moments of a body's mass in its frame."""
     turn = quat_matrix_rows(model.body_iquat[body][None])[0]
     inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
@@ -157,7 +156,7 @@ class Motion:
 class BatchTree:
     """A model's tree, ready to be evaluated for many states."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: ModelLike) -> None:
         self.links, self.bodies = linked(model)
         links = self.links
         self.nl, self.nv = len(links), int(model.nv)

@@ -10,12 +10,11 @@ entries: it does not couple trees. Compare mj_crb, mj_tendonArmature and mj_make
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries, tendon_inertia
 
 
-def mass_matrix(model: Any, data: Any) -> None:
+def mass_matrix(model: ModelLike, data: DataLike) -> None:
     """Write crb, M and qM."""
     data.crb[:] = composite_inertias(model, data.cinert)
     if not model.nv:

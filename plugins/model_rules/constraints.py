@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.contacts import collidable
 from dovetail.plugins.model_rules.flags import disabled
 from dovetail.plugins.model_rules.words import both, plural
 
 
-def constrained(model: Any) -> str:
+def constrained(model: ModelLike) -> str:
     """Why constraint rows can appear."""
     if disabled(model, DisableBit.CONSTRAINT):
         return ""
@@ -24,15 +23,15 @@ def constrained(model: Any) -> str:
     )
 
 
-def _friction(model: Any) -> str:
+def _friction(model: ModelLike) -> str:
     count = np.count_nonzero(model.dof_frictionloss) + np.count_nonzero(model.tendon_frictionloss > 0)
     return f"friction loss on {plural(int(count), 'dof')}" if count else ""
 
 
-def _limits(model: Any) -> str:
+def _limits(model: ModelLike) -> str:
     count = np.count_nonzero(model.jnt_limited) + np.count_nonzero(model.tendon_limited)
     return plural(int(count), "limit")
 
 
-def noslip(model: Any) -> str:
+def noslip(model: ModelLike) -> str:
     return "noslip_iterations > 0" if model.opt.noslip_iterations > 0 and constrained(model) else ""

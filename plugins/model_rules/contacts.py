@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, GeomType, ObjType, SensorType
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.flags import disabled
 from dovetail.plugins.model_rules.words import plural
 
 
-def collidable(model: Any) -> str:
+def collidable(model: ModelLike) -> str:
     """Why contacts can appear: explicit pairs, or geoms of different bodies whose masks match."""
     if disabled(model, DisableBit.CONSTRAINT) or disabled(model, DisableBit.CONTACT):
         return ""
@@ -22,7 +21,7 @@ def collidable(model: Any) -> str:
     return "geoms that can collide" if _any_meet(model) else ""
 
 
-def _any_meet(model: Any) -> bool:
+def _any_meet(model: ModelLike) -> bool:
     """Whether the masks of any two geoms of different bodies match."""
     weld = model.body_weldid[model.geom_bodyid]
     groups = np.unique(np.stack([weld, model.geom_contype, model.geom_conaffinity], axis=1), axis=0)
@@ -34,7 +33,7 @@ def _any_meet(model: Any) -> bool:
     return False
 
 
-def meeting(model: Any) -> frozenset[str]:
+def meeting(model: ModelLike) -> frozenset[str]:
     """The pairs of geom types that can meet in the model, as keys of `collide_pair`: those of explicit pairs, and of
     geoms of different bodies whose masks match."""
     weld = model.body_weldid[model.geom_bodyid]
@@ -51,7 +50,7 @@ def meeting(model: Any) -> frozenset[str]:
 _DISTANCE_SENSORS = (SensorType.GEOMDIST, SensorType.GEOMNORMAL, SensorType.GEOMFROMTO)
 
 
-def measured(model: Any) -> set[str]:
+def measured(model: ModelLike) -> set[str]:
     """The pairs of geom types whose distances sensors measure, as keys of `collide_pair`."""
     found = set()
     for sensor in np.flatnonzero(np.isin(model.sensor_type, [int(kind) for kind in _DISTANCE_SENSORS])):
@@ -61,7 +60,7 @@ def measured(model: Any) -> set[str]:
     return found
 
 
-def _types_of(model: Any, objtype: int, objid: int) -> set[int]:
+def _types_of(model: ModelLike, objtype: int, objid: int) -> set[int]:
     """Types of a geom, or of all geoms of a body."""
     ids = model.geom_bodyid == objid if objtype == ObjType.BODY else [objid]
     return set(np.atleast_1d(model.geom_type[ids]).tolist())

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.words import both, plural
 
 
-def tendons(model: Any) -> str:
+def tendons(model: ModelLike) -> str:
     return plural(int(model.ntendon), "tendon")
 
 
-def actuators(model: Any) -> str:
+def actuators(model: ModelLike) -> str:
     return plural(int(model.nu), "actuator")
 
 
-def tendons_and_actuators(model: Any) -> str:
+def tendons_and_actuators(model: ModelLike) -> str:
     return both(tendons(model), actuators(model))
 
 
-def flexes(model: Any) -> str:
+def flexes(model: ModelLike) -> str:
     return plural(int(model.nflex), "flex object")
 
 
-def cameras_and_lights(model: Any) -> str:
+def cameras_and_lights(model: ModelLike) -> str:
     return both(plural(int(model.ncam), "camera"), plural(int(model.nlight), "light"))

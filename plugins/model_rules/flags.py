@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import DisableBit, EnableBit
+from dovetail.contracts.protocols import ModelLike
 
 
-def disabled(model: Any, bit: DisableBit) -> bool:
+def disabled(model: ModelLike, bit: DisableBit) -> bool:
     """Whether a flag of `disableflags` is set."""
     return bool(model.opt.disableflags & bit)
 
 
-def enabled(model: Any, bit: EnableBit) -> bool:
+def enabled(model: ModelLike, bit: EnableBit) -> bool:
     """Whether a flag of `enableflags` is set."""
     return bool(model.opt.enableflags & bit)
 
 
-def energy(model: Any) -> str:
+def energy(model: ModelLike) -> str:
     return "enable flag energy" if enabled(model, EnableBit.ENERGY) else ""
 
 
-def fwdinv(model: Any) -> str:
+def fwdinv(model: ModelLike) -> str:
     return "enable flag fwdinv" if enabled(model, EnableBit.FWDINV) else ""
 
 
-def sleep(model: Any) -> str:
+def sleep(model: ModelLike) -> str:
     return "enable flag sleep" if enabled(model, EnableBit.SLEEP) else ""

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.counts import flexes, tendons
 from dovetail.plugins.model_rules.words import plural
 
 
-def medium(model: Any) -> str:
+def medium(model: ModelLike) -> str:
     return "a medium with density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
 
 
-def gravity_compensation(model: Any) -> str:
+def gravity_compensation(model: ModelLike) -> str:
     return plural(int(model.ngravcomp), "body with gravcomp")
 
 
-def body_plugins(model: Any) -> str:
+def body_plugins(model: ModelLike) -> str:
     """Bodies whose forces one of MuJoCo's engine plugins computes."""
     count = int(np.count_nonzero(model.body_plugin >= 0))
     bodies = "1 body" if count == 1 else f"{count} bodies"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from dovetail.contracts.enums import (
     TrnType,
 )
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.flags import disabled, enabled
 from dovetail.plugins.model_rules.forces import medium
 
@@ -35,39 +35,39 @@ def _true(used: dict[str, bool]) -> list[str]:
     return [kind for kind, has in used.items() if has]
 
 
-def joints(model: Any) -> Iterable[str]:
+def joints(model: ModelLike) -> Iterable[str]:
     return _names(model.jnt_type, JointType)
 
 
-def geoms(model: Any) -> Iterable[str]:
+def geoms(model: ModelLike) -> Iterable[str]:
     return _names(model.geom_type, GeomType)
 
 
-def transmissions(model: Any) -> Iterable[str]:
+def transmissions(model: ModelLike) -> Iterable[str]:
     return _names(model.actuator_trntype, TrnType)
 
 
-def dynamics(model: Any) -> Iterable[str]:
+def dynamics(model: ModelLike) -> Iterable[str]:
     return _names(model.actuator_dyntype, DynType)
 
 
-def gains(model: Any) -> Iterable[str]:
+def gains(model: ModelLike) -> Iterable[str]:
     return _names(model.actuator_gaintype, GainType)
 
 
-def biases(model: Any) -> Iterable[str]:
+def biases(model: ModelLike) -> Iterable[str]:
     return _names(model.actuator_biastype, BiasType)
 
 
-def equalities(model: Any) -> Iterable[str]:
+def equalities(model: ModelLike) -> Iterable[str]:
     return _names(model.eq_type, EqType)
 
 
-def bodies(model: Any) -> Iterable[str]:
+def bodies(model: ModelLike) -> Iterable[str]:
     return ["mocap"] if model.nmocap else []
 
 
-def flexes(model: Any) -> Iterable[str]:
+def flexes(model: ModelLike) -> Iterable[str]:
     """Whether there are deformable objects, and whether any of them can touch something."""
     if not model.nflex:
         return ["none"]
@@ -75,11 +75,11 @@ def flexes(model: Any) -> Iterable[str]:
     return ["colliding" if touchable.any() else "untouchable"]
 
 
-def media(model: Any) -> Iterable[str]:
+def media(model: ModelLike) -> Iterable[str]:
     return ["present" if medium(model) else "none"]
 
 
-def actuators(model: Any) -> Iterable[str]:
+def actuators(model: ModelLike) -> Iterable[str]:
     """Who computes the forces of actuators: the engine, or one of MuJoCo's engine plugins; and whether actuators
     compensate gravity."""
     foreign = model.actuator_plugin >= 0
@@ -92,14 +92,14 @@ def actuators(model: Any) -> Iterable[str]:
     )
 
 
-def convex_collision(model: Any) -> Iterable[str]:
+def convex_collision(model: ModelLike) -> Iterable[str]:
     """How convex shapes collide: by the usual method or by portal refinement, and whether for several contacts."""
     native = not disabled(model, DisableBit.NATIVECCD)
     multiple = enabled(model, EnableBit.MULTICCD)
     return ["native" if native else "portal", *(["multiple"] if multiple else [])]
 
 
-def tendons(model: Any) -> Iterable[str]:
+def tendons(model: ModelLike) -> Iterable[str]:
     """What tendons have that stages beyond the tendon stage itself must handle."""
     if not model.ntendon:
         return ["none"]
@@ -113,14 +113,14 @@ def tendons(model: Any) -> Iterable[str]:
     )
 
 
-def actuator_plugins(model: Any) -> Iterable[str]:
+def actuator_plugins(model: ModelLike) -> Iterable[str]:
     return _plugin_names(model, model.actuator_plugin)
 
 
-def sdf_shapes(model: Any) -> Iterable[str]:
+def sdf_shapes(model: ModelLike) -> Iterable[str]:
     return _plugin_names(model, model.geom_plugin[model.geom_type == GeomType.SDF])
 
 
-def _plugin_names(model: Any, instances: Array) -> set[str]:
+def _plugin_names(model: ModelLike, instances: Array) -> set[str]:
     """The engine plugins of instances, as `mujoco.pid`; -1 is no instance."""
     return {engine_plugins.plugin_name(model, int(instance)) for instance in instances if instance >= 0}

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, NeedStage, SensorType
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.flags import disabled
 from dovetail.plugins.model_rules.words import both, plural
 
 
-def sensors(model: Any) -> str:
+def sensors(model: ModelLike) -> str:
     return "" if disabled(model, DisableBit.SENSOR) else plural(int(model.nsensor), "sensor")
 
 
-def of_subtrees(model: Any) -> str:
+def of_subtrees(model: ModelLike) -> str:
     """Sensors that read velocities of subtrees."""
     return _observers(model, NeedStage.VEL, SensorType.SUBTREELINVEL, SensorType.SUBTREEANGMOM)
 
 
-def of_accelerations(model: Any) -> str:
+def of_accelerations(model: ModelLike) -> str:
     """Sensors that read accelerations of bodies and forces between them."""
     kinds = (
         *(SensorType.ACCELEROMETER, SensorType.FORCE, SensorType.TORQUE),
@@ -30,7 +31,7 @@ def of_accelerations(model: Any) -> str:
     return _observers(model, NeedStage.ACC, *kinds)
 
 
-def _observers(model: Any, stage: NeedStage, *kinds: SensorType) -> str:
+def _observers(model: ModelLike, stage: NeedStage, *kinds: SensorType) -> str:
     """Sensors of some types, counted by type, and all that a user or an engine plugin fills after `stage`."""
     if not sensors(model):
         return ""
@@ -42,13 +43,13 @@ def _observers(model: Any, stage: NeedStage, *kinds: SensorType) -> str:
 def _of_kind(kind: SensorType) -> Callable[[Any], str]:
     """The rule that counts the sensors of one type."""
 
-    def rule(model: Any) -> str:
+    def rule(model: ModelLike) -> str:
         return plural(int(np.count_nonzero(model.sensor_type == int(kind))), f"{kind.keyword} sensor")
 
     return rule
 
 
-def _sensor_plugins(model: Any) -> str:
+def _sensor_plugins(model: ModelLike) -> str:
     """Sensors that one of MuJoCo's engine plugins computes."""
     count = int(np.count_nonzero(model.sensor_plugin >= 0))
     return f"MuJoCo engine plugins of {plural(count, 'sensor')}" if count else ""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.narrowphase.dispatch_numpy import collide_candidates
 
 
-def narrowphase(model: Any, data: Any, parts: Mapping[str, Any]) -> None:
+def narrowphase(model: ModelLike, data: DataLike, parts: Mapping[str, Any]) -> None:
     """Write ncon, the geometry of the contacts, and the candidate each comes from."""
     collide_candidates(model, data, parts["combine_margin"], parts["collide_pair"])

@@ -15,6 +15,7 @@ import numpy as np
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import PairContacts
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
@@ -30,7 +31,7 @@ BLOCK = 4096
 
 
 def collide_candidates(
-    model: Any, data: Any, combine_margin: Callable[[Array, Array], Array], rows: Mapping[str, Row]
+    model: ModelLike, data: DataLike, combine_margin: Callable[[Array, Array], Array], rows: Mapping[str, Row]
 ) -> None:
     """Write ncon, contact.dist, pos, frame, geom, flex and so on, and contact_candidate."""
     data.ncon = 0
@@ -47,7 +48,7 @@ def collide_candidates(
 
 
 def contacts_of(
-    model: Any, data: Any, rows: Mapping[str, Row], candidates: Array, geoms: Array, margins: Array
+    model: ModelLike, data: DataLike, rows: Mapping[str, Row], candidates: Array, geoms: Array, margins: Array
 ) -> Iterator[tuple[int, PairContacts]]:
     """Each candidate that has contacts, with them."""
     types = model.geom_type[geoms].tolist()
@@ -65,7 +66,9 @@ def contacts_of(
             yield candidate, contacts
 
 
-def missing_row(model: Any, key: str, geom1: int, geom2: int, rows: Mapping[str, Row]) -> MissingStageError:
+def missing_row(
+    model: ModelLike, key: str, geom1: int, geom2: int, rows: Mapping[str, Row]
+) -> MissingStageError:
     """The error for a pair of types nobody handles."""
     return MissingStageError(
         f"geoms {geom_label(model, geom1)} and {geom_label(model, geom2)} may touch, but collide_pair has no row "
@@ -80,7 +83,7 @@ def geom_label(model: Any, geom: int) -> str:
     return f'"{name}" (geom {geom})' if name else str(geom)
 
 
-def append(data: Any, geoms: Array, found: list[tuple[int, PairContacts]]) -> None:
+def append(data: DataLike, geoms: Array, found: list[tuple[int, PairContacts]]) -> None:
     """Store contacts after those already there."""
     count = [len(contacts.dist) for _, contacts in found]
     candidate = np.repeat([which for which, _ in found], count)

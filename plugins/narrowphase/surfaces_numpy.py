@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
@@ -138,7 +139,7 @@ def leaves(vert: Array, face: Array) -> BoxTree:
 _MESHES: WeakKeyDictionary[Any, dict[int, TriangleSurface]] = WeakKeyDictionary()
 
 
-def mesh_surface(model: Any, mesh: int) -> TriangleSurface:
+def mesh_surface(model: ModelLike, mesh: int) -> TriangleSurface:
     """The surface of a mesh asset in the mesh's frame, made when first asked for."""
     surfaces = _MESHES.setdefault(model, {})
     if mesh not in surfaces:
@@ -150,7 +151,7 @@ def mesh_surface(model: Any, mesh: int) -> TriangleSurface:
     return surfaces[mesh]
 
 
-def mesh_tree(model: Any, mesh: int) -> BoxTree | None:
+def mesh_tree(model: ModelLike, mesh: int) -> BoxTree | None:
     """The bounding volumes of a mesh, if the model has them."""
     start, count = int(model.mesh_bvhadr[mesh]), int(model.mesh_bvhnum[mesh])
     if start < 0 or not count:

@@ -13,6 +13,7 @@ from typing import Any
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.pairs import PairContacts
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.narrowphase import triangle_pairs_numpy as pairs
 from dovetail.plugins.narrowphase.dispatch_numpy import Row, collide_candidates, geom_label
 
@@ -25,7 +26,7 @@ TRIANGLE_ROWS: Mapping[str, Row] = {
 }
 
 
-def narrowphase(model: Any, data: Any, parts: Mapping[str, Any]) -> None:
+def narrowphase(model: ModelLike, data: DataLike, parts: Mapping[str, Any]) -> None:
     """Write ncon, the geometry of the contacts, and the candidate each comes from."""
     given = parts["collide_pair"]
     hulls = {key: as_hull(given[key]) for key in given if "mesh" in key.split("-")}
@@ -35,7 +36,7 @@ def narrowphase(model: Any, data: Any, parts: Mapping[str, Any]) -> None:
 def as_hull(row: Row) -> Callable[..., PairContacts]:
     """The given row of a pair that has no row for triangles, with a warning that it takes the hull."""
 
-    def collide(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+    def collide(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
         kinds = "-".join(GeomType(model.geom_type[geom]).name.lower() for geom in (geom1, geom2))
         warnings.warn(
             f"the triangle narrowphase has no row {kinds!r}: geoms {geom_label(model, geom1)} and "

@@ -13,12 +13,13 @@ signature of a collide_pair row: world frame, normals from the first geom to the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.narrowphase.surfaces_numpy import (
     NearestPoints,
     TriangleSurface,
@@ -49,7 +50,7 @@ class Pose(NamedTuple):
     mat: Array
 
     @classmethod
-    def of(cls, data: Any, geom: int) -> Pose:
+    def of(cls, data: DataLike, geom: int) -> Pose:
         return cls(np.array(data.geom_xpos[geom]), np.array(data.geom_xmat[geom]).reshape(3, 3))
 
     def to_local(self, points: Array) -> Array:
@@ -59,7 +60,7 @@ class Pose(NamedTuple):
         return points @ self.mat.T + self.pos
 
 
-def surface_of(model: Any, geom: int) -> TriangleSurface:
+def surface_of(model: ModelLike, geom: int) -> TriangleSurface:
     """The surface of a mesh geom."""
     return mesh_surface(model, int(model.geom_dataid[geom]))
 
@@ -89,7 +90,7 @@ def joined(several: list[PairContacts]) -> PairContacts:
 # ---- plane, sphere, capsule -------------------------------------------------------------------------------
 
 
-def plane_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def plane_mesh(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Vertices no higher above the plane than the margin."""
     plane, mesh = Pose.of(data, geom1), Pose.of(data, geom2)
     normal = plane.mat[:, 2]
@@ -101,7 +102,7 @@ def plane_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> 
     return spread_out(PairContacts.of(height[low], middle, normal), surface.size)
 
 
-def sphere_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def sphere_mesh(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Where the sphere's centre is locally nearest to the surface."""
     radius = float(model.geom_size[geom1, 0])
     return ball_contacts(
@@ -139,7 +140,7 @@ def local_minima(surface: TriangleSurface, point: Array, reach: float) -> Neares
     return found.take(lowest[np.unique(feature[lowest], return_index=True)[1]])
 
 
-def capsule_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def capsule_mesh(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Contacts of spheres along the capsule: at its ends and where the surface's edges come near."""
     radius, half = (float(size) for size in model.geom_size[geom1, :2])
     surface, pose = surface_of(model, geom2), Pose.of(data, geom2)
@@ -198,13 +199,13 @@ def piercings(surface: TriangleSurface, start: Array, stop: Array, face: Array) 
 # ---- box and mesh -----------------------------------------------------------------------------------------
 
 
-def box_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def box_mesh(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Contacts of a box, taken as twelve triangles, with a mesh."""
     box = box_surface(*(float(size) for size in model.geom_size[geom1]))
     return surface_contacts(box, Pose.of(data, geom1), surface_of(model, geom2), Pose.of(data, geom2), margin)
 
 
-def mesh_mesh(model: Any, data: Any, geom1: int, geom2: int, margin: float) -> PairContacts:
+def mesh_mesh(model: ModelLike, data: DataLike, geom1: int, geom2: int, margin: float) -> PairContacts:
     """Contacts of two meshes."""
     first, second = surface_of(model, geom1), surface_of(model, geom2)
     return surface_contacts(first, Pose.of(data, geom1), second, Pose.of(data, geom2), margin)

@@ -8,12 +8,11 @@ while their sum remains. It follows whichever solver ran. Compare mj_solNoSlip.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
 from dovetail.plugins.shared.solver.dual_numpy import (
@@ -36,7 +35,7 @@ SMALLEST = 1e-10
 """Least diagonal of A within a contact (extractBlock in engine_solver.c)."""
 
 
-def noslip(model: Any, data: Any) -> None:
+def noslip(model: ModelLike, data: DataLike) -> None:
     """Write efc_force, efc_state, qfrc_constraint and qacc anew; add to the solver's statistics."""
     nefc = data.nefc
     if not nefc:
@@ -61,7 +60,7 @@ def noslip(model: Any, data: Any) -> None:
     record(data, -1, iterations)
 
 
-def list_frictional(data: Any, dual: Dual) -> list[Visit]:
+def list_frictional(data: DataLike, dual: Dual) -> list[Visit]:
     """What is visited, in the order of rows: friction loss rows, pairs of pyramid edges, elliptic contacts."""
     rows = dual.rows
     dry = [Visit(row, 1, -1) for row in rows.dry.tolist()]

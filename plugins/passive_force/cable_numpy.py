@@ -10,13 +10,13 @@ or straight if `flat`. Compare plugin/elasticity/cable.cc.
 from __future__ import annotations
 
 from math import pi
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import ValidationError
 from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.quaternions_numpy import (
@@ -33,7 +33,7 @@ from dovetail.plugins.shared.wrenches_numpy import joint_forces
 CABLE = "mujoco.elasticity.cable"
 
 
-def plugin(model: Any, data: Any) -> None:
+def plugin(model: ModelLike, data: DataLike) -> None:
     """Add the forces of all cables to qfrc_passive."""
     if all_off(model):
         return
@@ -47,7 +47,7 @@ def plugin(model: Any, data: Any) -> None:
     data.qfrc_passive[:] += joint_forces(model, data, body, data.xpos[body], nothing, torque[body])
 
 
-def add_cable(model: Any, data: Any, instance: int, bodies: Array, torque: Array) -> None:
+def add_cable(model: ModelLike, data: DataLike, instance: int, bodies: Array, torque: Array) -> None:
     """Add the torques, in the world, between neighbouring bodies of one cable."""
     config = plugin_config(model, instance)
     twist, bend = (leading_number(config[key]) or 0.0 for key in ("twist", "bend"))
@@ -68,7 +68,7 @@ def add_cable(model: Any, data: Any, instance: int, bodies: Array, torque: Array
             torque[after] += quat_rotate(data.xquat[after].tolist(), pulled_back)
 
 
-def section_moments(model: Any, body: int) -> tuple[float, float, float]:
+def section_moments(model: ModelLike, body: int) -> tuple[float, float, float]:
     """Second moments of area of a body's first geom: torsion about x, bending about y and z."""
     geom = int(model.body_geomadr[body])
     kind, size = model.geom_type[geom], model.geom_size[geom].tolist()
@@ -84,7 +84,7 @@ def section_moments(model: Any, body: int) -> tuple[float, float, float]:
     return 0.0, 0.0, 0.0
 
 
-def rotations(model: Any, data: Any, body: int, flat: bool) -> tuple[Array, Quaternion]:
+def rotations(model: ModelLike, data: DataLike, body: int, flat: bool) -> tuple[Array, Quaternion]:
     """Curvature of a body against its predecessor at rest, and its present rotation against it."""
     at = ball_address(model, body)
     frame = model.body_quat[body].tolist()
@@ -92,7 +92,7 @@ def rotations(model: Any, data: Any, body: int, flat: bool) -> tuple[Array, Quat
     return np.array(rest), quat_multiply(frame, data.qpos[at : at + 4].tolist())
 
 
-def ball_address(model: Any, body: int) -> int:
+def ball_address(model: ModelLike, body: int) -> int:
     """Where the quaternion of a body's ball or free joint is in qpos."""
     joint = int(model.body_jntadr[body] + model.body_jntnum[body]) - 1
     kind = int(model.jnt_type[joint]) if model.body_jntnum[body] else -1
@@ -103,7 +103,7 @@ def ball_address(model: Any, body: int) -> int:
     return int(model.jnt_qposadr[joint]) + (3 if kind == FREE else 0)
 
 
-def reference_place(model: Any, body: int) -> Array:
+def reference_place(model: ModelLike, body: int) -> Array:
     """Where a body is in the world at qpos0; joints leave it where its frame says."""
     place = np.zeros(3)
     while body:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def damper(model: Any, data: Any) -> None:
+def damper(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_damper and add it to qfrc_passive."""
     if model.opt.disableflags & DisableBit.DAMPER:
         data.qfrc_damper[:] = 0.0

@@ -8,16 +8,15 @@ and mj_ellipsoidFluidModel.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.fluid import box_numpy, ellipsoid_numpy
 from dovetail.plugins.shared.fluid.medium_numpy import boxes_and_ellipsoids, in_world, velocity_in_medium
 from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 
-def fluid(model: Any, data: Any) -> None:
+def fluid(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_fluid and add it to qfrc_passive."""
     data.qfrc_fluid[:] = 0.0
     opt = model.opt
@@ -31,7 +30,7 @@ def fluid(model: Any, data: Any) -> None:
     data.qfrc_passive[:] += data.qfrc_fluid
 
 
-def on_boxes(model: Any, data: Any, body: Array) -> Array:
+def on_boxes(model: ModelLike, data: DataLike, body: Array) -> Array:
     """Joint forces on bodies taken as boxes, at their centres of mass."""
     axes, centre = data.ximat[body].reshape(-1, 3, 3), data.xipos[body]
     turning, moving = velocity_in_medium(model, data, body, centre, axes)
@@ -40,7 +39,7 @@ def on_boxes(model: Any, data: Any, body: Array) -> Array:
     return joint_forces(model, data, body, centre, in_world(axes, force), in_world(axes, torque))
 
 
-def on_ellipsoids(model: Any, data: Any, geom: Array) -> Array:
+def on_ellipsoids(model: ModelLike, data: DataLike, geom: Array) -> Array:
     """Joint forces on geoms taken as ellipsoids, at their centres."""
     body = model.geom_bodyid[geom]
     axes, centre = data.geom_xmat[geom].reshape(-1, 3, 3), data.geom_xpos[geom]

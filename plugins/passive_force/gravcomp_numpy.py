@@ -7,16 +7,15 @@ actuatorgravcomp leave theirs to the actuators (see actuation). Compare mj_gravc
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.passive_flags_numpy import all_off
 from dovetail.plugins.shared.wrenches_numpy import joint_forces
 
 
-def gravcomp(model: Any, data: Any) -> None:
+def gravcomp(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_gravcomp and add the passive part of it to qfrc_passive."""
     data.qfrc_gravcomp[:] = 0.0
     if all_off(model) or model.opt.disableflags & DisableBit.GRAVITY or not (model.nv and model.ngravcomp):

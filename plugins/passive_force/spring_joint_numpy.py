@@ -7,13 +7,12 @@ joint part of mj_springdamper.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.springs_numpy import spring_displacement
 
 
-def spring(model: Any, data: Any) -> None:
+def spring(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_spring and add it to qfrc_passive."""
     data.qfrc_spring[:] = 0.0
     if model.opt.disableflags & DisableBit.SPRING or not model.jnt_stiffness.any():

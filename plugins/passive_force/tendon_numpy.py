@@ -6,30 +6,29 @@ forces add to the joints' own in qfrc_spring and qfrc_damper. Compare the tendon
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.springs_numpy import stretch
 
 
-def spring(model: Any, data: Any) -> None:
+def spring(model: ModelLike, data: DataLike) -> None:
     """Add the pull of stretched or slack tendons to qfrc_spring and qfrc_passive."""
     if not model.opt.disableflags & DisableBit.SPRING:
         pull = -model.tendon_stiffness * stretch(model, data.ten_length)
         add_pull(model, data, pull, data.qfrc_spring)
 
 
-def damper(model: Any, data: Any) -> None:
+def damper(model: ModelLike, data: DataLike) -> None:
     """Add the drag of moving tendons to qfrc_damper and qfrc_passive."""
     if not model.opt.disableflags & DisableBit.DAMPER:
         add_pull(model, data, -model.tendon_damping * data.ten_velocity, data.qfrc_damper)
 
 
-def add_pull(model: Any, data: Any, pull: Array, own: Array) -> None:
+def add_pull(model: ModelLike, data: DataLike, pull: Array, own: Array) -> None:
     """Add forces along tendons, as joint forces, to a field and to the passive total."""
     for tendon in np.flatnonzero(pull):
         dofs, entries = jacobian_row(model, data, int(tendon))

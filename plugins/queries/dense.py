@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def dense_jacobian(model: Any, data: Any) -> Array:
+def dense_jacobian(model: ModelLike, data: DataLike) -> Array:
     """The constraint Jacobian (nefc, nv): row i maps joint velocity to the velocity of constraint row i."""
     dense = np.zeros((data.nefc, model.nv))
     row = np.repeat(np.arange(data.nefc), data.efc_J_rownnz[: data.nefc])

@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import Integrator
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.planning.plan import Plan
 from dovetail.plugins.integrate import implicit_numpy, implicitfast_numpy
 from dovetail.plugins.queries.inverse_dynamics import inverse_with
@@ -60,7 +61,7 @@ class InverseJacobians:
 # ---- a step ---------------------------------------------------------------------------------------------------
 
 
-def transition_fd(model: Any, data: Any, eps: float = 1e-6, centered: bool = False) -> Transition:
+def transition_fd(model: ModelLike, data: DataLike, eps: float = 1e-6, centered: bool = False) -> Transition:
     """Linearise one step of one world (mjd_transitionFD).
 
     Controls are nudged only within their ctrlrange: forwards if possible, else backwards; not at all outside it,
@@ -83,7 +84,7 @@ def _columns(slopes: list[Array], rows: int) -> Array:
     return np.array(slopes).reshape(-1, rows).T.copy()
 
 
-def _refuse_rk4(model: Any, name: str) -> None:
+def _refuse_rk4(model: ModelLike, name: str) -> None:
     if int(model.opt.integrator) == Integrator.RK4:
         raise ValueError(
             f"{name} does not support the integrator RK4; set model.opt.integrator to Euler, implicit or implicitfast"
@@ -178,11 +179,11 @@ KEEPING_FACTORS = {
 class _StepOutcome:
     """What a step leads to, taken out of a Data that will be used again."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: DataLike) -> None:
         self.qpos = np.array(data.qpos)
         self.rest = np.concatenate([data.qvel, data.act, data.sensordata])
 
-    def minus(self, model: Any, other: _StepOutcome, divisor: float) -> Array:
+    def minus(self, model: ModelLike, other: _StepOutcome, divisor: float) -> Array:
         """Difference quotient: qpos in tangent space, qvel, act, sensordata."""
         moved = differentiate_pos(model, other.qpos, self.qpos, divisor)
         return np.concatenate([moved, (self.rest - other.rest) / divisor])
@@ -191,7 +192,9 @@ class _StepOutcome:
 # ---- inverse dynamics -----------------------------------------------------------------------------------------
 
 
-def inverse_fd(model: Any, data: Any, eps: float = 1e-6, actuation: bool = False) -> InverseJacobians:
+def inverse_fd(
+    model: ModelLike, data: DataLike, eps: float = 1e-6, actuation: bool = False
+) -> InverseJacobians:
     """Derivatives of inverse dynamics of one world by forward differences (mjd_inverseFD).
 
     With `actuation`, of qfrc_inverse − qfrc_actuator; actuator sensors then see the forces of the nudged state,

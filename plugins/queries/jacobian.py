@@ -8,11 +8,10 @@ mj_jacSite, mj_jacGeom, mj_jacSubtreeCom, mj_jacDot, mj_angmomMat, mj_applyFT, m
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
@@ -23,13 +22,13 @@ from dovetail.plugins.shared.vectors_numpy import apply_rows
 # ---- points fixed in a body -------------------------------------------------------------------------------
 
 
-def jac_point(model: Any, data: Any, point: Array, body: int) -> tuple[Array, Array]:
+def jac_point(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array]:
     """Jacobians (jacp, jacr) of a point, given in the world, that moves with `body` (mj_jac)."""
     dofs, linear, angular = jac_point_chain(model, data, point, body)
     return spread(model, dofs, linear), spread(model, dofs, angular)
 
 
-def jac_point_chain(model: Any, data: Any, point: Array, body: int) -> tuple[Array, Array, Array]:
+def jac_point_chain(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array, Array]:
     """The non-zero columns of `jac_point`: the dofs that move the body (ascending), jacp (3, n), jacr (3, n)."""
     dofs = dof_chain(model, body)
     axes = data.cdof[dofs]
@@ -38,7 +37,7 @@ def jac_point_chain(model: Any, data: Any, point: Array, body: int) -> tuple[Arr
     return dofs, (linear + angular @ skew(lever)).T, angular.T
 
 
-def dof_chain(model: Any, body: int) -> Array:
+def dof_chain(model: ModelLike, body: int) -> Array:
     """The dofs that move a body, ascending: its own and its ancestors'."""
     mover = int(model.body_weldid[body])
     if not mover:
@@ -56,34 +55,34 @@ def skew(v: Array) -> Array:
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def spread(model: Any, dofs: Array, columns: Array) -> Array:
+def spread(model: ModelLike, dofs: Array, columns: Array) -> Array:
     """Columns (3, n) at their dofs in a dense (3, nv) matrix."""
     dense = np.zeros((3, model.nv))
     dense[:, dofs] = columns
     return dense
 
 
-def jac_body(model: Any, data: Any, body: int) -> tuple[Array, Array]:
+def jac_body(model: ModelLike, data: DataLike, body: int) -> tuple[Array, Array]:
     """Jacobians of a body's frame (mj_jacBody)."""
     return jac_point(model, data, data.xpos[body], body)
 
 
-def jac_body_com(model: Any, data: Any, body: int) -> tuple[Array, Array]:
+def jac_body_com(model: ModelLike, data: DataLike, body: int) -> tuple[Array, Array]:
     """Jacobians of a body's centre of mass (mj_jacBodyCom)."""
     return jac_point(model, data, data.xipos[body], body)
 
 
-def jac_site(model: Any, data: Any, site: int) -> tuple[Array, Array]:
+def jac_site(model: ModelLike, data: DataLike, site: int) -> tuple[Array, Array]:
     """Jacobians of a site (mj_jacSite)."""
     return jac_point(model, data, data.site_xpos[site], int(model.site_bodyid[site]))
 
 
-def jac_geom(model: Any, data: Any, geom: int) -> tuple[Array, Array]:
+def jac_geom(model: ModelLike, data: DataLike, geom: int) -> tuple[Array, Array]:
     """Jacobians of a geom's centre (mj_jacGeom)."""
     return jac_point(model, data, data.geom_xpos[geom], int(model.geom_bodyid[geom]))
 
 
-def jac_dot(model: Any, data: Any, point: Array, body: int) -> tuple[Array, Array]:
+def jac_dot(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array]:
     """Rates of change of `jac_point` for a point that moves with the body (mj_jacDot)."""
     dofs = dof_chain(model, body)
     axes, rate = data.cdof[dofs], axis_rates(model, data, dofs)
@@ -93,7 +92,7 @@ def jac_dot(model: Any, data: Any, point: Array, body: int) -> tuple[Array, Arra
     return spread(model, dofs, linear.T), spread(model, dofs, rate[:, :3].T)
 
 
-def axis_rates(model: Any, data: Any, dofs: Array) -> Array:
+def axis_rates(model: ModelLike, data: DataLike, dofs: Array) -> Array:
     """How fast motion axes (n, 6) change. The axes of a ball or of a free joint's rotation turn with the body,
     while cdof_dot lets only what precedes the joint carry them."""
     rate = np.array(data.cdof_dot[dofs])
@@ -107,7 +106,7 @@ def axis_rates(model: Any, data: Any, dofs: Array) -> Array:
     return rate
 
 
-def apply_ft(model: Any, data: Any, force: Array, torque: Array, point: Array, body: int) -> Array:
+def apply_ft(model: ModelLike, data: DataLike, force: Array, torque: Array, point: Array, body: int) -> Array:
     """Joint forces (nv) of a force and a torque in world axes that act on a point of a body (mj_applyFT)."""
     dofs, linear, angular = jac_point_chain(model, data, point, body)
     qfrc = np.zeros(model.nv)
@@ -118,7 +117,7 @@ def apply_ft(model: Any, data: Any, force: Array, torque: Array, point: Array, b
 # ---- subtrees ---------------------------------------------------------------------------------------------
 
 
-def jac_subtree_com(model: Any, data: Any, body: int) -> Array:
+def jac_subtree_com(model: ModelLike, data: DataLike, body: int) -> Array:
     """Jacobian jacp (3, nv) of the centre of mass of a body with all it carries (mj_jacSubtreeCom)."""
     total = np.zeros((3, model.nv))
     for part in subtree(model, body):
@@ -127,7 +126,7 @@ def jac_subtree_com(model: Any, data: Any, body: int) -> Array:
     return total / max(MINVAL, float(model.body_subtreemass[body]))
 
 
-def angmom_matrix(model: Any, data: Any, body: int) -> Array:
+def angmom_matrix(model: ModelLike, data: DataLike, body: int) -> Array:
     """The matrix (3, nv) from joint velocities to the angular momentum of a subtree about its centre of mass
     (mj_angmomMat)."""
     total = np.zeros((3, model.nv))
@@ -141,7 +140,7 @@ def angmom_matrix(model: Any, data: Any, body: int) -> Array:
     return total
 
 
-def subtree(model: Any, body: int) -> list[int]:
+def subtree(model: ModelLike, body: int) -> list[int]:
     """A body and its descendants."""
     parent_of = model.body_parentid.tolist()
     inside = {body}
@@ -154,7 +153,7 @@ def subtree(model: Any, body: int) -> list[int]:
 # ---- the mass matrix --------------------------------------------------------------------------------------
 
 
-def full_m(model: Any, data: Any) -> Array:
+def full_m(model: ModelLike, data: DataLike) -> Array:
     """The mass matrix, dense and symmetric (nv, nv) (mj_fullM)."""
     dense = np.zeros((model.nv, model.nv))
     row = np.repeat(np.arange(model.nv), model.M_rownnz)
@@ -162,12 +161,12 @@ def full_m(model: Any, data: Any) -> Array:
     return dense
 
 
-def mul_m(model: Any, data: Any, vector: Array) -> Array:
+def mul_m(model: ModelLike, data: DataLike, vector: Array) -> Array:
     """Mass matrix times a vector (nv) (mj_mulM)."""
     return multiply_symmetric(model, data.M, vector)
 
 
-def solve_m(model: Any, data: Any, right: Array) -> Array:
+def solve_m(model: ModelLike, data: DataLike, right: Array) -> Array:
     """M⁻¹·x for a vector (nv), or for each row of a matrix (n, nv) (mj_solveM)."""
     if np.ndim(right) == 2:
         return np.array([solve(model, data.qLD, data.qLDiagInv, row) for row in right]).reshape(right.shape)

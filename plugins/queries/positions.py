@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.positions_numpy import move
 from dovetail.plugins.shared.quaternions_numpy import quat_difference
 from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
-def integrate_pos(model: Any, qpos: Array, qvel: Array, duration: float) -> Array:
+def integrate_pos(model: ModelLike, qpos: Array, qvel: Array, duration: float) -> Array:
     """Where qpos (nq) is after moving at constant qvel (nv) for `duration`."""
     moved = np.array(qpos, dtype=float)
     move(model, moved, np.asarray(qvel, dtype=float), duration)

@@ -7,18 +7,17 @@ case of mj_computeSensorPos.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def camprojection(model: Any, data: Any) -> None:
+def camprojection(model: ModelLike, data: DataLike) -> None:
     """Column and row of the site's image."""
     sensors = sensors_of(model, SensorType.CAMPROJECTION)
     site, camera = model.sensor_objid[sensors], model.sensor_refid[sensors]
@@ -31,7 +30,7 @@ def camprojection(model: Any, data: Any) -> None:
     write(model, data, sensors, centre + offset)
 
 
-def focal_lengths(model: Any, camera: Array) -> Array:
+def focal_lengths(model: ModelLike, camera: Array) -> Array:
     """Horizontal and vertical focal length of cameras, in pixels."""
     resolution = model.cam_resolution[camera]
     from_view = 0.5 / np.tan(np.radians(model.cam_fovy[camera]) / 2.0) * resolution[:, 1]

@@ -20,6 +20,7 @@ from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.sensor.contact_numpy import MAXFORCE, MINDIST, NETFORCE, subtree
 from dovetail.plugins.sensor.readings_lanes import clamped, each_sensor
 from dovetail.plugins.sensor.readings_numpy import sensors_of
@@ -256,7 +257,7 @@ class Reader:
 # ---- tables worked out from the model
 
 
-def _places(model: Any) -> Array:
+def _places(model: ModelLike) -> Array:
     """Where each field (columns) begins in a report of each sensor (rows), -1 if it is not there."""
     places = np.full((max(1, model.nsensor), len(ContactData)), -1)
     for sensor in sensors_of(model, SensorType.CONTACT).tolist():
@@ -268,7 +269,7 @@ def _places(model: Any) -> Array:
     return places
 
 
-def _widths(model: Any) -> Array:
+def _widths(model: ModelLike) -> Array:
     """Numbers of one report of each sensor; 1 for sensors of other types."""
     widths = np.ones(max(1, model.nsensor), int)
     for sensor in sensors_of(model, SensorType.CONTACT).tolist():
@@ -277,7 +278,7 @@ def _widths(model: Any) -> Array:
     return widths
 
 
-def match_table(model: Any, geom1: Array, geom2: Array) -> Array:
+def match_table(model: ModelLike, geom1: Array, geom2: Array) -> Array:
     """How contacts between geoms (columns) match each sensor (rows)."""
     table = np.zeros((max(1, model.nsensor), len(geom1) + 1), int)
     for sensor in sensors_of(model, SensorType.CONTACT).tolist():
@@ -293,7 +294,7 @@ def match_table(model: Any, geom1: Array, geom2: Array) -> Array:
     return table
 
 
-def on_side(model: Any, geom: Array, kind: int, obj: int) -> Array:
+def on_side(model: ModelLike, geom: Array, kind: int, obj: int) -> Array:
     """Which geoms may be one side of a sensor."""
     body = model.geom_bodyid[geom]
     if kind == ObjType.GEOM:

@@ -17,6 +17,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ContactData, ObjType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.sensor.zones_numpy import inside_site
@@ -49,14 +50,14 @@ class Matches:
     turned: Array
 
 
-def contact(model: Any, data: Any) -> None:
+def contact(model: ModelLike, data: DataLike) -> None:
     """The fields that each sensor asks for."""
     sensors = sensors_of(model, SensorType.CONTACT)
     contacts = KnownContacts(contact_forces(model, data), contact_bodies(model, data))
     write(model, data, sensors, [reading(model, data, int(s), contacts) for s in sensors])
 
 
-def reading(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Array:
+def reading(model: ModelLike, data: DataLike, sensor: int, contacts: KnownContacts) -> Array:
     """All reports of one sensor, one after another."""
     matches = matching(model, data, sensor, contacts)
     bits, reduction, _ = model.sensor_intprm[sensor].tolist()
@@ -71,7 +72,7 @@ def reading(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Arra
 # ---- which contacts ---------------------------------------------------------------------------------------
 
 
-def matching(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Matches:
+def matching(model: ModelLike, data: DataLike, sensor: int, contacts: KnownContacts) -> Matches:
     """The contacts between a sensor's two sides."""
     kind1, side1 = model.sensor_objtype[sensor], model.sensor_objid[sensor]
     kind2, side2 = model.sensor_reftype[sensor], model.sensor_refid[sensor]
@@ -85,7 +86,7 @@ def matching(model: Any, data: Any, sensor: int, contacts: KnownContacts) -> Mat
     return Matches(ids, ~regular[ids])
 
 
-def on_side(model: Any, data: Any, contacts: KnownContacts, kind: int, obj: int) -> Array:
+def on_side(model: ModelLike, data: DataLike, contacts: KnownContacts, kind: int, obj: int) -> Array:
     """Which of the two objects (ncon, 2) of each contact may be one side of a sensor."""
     if kind == ObjType.GEOM:
         is_geom: Array = data.contact.geom[: data.ncon] == obj
@@ -97,7 +98,7 @@ def on_side(model: Any, data: Any, contacts: KnownContacts, kind: int, obj: int)
     return np.ones(contacts.body.shape, bool)
 
 
-def subtree(model: Any, root: int) -> Array:
+def subtree(model: ModelLike, root: int) -> Array:
     """A body and all its descendants."""
     member = np.zeros(model.nbody, bool)
     member[root] = True
@@ -109,17 +110,17 @@ def subtree(model: Any, root: int) -> Array:
 # ---- reductions to reports --------------------------------------------------------------------------------
 
 
-def in_order(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+def in_order(data: DataLike, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts as they come."""
     return each(data, matches, contacts)
 
 
-def nearest(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+def nearest(data: DataLike, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts by distance, deepest first."""
     return each(data, by(data.contact.dist[matches.ids], matches), contacts)
 
 
-def strongest(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+def strongest(data: DataLike, matches: Matches, contacts: KnownContacts) -> Fields:
     """The contacts by force, largest first."""
     return each(data, by(-np.square(contacts.wrench[matches.ids, :3]).sum(axis=1), matches), contacts)
 
@@ -130,7 +131,7 @@ def by(criterion: Array, matches: Matches) -> Matches:
     return Matches(matches.ids[order], matches.turned[order])
 
 
-def each(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+def each(data: DataLike, matches: Matches, contacts: KnownContacts) -> Fields:
     """The fields of single contacts. Turning one over is half a turn of its frame about the second tangent, and
     the force is then the opposite one: only its component along that axis changes sign."""
     ids, count = matches.ids, len(matches.ids)
@@ -149,7 +150,7 @@ def each(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
     }
 
 
-def net_force(data: Any, matches: Matches, contacts: KnownContacts) -> Fields:
+def net_force(data: DataLike, matches: Matches, contacts: KnownContacts) -> Fields:
     """One report: total force and torque about the centre of pressure, world axes."""
     ids = matches.ids
     wrench = in_world_axes(data, contacts.wrench)[ids] * np.where(matches.turned, -1.0, 1.0)[:, None]

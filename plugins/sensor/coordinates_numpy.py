@@ -8,60 +8,59 @@ Compare the joint, tendon and actuator cases of mj_computeSensorPos, …Vel and 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import SensorType, TrnType
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.quaternions_numpy import quat_normalize
 
 
-def jointpos(model: Any, data: Any) -> None:
+def jointpos(model: ModelLike, data: DataLike) -> None:
     """Angle of hinges, displacement of slides."""
     sensors = sensors_of(model, SensorType.JOINTPOS)
     write(model, data, sensors, data.qpos[model.jnt_qposadr[model.sensor_objid[sensors]]])
 
 
-def jointvel(model: Any, data: Any) -> None:
+def jointvel(model: ModelLike, data: DataLike) -> None:
     """Velocity of hinges and slides."""
     sensors = sensors_of(model, SensorType.JOINTVEL)
     write(model, data, sensors, data.qvel[model.jnt_dofadr[model.sensor_objid[sensors]]])
 
 
-def ballquat(model: Any, data: Any) -> None:
+def ballquat(model: ModelLike, data: DataLike) -> None:
     """Orientation of ball joints, as a unit quaternion."""
     sensors = sensors_of(model, SensorType.BALLQUAT)
     start = model.jnt_qposadr[model.sensor_objid[sensors]]
     write(model, data, sensors, map(quat_normalize, data.qpos[start[:, None] + np.arange(4)]))
 
 
-def ballangvel(model: Any, data: Any) -> None:
+def ballangvel(model: ModelLike, data: DataLike) -> None:
     """Angular velocity of ball joints, body frame."""
     sensors = sensors_of(model, SensorType.BALLANGVEL)
     start = model.jnt_dofadr[model.sensor_objid[sensors]]
     write(model, data, sensors, data.qvel[start[:, None] + np.arange(3)])
 
 
-def jointactfrc(model: Any, data: Any) -> None:
+def jointactfrc(model: ModelLike, data: DataLike) -> None:
     """Generalised force of all actuators on a hinge or slide."""
     sensors = sensors_of(model, SensorType.JOINTACTFRC)
     write(model, data, sensors, data.qfrc_actuator[model.jnt_dofadr[model.sensor_objid[sensors]]])
 
 
-def tendonpos(model: Any, data: Any) -> None:
+def tendonpos(model: ModelLike, data: DataLike) -> None:
     """Length of tendons."""
     sensors = sensors_of(model, SensorType.TENDONPOS)
     write(model, data, sensors, data.ten_length[model.sensor_objid[sensors]])
 
 
-def tendonvel(model: Any, data: Any) -> None:
+def tendonvel(model: ModelLike, data: DataLike) -> None:
     """Rate of change of the length of tendons."""
     sensors = sensors_of(model, SensorType.TENDONVEL)
     write(model, data, sensors, data.ten_velocity[model.sensor_objid[sensors]])
 
 
-def tendonactfrc(model: Any, data: Any) -> None:
+def tendonactfrc(model: ModelLike, data: DataLike) -> None:
     """Sum of the forces of the actuators that pull a tendon."""
     sensors = sensors_of(model, SensorType.TENDONACTFRC)
     pulls = model.actuator_trntype == int(TrnType.TENDON)
@@ -70,19 +69,19 @@ def tendonactfrc(model: Any, data: Any) -> None:
     write(model, data, sensors, total[model.sensor_objid[sensors]])
 
 
-def actuatorpos(model: Any, data: Any) -> None:
+def actuatorpos(model: ModelLike, data: DataLike) -> None:
     """Length of actuators, gear included."""
     sensors = sensors_of(model, SensorType.ACTUATORPOS)
     write(model, data, sensors, data.actuator_length[model.sensor_objid[sensors]])
 
 
-def actuatorvel(model: Any, data: Any) -> None:
+def actuatorvel(model: ModelLike, data: DataLike) -> None:
     """Rate of change of the length of actuators."""
     sensors = sensors_of(model, SensorType.ACTUATORVEL)
     write(model, data, sensors, data.actuator_velocity[model.sensor_objid[sensors]])
 
 
-def actuatorfrc(model: Any, data: Any) -> None:
+def actuatorfrc(model: ModelLike, data: DataLike) -> None:
     """Force of actuators along their transmission."""
     sensors = sensors_of(model, SensorType.ACTUATORFRC)
     write(model, data, sensors, data.actuator_force[model.sensor_objid[sensors]])

@@ -7,10 +7,9 @@ the upward one that stands for gravity. Compare the frame cases of mj_computeSen
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.motion_numpy import (
     Frames,
@@ -23,33 +22,33 @@ from dovetail.plugins.shared.quaternions_numpy import IDENTITY, Quaternion, quat
 from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
 
-def framepos(model: Any, data: Any) -> None:
+def framepos(model: ModelLike, data: DataLike) -> None:
     """Position of the object."""
     sensors, (position, _, _), (origin, axes, _) = observed(model, data, SensorType.FRAMEPOS)
     write(model, data, sensors, apply_rows(axes.transpose(0, 2, 1), position - origin))
 
 
-def framexaxis(model: Any, data: Any) -> None:
+def framexaxis(model: ModelLike, data: DataLike) -> None:
     """The object's x axis."""
     read_axis(model, data, SensorType.FRAMEXAXIS, 0)
 
 
-def frameyaxis(model: Any, data: Any) -> None:
+def frameyaxis(model: ModelLike, data: DataLike) -> None:
     """The object's y axis."""
     read_axis(model, data, SensorType.FRAMEYAXIS, 1)
 
 
-def framezaxis(model: Any, data: Any) -> None:
+def framezaxis(model: ModelLike, data: DataLike) -> None:
     """The object's z axis."""
     read_axis(model, data, SensorType.FRAMEZAXIS, 2)
 
 
-def read_axis(model: Any, data: Any, kind: SensorType, axis: int) -> None:
+def read_axis(model: ModelLike, data: DataLike, kind: SensorType, axis: int) -> None:
     sensors, (_, rotation, _), (_, axes, _) = observed(model, data, kind)
     write(model, data, sensors, apply_rows(axes.transpose(0, 2, 1), rotation[:, :, axis]))
 
 
-def framequat(model: Any, data: Any) -> None:
+def framequat(model: ModelLike, data: DataLike) -> None:
     """Orientation of the object."""
     sensors = sensors_of(model, SensorType.FRAMEQUAT)
     readings = []
@@ -67,7 +66,7 @@ _FIXED_IN_BODY = {
 }
 
 
-def orientation(model: Any, data: Any, objtype: int, objid: int) -> Quaternion:
+def orientation(model: ModelLike, data: DataLike, objtype: int, objid: int) -> Quaternion:
     """Orientation of an object that is fixed in its body (a camera's tracking is ignored, as in MuJoCo)."""
     if objid < 0:
         return IDENTITY
@@ -79,31 +78,31 @@ def orientation(model: Any, data: Any, objtype: int, objid: int) -> Quaternion:
     return quat_multiply(data.xquat[body], local)
 
 
-def framelinvel(model: Any, data: Any) -> None:
+def framelinvel(model: ModelLike, data: DataLike) -> None:
     """Linear velocity of the object's origin."""
     sensors, velocity = relative_velocities(model, data, SensorType.FRAMELINVEL)
     write(model, data, sensors, velocity[:, 3:])
 
 
-def frameangvel(model: Any, data: Any) -> None:
+def frameangvel(model: ModelLike, data: DataLike) -> None:
     """Angular velocity of the object."""
     sensors, velocity = relative_velocities(model, data, SensorType.FRAMEANGVEL)
     write(model, data, sensors, velocity[:, :3])
 
 
-def framelinacc(model: Any, data: Any) -> None:
+def framelinacc(model: ModelLike, data: DataLike) -> None:
     """Linear acceleration of the object's origin."""
     sensors, frames, _ = observed(model, data, SensorType.FRAMELINACC)
     write(model, data, sensors, accelerations(model, data, frames)[:, 3:])
 
 
-def frameangacc(model: Any, data: Any) -> None:
+def frameangacc(model: ModelLike, data: DataLike) -> None:
     """Angular acceleration of the object."""
     sensors, frames, _ = observed(model, data, SensorType.FRAMEANGACC)
     write(model, data, sensors, accelerations(model, data, frames)[:, :3])
 
 
-def observed(model: Any, data: Any, kind: SensorType) -> tuple[Array, Frames, Frames]:
+def observed(model: ModelLike, data: DataLike, kind: SensorType) -> tuple[Array, Frames, Frames]:
     """The sensors of a type, the frames of their objects, and those of their references (else the world's)."""
     sensors = sensors_of(model, kind)
     frames = object_frames(model, data, model.sensor_objtype[sensors], model.sensor_objid[sensors])
@@ -111,7 +110,7 @@ def observed(model: Any, data: Any, kind: SensorType) -> tuple[Array, Frames, Fr
     return sensors, frames, reference
 
 
-def relative_velocities(model: Any, data: Any, kind: SensorType) -> tuple[Array, Array]:
+def relative_velocities(model: ModelLike, data: DataLike, kind: SensorType) -> tuple[Array, Array]:
     """The sensors of a type, and their objects' velocities (n, 6) as seen from their reference frames."""
     sensors, frames, reference = observed(model, data, kind)
     carrier = velocities(model, data, reference)

@@ -18,6 +18,7 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType, SensorType
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.sensor.geometry_numpy import geoms_of
 from dovetail.plugins.sensor.readings_lanes import each_sensor, numbered_sensor, object_kinds, write
 from dovetail.plugins.sensor.readings_numpy import sensors_of
@@ -105,7 +106,7 @@ def nearest(k: Kernel, kind: SensorType) -> Iterator[tuple[Any, Any, Vector]]:
         yield sensor, best.value, segment.value
 
 
-def sides_of(model: Any, sensor: int) -> tuple[list[int], list[int]]:
+def sides_of(model: ModelLike, sensor: int) -> tuple[list[int], list[int]]:
     """The geoms of a sensor's two objects."""
     return (
         geoms_of(model, model.sensor_objtype[sensor], model.sensor_objid[sensor]),

@@ -15,12 +15,13 @@ import numpy as np
 
 from dovetail.contracts.enums import ObjType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.zones_numpy import inside_site
 from dovetail.plugins.shared.motion_numpy import object_frames
 
 
-def rangefinder(model: Any, data: Any) -> None:
+def rangefinder(model: ModelLike, data: DataLike) -> None:
     """Distance along the site's z axis to the nearest geom."""
     from dovetail.plugins.shared.geometry.ray_numpy import ray
 
@@ -33,7 +34,7 @@ def rangefinder(model: Any, data: Any) -> None:
     write(model, data, sensors, readings)
 
 
-def insidesite(model: Any, data: Any) -> None:
+def insidesite(model: ModelLike, data: DataLike) -> None:
     """1 where the object's origin is in the site's volume, else 0."""
     sensors = sensors_of(model, SensorType.INSIDESITE)
     position, _, _ = object_frames(model, data, model.sensor_objtype[sensors], model.sensor_objid[sensors])
@@ -42,19 +43,19 @@ def insidesite(model: Any, data: Any) -> None:
     write(model, data, sensors, np.array(readings, float))
 
 
-def geomdist(model: Any, data: Any) -> None:
+def geomdist(model: ModelLike, data: DataLike) -> None:
     """Signed distance."""
     sensors = sensors_of(model, SensorType.GEOMDIST)
     write(model, data, sensors, [nearest(model, data, int(s))[0] for s in sensors])
 
 
-def geomnormal(model: Any, data: Any) -> None:
+def geomnormal(model: ModelLike, data: DataLike) -> None:
     """Direction from the nearest point of the first to that of the second."""
     sensors = sensors_of(model, SensorType.GEOMNORMAL)
     write(model, data, sensors, [direction(nearest(model, data, int(s))[1]) for s in sensors])
 
 
-def geomfromto(model: Any, data: Any) -> None:
+def geomfromto(model: ModelLike, data: DataLike) -> None:
     """The segment between the nearest points."""
     sensors = sensors_of(model, SensorType.GEOMFROMTO)
     write(model, data, sensors, [nearest(model, data, int(s))[1] for s in sensors])
@@ -82,7 +83,7 @@ def nearest(model: Any, data: Any, sensor: int) -> tuple[float, Array]:
     return best, segment
 
 
-def geoms_of(model: Any, objtype: int, objid: int) -> list[int]:
+def geoms_of(model: ModelLike, objtype: int, objid: int) -> list[int]:
     """A geom itself, or all geoms of a body."""
     if objtype != ObjType.BODY:
         return [int(objid)]

@@ -6,16 +6,15 @@ to the limit, less its margin. Compare the limit cases of mj_computeSensorPos, â
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 
 
-def jointlimitpos(model: Any, data: Any) -> None:
+def jointlimitpos(model: ModelLike, data: DataLike) -> None:
     """Distance of joints to their limit, minus the margin."""
     write_rows(
         model,
@@ -26,17 +25,17 @@ def jointlimitpos(model: Any, data: Any) -> None:
     )
 
 
-def jointlimitvel(model: Any, data: Any) -> None:
+def jointlimitvel(model: ModelLike, data: DataLike) -> None:
     """Velocity of joints away from their limit."""
     write_rows(model, data, SensorType.JOINTLIMITVEL, ConstraintType.LIMIT_JOINT, data.efc_vel)
 
 
-def jointlimitfrc(model: Any, data: Any) -> None:
+def jointlimitfrc(model: ModelLike, data: DataLike) -> None:
     """Force of joint limits."""
     write_rows(model, data, SensorType.JOINTLIMITFRC, ConstraintType.LIMIT_JOINT, data.efc_force)
 
 
-def tendonlimitpos(model: Any, data: Any) -> None:
+def tendonlimitpos(model: ModelLike, data: DataLike) -> None:
     """Distance of tendons to their limit, minus the margin."""
     write_rows(
         model,
@@ -47,17 +46,19 @@ def tendonlimitpos(model: Any, data: Any) -> None:
     )
 
 
-def tendonlimitvel(model: Any, data: Any) -> None:
+def tendonlimitvel(model: ModelLike, data: DataLike) -> None:
     """Velocity of tendons away from their limit."""
     write_rows(model, data, SensorType.TENDONLIMITVEL, ConstraintType.LIMIT_TENDON, data.efc_vel)
 
 
-def tendonlimitfrc(model: Any, data: Any) -> None:
+def tendonlimitfrc(model: ModelLike, data: DataLike) -> None:
     """Force of tendon limits."""
     write_rows(model, data, SensorType.TENDONLIMITFRC, ConstraintType.LIMIT_TENDON, data.efc_force)
 
 
-def write_rows(model: Any, data: Any, kind: SensorType, row_type: ConstraintType, values: Array) -> None:
+def write_rows(
+    model: ModelLike, data: DataLike, kind: SensorType, row_type: ConstraintType, values: Array
+) -> None:
     """Write, for each sensor of a type, the value of the first row of its joint or tendon."""
     sensors = sensors_of(model, kind)
     rows = np.flatnonzero(data.efc_type[: data.nefc] == int(row_type))

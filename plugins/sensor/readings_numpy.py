@@ -13,21 +13,22 @@ import numpy as np
 
 from dovetail.contracts.enums import DataType, SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def sensors_of(model: Any, kind: SensorType) -> Array:
+def sensors_of(model: ModelLike, kind: SensorType) -> Array:
     """Ids of the sensors of one type, ascending."""
     return np.flatnonzero(model.sensor_type == int(kind))
 
 
-def write(model: Any, data: Any, sensors: Array, readings: Iterable[Any]) -> None:
+def write(model: ModelLike, data: DataLike, sensors: Array, readings: Iterable[Any]) -> None:
     """Put one reading per sensor, clamped, at its address in sensordata."""
     for sensor, reading in zip(sensors.tolist(), readings, strict=True):
         start, count = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
         data.sensordata[start : start + count] = clamped(model, sensor, reading)
 
 
-def clamped(model: Any, sensor: int, reading: Any) -> Any:
+def clamped(model: ModelLike, sensor: int, reading: Any) -> Any:
     """A reading within its sensor's cutoff."""
     cutoff = model.sensor_cutoff[sensor]
     if cutoff <= 0 or model.sensor_type[sensor] == SensorType.GEOMFROMTO:

@@ -7,10 +7,9 @@ torque and magnetometer cases of mj_computeSensorPos, …Vel and …Acc.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.motion_numpy import (
     Frames,
@@ -22,49 +21,49 @@ from dovetail.plugins.shared.motion_numpy import (
 )
 
 
-def accelerometer(model: Any, data: Any) -> None:
+def accelerometer(model: ModelLike, data: DataLike) -> None:
     """Linear acceleration."""
     sensors, frames = mounted(model, data, SensorType.ACCELEROMETER)
     write(model, data, sensors, turned_into(frames, accelerations(model, data, frames))[:, 3:])
 
 
-def velocimeter(model: Any, data: Any) -> None:
+def velocimeter(model: ModelLike, data: DataLike) -> None:
     """Linear velocity."""
     sensors, frames = mounted(model, data, SensorType.VELOCIMETER)
     write(model, data, sensors, turned_into(frames, velocities(model, data, frames))[:, 3:])
 
 
-def gyro(model: Any, data: Any) -> None:
+def gyro(model: ModelLike, data: DataLike) -> None:
     """Angular velocity."""
     sensors, frames = mounted(model, data, SensorType.GYRO)
     write(model, data, sensors, turned_into(frames, velocities(model, data, frames))[:, :3])
 
 
-def force(model: Any, data: Any) -> None:
+def force(model: ModelLike, data: DataLike) -> None:
     """Force of the parent on the site's body."""
     sensors, frames = mounted(model, data, SensorType.FORCE)
     write(model, data, sensors, turned_into(frames, interaction(model, data, frames))[:, 3:])
 
 
-def torque(model: Any, data: Any) -> None:
+def torque(model: ModelLike, data: DataLike) -> None:
     """Torque, about the site, of the parent on the site's body."""
     sensors, frames = mounted(model, data, SensorType.TORQUE)
     write(model, data, sensors, turned_into(frames, interaction(model, data, frames))[:, :3])
 
 
-def magnetometer(model: Any, data: Any) -> None:
+def magnetometer(model: ModelLike, data: DataLike) -> None:
     """The model's magnetic flux."""
     sensors, (_, rotation, _) = mounted(model, data, SensorType.MAGNETOMETER)
     write(model, data, sensors, model.opt.magnetic @ rotation)
 
 
-def mounted(model: Any, data: Any, kind: SensorType) -> tuple[Array, Frames]:
+def mounted(model: ModelLike, data: DataLike, kind: SensorType) -> tuple[Array, Frames]:
     """The sensors of a type, and the frames of their sites."""
     sensors = sensors_of(model, kind)
     return sensors, object_frames(model, data, model.sensor_objtype[sensors], model.sensor_objid[sensors])
 
 
-def interaction(model: Any, data: Any, frames: Frames) -> Array:
+def interaction(model: ModelLike, data: DataLike, frames: Frames) -> Array:
     """Torque and force that the frames' bodies receive from their parents, about the frames' origins."""
     position, _, body = frames
     return force_moved_to(position - data.subtree_com[model.body_rootid[body]], data.cfrc_int[body])

@@ -11,13 +11,12 @@ tangents there), turned by the mesh's orientation but not by the geom's, and vel
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.distance_fields_numpy import has_field, signed_distance
@@ -40,13 +39,13 @@ class TactileSkin:
     """Normal and two tangents (n, 3, 3), one per row."""
 
 
-def tactile(model: Any, data: Any) -> None:
+def tactile(model: ModelLike, data: DataLike) -> None:
     """Pressures and slips."""
     sensors = sensors_of(model, SensorType.TACTILE)
     write(model, data, sensors, [reading(model, data, int(sensor)) for sensor in sensors])
 
 
-def reading(model: Any, data: Any, sensor: int) -> Array:
+def reading(model: ModelLike, data: DataLike, sensor: int) -> Array:
     """The three channels of one sensor, one after another."""
     mesh, geom = int(model.sensor_objid[sensor]), int(model.sensor_refid[sensor])
     skin = skin_of(model, data, mesh, geom)
@@ -57,7 +56,7 @@ def reading(model: Any, data: Any, sensor: int) -> Array:
     return channels.ravel()
 
 
-def skin_of(model: Any, data: Any, mesh: int, geom: int) -> TactileSkin:
+def skin_of(model: ModelLike, data: DataLike, mesh: int, geom: int) -> TactileSkin:
     """The vertices of a mesh in the frame of a geom."""
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertex = model.mesh_vert[start : start + count].astype(float)
@@ -68,7 +67,7 @@ def skin_of(model: Any, data: Any, mesh: int, geom: int) -> TactileSkin:
     return TactileSkin(body, data.geom_xpos[geom] + vertex @ rotation.T, axes)
 
 
-def normal_triples(model: Any, mesh: int, count: int) -> Array:
+def normal_triples(model: ModelLike, mesh: int, count: int) -> Array:
     """Three normals (count, 3, 3) for each vertex from the mesh's first on; none left: zero."""
     start = int(model.mesh_normaladr[mesh])
     available = model.mesh_normal[start : start + 3 * count]
@@ -77,7 +76,7 @@ def normal_triples(model: Any, mesh: int, count: int) -> Array:
     return triples.reshape(count, 3, 3)
 
 
-def touching_geoms(model: Any, data: Any, weld: int) -> list[int]:
+def touching_geoms(model: ModelLike, data: DataLike, weld: int) -> list[int]:
     """Geoms in contact with a body and all that is welded to it, in the order of contacts."""
     geom = data.contact.geom[: data.ncon]
     geom = geom[(geom >= 0).all(axis=1)]
@@ -85,7 +84,7 @@ def touching_geoms(model: Any, data: Any, weld: int) -> list[int]:
     return list(dict.fromkeys(geom[:, ::-1][own].tolist()))
 
 
-def press(model: Any, data: Any, skin: TactileSkin, other: int, channels: Array) -> None:
+def press(model: ModelLike, data: DataLike, skin: TactileSkin, other: int, channels: Array) -> None:
     """Fill the channels of the vertices that are inside a geom."""
     local = (skin.position - data.geom_xpos[other]) @ data.geom_xmat[other].reshape(3, 3)
     depth = signed_distance(model, other, local)
@@ -97,14 +96,14 @@ def press(model: Any, data: Any, skin: TactileSkin, other: int, channels: Array)
     channels[1:, inside] = np.abs(np.einsum("nij,nj->in", axes[:, 1:], slip))
 
 
-def skin_velocity(model: Any, data: Any, skin: TactileSkin) -> Array:
+def skin_velocity(model: ModelLike, data: DataLike, skin: TactileSkin) -> Array:
     """Velocity (n, 3) of the vertices."""
     count = len(skin.position)
     frames = (skin.position, np.tile(np.eye(3), (count, 1, 1)), np.full(count, skin.body))
     return velocities(model, data, frames)[:, 3:]
 
 
-def centre_velocity(model: Any, data: Any, geom: int) -> Array:
+def centre_velocity(model: ModelLike, data: DataLike, geom: int) -> Array:
     """Velocity (3,) of a geom's centre."""
     frames = (data.geom_xpos[geom][None], np.eye(3)[None], model.geom_bodyid[[geom]])
     centre: Array = velocities(model, data, frames)[0, 3:]

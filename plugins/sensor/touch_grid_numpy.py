@@ -8,14 +8,13 @@ count, and forces are those on the site's side. Of several sensors with one inst
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
 from dovetail.contracts.engine_plugins import leading_number, plugin_config, plugin_name
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.touch_numpy import contact_bodies
 from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces, in_world_axes
@@ -34,7 +33,7 @@ class TouchGrid:
     """Edges between rows, ascending."""
 
 
-def touch_grid(model: Any, data: Any) -> None:
+def touch_grid(model: ModelLike, data: DataLike) -> None:
     """Images of forces and torques."""
     sensors = sensors_of(model, SensorType.PLUGIN)
     _, first = np.unique(model.sensor_plugin[sensors], return_index=True)
@@ -44,7 +43,7 @@ def touch_grid(model: Any, data: Any) -> None:
     write(model, data, sensors, [images(model, data, int(s), body, wrench).ravel() for s in sensors])
 
 
-def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Array:
+def images(model: ModelLike, data: DataLike, sensor: int, body: Array, wrench: Array) -> Array:
     """The images (channels, rows × columns) of one sensor."""
     grid = grid_of(model, int(model.sensor_plugin[sensor]))
     site = int(model.sensor_objid[sensor])
@@ -57,7 +56,9 @@ def images(model: Any, data: Any, sensor: int, body: Array, wrench: Array) -> Ar
     return pixels.T
 
 
-def touching_forces(model: Any, data: Any, site: int, body: Array, wrench: Array) -> tuple[Array, Array]:
+def touching_forces(
+    model: ModelLike, data: DataLike, site: int, body: Array, wrench: Array
+) -> tuple[Array, Array]:
     """The contacts of a site's body and what is welded to it, and their six channels (n, 6)."""
     weld = model.body_weldid[model.site_bodyid[site]]
     touching = np.flatnonzero(((model.body_weldid[body] == weld) & (body >= 0)).any(axis=1))
@@ -69,7 +70,7 @@ def touching_forces(model: Any, data: Any, site: int, body: Array, wrench: Array
     return touching, local[:, :, [2, 0, 1]].reshape(-1, 6)
 
 
-def bins(data: Any, site: int, grid: TouchGrid, points: Array) -> tuple[Array, Array]:
+def bins(data: DataLike, site: int, grid: TouchGrid, points: Array) -> tuple[Array, Array]:
     """Column and row of points of the world; outside the image: -1, or one past the last."""
     local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
     x, y, z = local.T
@@ -80,7 +81,7 @@ def bins(data: Any, site: int, grid: TouchGrid, points: Array) -> tuple[Array, A
 # ---- configuration ----------------------------------------------------------------------------------------
 
 
-def grid_of(model: Any, instance: int) -> TouchGrid:
+def grid_of(model: ModelLike, instance: int) -> TouchGrid:
     """The bins that an instance of the engine plugin configures."""
     name = plugin_name(model, instance)
     if name != TOUCH_GRID:

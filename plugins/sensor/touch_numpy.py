@@ -7,18 +7,17 @@ mj_computeSensorAcc.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import SensorType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.sensor.zones_numpy import meets_sites
 from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
 
 
-def touch(model: Any, data: Any) -> None:
+def touch(model: ModelLike, data: DataLike) -> None:
     """Sum of normal forces."""
     sensors = sensors_of(model, SensorType.TOUCH)
     site = model.sensor_objid[sensors]
@@ -32,7 +31,7 @@ def touch(model: Any, data: Any) -> None:
     write(model, data, sensors, np.bincount(sensor[hit], force[contact[hit]], minlength=len(sensors)))
 
 
-def contact_bodies(model: Any, data: Any) -> Array:
+def contact_bodies(model: ModelLike, data: DataLike) -> Array:
     """The two bodies (ncon, 2) of every contact; -1 for the side of a flex."""
     geom = data.contact.geom[: data.ncon]
     if not model.ngeom:

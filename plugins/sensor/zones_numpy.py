@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
 
-def inside_site(model: Any, data: Any, site: int, points: Array) -> Array:
+def inside_site(model: ModelLike, data: DataLike, site: int, points: Array) -> Array:
     """Which points of the world (n, 3) lie in a site's volume."""
     return INSIDE[GeomType(model.site_type[site])](in_site(data, site, points), model.site_size[site])
 
 
-def meets_sites(model: Any, data: Any, sites: Array, points: Array, directions: Array) -> Array:
+def meets_sites(model: ModelLike, data: DataLike, sites: Array, points: Array, directions: Array) -> Array:
     """Whether each ray of the world meets the volume of the site (n,) given with it."""
     to_site = data.site_xmat[sites].reshape(-1, 3, 3).transpose(0, 2, 1)
     point, along = apply_rows(to_site, points - data.site_xpos[sites]), apply_rows(to_site, directions)
@@ -35,7 +35,7 @@ def meets_sites(model: Any, data: Any, sites: Array, points: Array, directions: 
     return meets
 
 
-def in_site(data: Any, site: int, points: Array) -> Array:
+def in_site(data: DataLike, site: int, points: Array) -> Array:
     """Points of the world in a site's frame."""
     local: Array = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
     return local

@@ -6,16 +6,15 @@ actrange. Compare mj_nextActivation.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DynType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 
 
-def next_activation(model: Any, act: Array, act_dot: Array) -> Array:
+def next_activation(model: ModelLike, act: Array, act_dot: Array) -> Array:
     """Every activation after one time step at the rates act_dot."""
     timestep = model.opt.timestep
     owner = activation_owners(model)
@@ -31,7 +30,7 @@ def next_activation(model: Any, act: Array, act_dot: Array) -> Array:
     return np.where(limited, np.clip(following, bounds[:, 0], bounds[:, 1]), following)
 
 
-def activation_owners(model: Any) -> Array:
+def activation_owners(model: ModelLike) -> Array:
     """The actuator each activation belongs to."""
     owner = np.empty(model.na, dtype=np.intp)
     for actuator in np.flatnonzero(model.actuator_actadr >= 0):
@@ -40,7 +39,7 @@ def activation_owners(model: Any) -> Array:
     return owner
 
 
-def disabled_actuators(model: Any) -> Array:
+def disabled_actuators(model: ModelLike) -> Array:
     """Which actuators are in a group that actuatorgroupdisable switches off; groups above 30 never are."""
     group = model.actuator_group
     in_range = (group >= 0) & (group <= 30)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.tree_numpy import add_to_parents
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 
-def cartesian_forces(model: Any, data: Any) -> Array:
+def cartesian_forces(model: ModelLike, data: DataLike) -> Array:
     """Joint forces of xfrc_applied (force, torque), which acts at bodies' centres of mass in world axes."""
     force, torque = data.xfrc_applied[:, :3], data.xfrc_applied[:, 3:]
     lever = data.xipos - data.subtree_com[model.body_rootid]

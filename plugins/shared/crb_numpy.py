@@ -4,16 +4,15 @@ armature add. The order of sums is MuJoCo's. Compare mj_crb and mj_tendonArmatur
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 from dovetail.plugins.shared.tree_numpy import add_to_parents
 
 
-def composite_inertias(model: Any, cinert: Array) -> Array:
+def composite_inertias(model: ModelLike, cinert: Array) -> Array:
     """Inertia of every body together with its descendants; the world's stays zero."""
     crb = np.array(cinert)
     add_to_parents(crb, model.body_parentid)
@@ -21,7 +20,7 @@ def composite_inertias(model: Any, cinert: Array) -> Array:
     return crb
 
 
-def mass_entries(model: Any, crb: Array, cdof: Array) -> Array:
+def mass_entries(model: ModelLike, crb: Array, cdof: Array) -> Array:
     """Stored entries of M, row by row: momentum of a unit velocity, along each ancestor's axis."""
     momentum = momenta(crb[model.dof_bodyid], cdof)
     row = np.repeat(np.arange(model.nv), model.M_rownnz)
@@ -71,7 +70,7 @@ def powers(velocity: Array, momentum: Array) -> Array:
     return total
 
 
-def tendon_inertia(model: Any, data: Any) -> Array:
+def tendon_inertia(model: ModelLike, data: DataLike) -> Array:
     """What tendons with armature add to the stored entries of M: armature times the square of their Jacobian."""
     added = np.zeros(len(model.M_colind))
     row = np.repeat(np.arange(model.nv), model.M_rownnz)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.springs_numpy import spring_displacement, stretch
 
 
-def potential_energy(model: Any, data: Any) -> float:
+def potential_energy(model: ModelLike, data: DataLike) -> float:
     """Energy of gravity and of all springs."""
     springs = spring_energy(model, data) + tendon_energy(model, data) + flex_energy(model, data)
     return gravitational_energy(model, data) + springs
 
 
-def gravitational_energy(model: Any, data: Any) -> float:
+def gravitational_energy(model: ModelLike, data: DataLike) -> float:
     """−Σ m·g·x over the bodies' centres of mass."""
     if model.opt.disableflags & DisableBit.GRAVITY:
         return 0.0
     return -float(model.body_mass[1:] @ (data.xipos[1:] @ model.opt.gravity))
 
 
-def spring_energy(model: Any, data: Any) -> float:
+def spring_energy(model: ModelLike, data: DataLike) -> float:
     """½·k·d² over the joints with springs."""
     if model.opt.disableflags & DisableBit.SPRING or not model.jnt_stiffness.any():
         return 0.0
@@ -31,14 +30,14 @@ def spring_energy(model: Any, data: Any) -> float:
     return 0.5 * float(stiffness @ np.square(spring_displacement(model, data.qpos)))
 
 
-def tendon_energy(model: Any, data: Any) -> float:
+def tendon_energy(model: ModelLike, data: DataLike) -> float:
     """½·k·d² over the tendons with springs."""
     if model.opt.disableflags & DisableBit.SPRING or not model.ntendon:
         return 0.0
     return 0.5 * float(model.tendon_stiffness @ np.square(stretch(model, data.ten_length)))
 
 
-def flex_energy(model: Any, data: Any) -> float:
+def flex_energy(model: ModelLike, data: DataLike) -> float:
     """½·k·d² over the edges of flexes that are lines; those of sheets and solids have no springs."""
     if model.opt.disableflags & DisableBit.SPRING or not model.nflex:
         return 0.0
@@ -48,7 +47,7 @@ def flex_energy(model: Any, data: Any) -> float:
     return 0.5 * float(stiffness @ np.square(stretched))
 
 
-def kinetic_energy(model: Any, data: Any) -> float:
+def kinetic_energy(model: ModelLike, data: DataLike) -> float:
     """½·vᵀ·M·v from the lower triangle of M, so entries off the diagonal count twice."""
     row = np.repeat(np.arange(model.nv), model.M_rownnz)
     column = model.M_colind

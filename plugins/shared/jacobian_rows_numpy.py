@@ -5,12 +5,13 @@ Compare mj_isSparse and mj_jac.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from dovetail.contracts.enums import Jacobian
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import SPARSE_FROM
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
@@ -18,13 +19,13 @@ Row: TypeAlias = dict[int, float]
 """One row of the Jacobian: dof → derivative."""
 
 
-def is_sparse(model: Any) -> bool:
+def is_sparse(model: ModelLike) -> bool:
     """Whether Jacobians are stored sparse: as the option says, or by the number of dofs."""
     choice = int(model.opt.jacobian)
     return choice == Jacobian.SPARSE or (choice == Jacobian.AUTO and model.nv >= SPARSE_FROM)
 
 
-def write_dense(model: Any, data: Any, rows: list[Row]) -> None:
+def write_dense(model: ModelLike, data: DataLike, rows: list[Row]) -> None:
     """Full rows."""
     data.ten_J[:] = 0.0
     for field in (data.ten_J_rownnz, data.ten_J_rowadr, data.ten_J_colind):
@@ -33,7 +34,7 @@ def write_dense(model: Any, data: Any, rows: list[Row]) -> None:
         data.ten_J[index, list(row)] = list(row.values())
 
 
-def write_sparse(model: Any, data: Any, rows: list[Row]) -> None:
+def write_sparse(model: ModelLike, data: DataLike, rows: list[Row]) -> None:
     """Compressed rows, dofs ascending."""
     columns = [sorted(row) for row in rows]
     counts = np.array([len(row) for row in columns])
@@ -48,7 +49,7 @@ def write_sparse(model: Any, data: Any, rows: list[Row]) -> None:
     data.ten_J_colind[:] = flat_colind.reshape(model.ntendon, model.nv)
 
 
-def jacobian_row(model: Any, data: Any, index: int) -> tuple[Array, Array]:
+def jacobian_row(model: ModelLike, data: DataLike, index: int) -> tuple[Array, Array]:
     """Dofs and entries of one tendon's Jacobian, whichever way it is stored."""
     if not is_sparse(model):
         return np.arange(model.nv), data.ten_J[index]
@@ -57,7 +58,7 @@ def jacobian_row(model: Any, data: Any, index: int) -> tuple[Array, Array]:
     return data.ten_J_colind[place], data.ten_J[place]
 
 
-def dofs_above(model: Any, body: int) -> Array:
+def dofs_above(model: ModelLike, body: int) -> Array:
     """The dofs that move a body, ascending."""
     while body and not model.body_dofnum[body]:
         body = int(model.body_parentid[body])
@@ -70,7 +71,7 @@ def dofs_above(model: Any, body: int) -> Array:
     return np.array(chain[::-1], np.intp)
 
 
-def point_jacobian(model: Any, data: Any, body: int, point: Array) -> tuple[Array, Array]:
+def point_jacobian(model: ModelLike, data: DataLike, body: int, point: Array) -> tuple[Array, Array]:
     """Dofs that move a point fixed in a body, and the point's velocity (n, 3) per unit velocity of each."""
     dofs = dofs_above(model, body)
     axes = np.array(data.cdof[dofs])

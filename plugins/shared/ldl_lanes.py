@@ -14,6 +14,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
@@ -130,7 +131,7 @@ def each_block(k: Kernel, *, reverse: bool = False) -> Iterator[tuple[Any, bool]
                 yield row, False
 
 
-def row_blocks(model: Any) -> tuple[Array, Array]:
+def row_blocks(model: ModelLike) -> tuple[Array, Array]:
     """Cut M's rows into threes of which each has the columns of the one before and its own, and single rows.
 
     Returns the first row of each block, and whether it is three."""

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 
 LONG = 12
 """Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""
 
 
-def factor(model: Any, M: Array) -> tuple[Array, Array]:
+def factor(model: ModelLike, M: Array) -> tuple[Array, Array]:
     """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
     start = model.M_rowadr.tolist()
     count = model.M_rownnz.tolist()
@@ -76,7 +77,7 @@ def warn_singular(dof: int, pivot: float) -> None:
     )
 
 
-def solve(model: Any, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
+def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
     """M⁻¹·x for a vector x (nv,), from the factors."""
     entries = qLD.tolist()
     column = model.M_colind.tolist()

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.contracts.protocols import ModelLike
 
 Arm: TypeAlias = Sequence[tuple[int, int]]
 """(dof, place of its number) of the entries of one arm."""
@@ -39,7 +40,7 @@ def each_pair(
         yield one, other, entry
 
 
-def coupled(model: Any, row: Arm) -> list[tuple[int, int, int]]:
+def coupled(model: ModelLike, row: Arm) -> list[tuple[int, int, int]]:
     """(place of a dof's number, of its ancestor's or its own again, entry of M) for one arm."""
     place = dict(row)
     found = []

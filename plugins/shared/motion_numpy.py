@@ -8,12 +8,11 @@ Compare mj_objectVelocity and mj_objectAcceleration.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
 _PLACES = {
@@ -30,7 +29,7 @@ Frames = tuple[Array, Array, Array]
 
 
 def object_velocity(
-    model: Any, data: Any, objtype: ObjType | int | str, objid: int, local: bool = False
+    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: int, local: bool = False
 ) -> Array:
     """Velocity (6,) of a body (its centre of mass), xbody (its frame), geom, site or camera."""
     frames = object_frames(model, data, *_one(objtype, objid))
@@ -39,7 +38,7 @@ def object_velocity(
 
 
 def object_acceleration(
-    model: Any, data: Any, objtype: ObjType | int | str, objid: int, local: bool = False
+    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: int, local: bool = False
 ) -> Array:
     """Acceleration (6,) of a body (its centre of mass), xbody (its frame), geom, site or camera."""
     frames = object_frames(model, data, *_one(objtype, objid))
@@ -56,7 +55,7 @@ def _one(objtype: ObjType | int | str, objid: int) -> tuple[Array, Array]:
 # ---- many objects -----------------------------------------------------------------------------------------
 
 
-def object_frames(model: Any, data: Any, objtype: Array, objid: Array) -> Frames:
+def object_frames(model: ModelLike, data: DataLike, objtype: Array, objid: Array) -> Frames:
     """Poses of objects of any kinds; an id of -1 is the world itself."""
     count = len(objid)
     position, rotation = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
@@ -81,13 +80,13 @@ def _place(kind: int) -> tuple[str, str, str | None]:
         ) from None
 
 
-def velocities(model: Any, data: Any, frames: Frames) -> Array:
+def velocities(model: ModelLike, data: DataLike, frames: Frames) -> Array:
     """Velocities (n, 6) at the frames' origins, world axes."""
     position, _, body = frames
     return moved_to(position - _reference(model, data, body), data.cvel[body])
 
 
-def accelerations(model: Any, data: Any, frames: Frames) -> Array:
+def accelerations(model: ModelLike, data: DataLike, frames: Frames) -> Array:
     """Accelerations (n, 6) of the points that are at the frames' origins, world axes: as `cacc` is a rate of
     spatial velocity at a fixed place, a moving point adds ω × v."""
     position, _, body = frames
@@ -98,7 +97,7 @@ def accelerations(model: Any, data: Any, frames: Frames) -> Array:
     return acceleration
 
 
-def _reference(model: Any, data: Any, body: Array) -> Array:
+def _reference(model: ModelLike, data: DataLike, body: Array) -> Array:
     """The point that a body's com-based quantities refer to."""
     point: Array = data.subtree_com[model.body_rootid[body]]
     return point

@@ -4,15 +4,14 @@ mju_muscleGainLength and mju_muscleGain. In lanes: muscle_lanes.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 
 
-def normalized_length(model: Any, data: Any, ids: Array, parameters: Array) -> tuple[Array, Array]:
+def normalized_length(model: ModelLike, data: DataLike, ids: Array, parameters: Array) -> tuple[Array, Array]:
     """Muscle lengths in units of the resting length, and the resting lengths."""
     low, high = parameters[:2]
     shortest, longest = model.actuator_lengthrange[ids].T
@@ -20,7 +19,7 @@ def normalized_length(model: Any, data: Any, ids: Array, parameters: Array) -> t
     return low + (data.actuator_length[ids] - shortest) / np.maximum(MINVAL, rest), rest
 
 
-def peak_force(model: Any, ids: Array, parameters: Array) -> Array:
+def peak_force(model: ModelLike, ids: Array, parameters: Array) -> Array:
     """The given force, or where it is negative the one that accelerates like `scale` newtons."""
     force, scale = parameters[2:4]
     return np.where(force < 0.0, scale / np.maximum(MINVAL, model.actuator_acc0[ids]), force)

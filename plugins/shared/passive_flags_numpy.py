@@ -6,13 +6,12 @@ springs and dampers are both disabled. Compare mj_passive.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import ModelLike
 
 _BOTH = int(DisableBit.SPRING | DisableBit.DAMPER)
 
 
-def all_off(model: Any) -> bool:
+def all_off(model: ModelLike) -> bool:
     """Whether the flags switch every passive force off."""
     return bool(model.opt.disableflags & _BOTH == _BOTH)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.quaternions_numpy import quat_integrate
 from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
-def move(model: Any, qpos: Array, qvel: Array, duration: float) -> None:
+def move(model: ModelLike, qpos: Array, qvel: Array, duration: float) -> None:
     """Let qpos, in place, move at constant qvel for a while; rotations stay unit quaternions."""
     single = single_dof(model.jnt_type)
     qpos[model.jnt_qposadr[single]] += duration * qvel[model.jnt_dofadr[single]]

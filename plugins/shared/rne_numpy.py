@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
 from dovetail.plugins.shared.tree_numpy import add_from_parents
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def bias_accelerations(model: Any, data: Any) -> Array:
+def bias_accelerations(model: ModelLike, data: DataLike) -> Array:
     """Acceleration of every body from velocities and gravity alone."""
     acceleration = np.zeros((model.nbody, 6))
     if not model.opt.disableflags & DisableBit.GRAVITY:
@@ -23,7 +22,7 @@ def bias_accelerations(model: Any, data: Any) -> Array:
     return acceleration
 
 
-def body_forces(model: Any, data: Any, acceleration: Array) -> Array:
+def body_forces(model: ModelLike, data: DataLike, acceleration: Array) -> Array:
     """Force and torque each body needs for its acceleration; none for the world."""
     inertia = inertia_matrix(data.cinert)
     momentum = apply_rows(inertia, data.cvel)

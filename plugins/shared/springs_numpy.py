@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_normalize
 from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 
 
-def spring_displacement(model: Any, qpos: Array) -> Array:
+def spring_displacement(model: ModelLike, qpos: Array) -> Array:
     """How far each dof of the joints with springs is from rest."""
     displacement = np.zeros(model.nv)
     single = single_dof(model.jnt_type)
@@ -29,6 +28,6 @@ def spring_displacement(model: Any, qpos: Array) -> Array:
     return displacement
 
 
-def stretch(model: Any, length: Array) -> Array:
+def stretch(model: ModelLike, length: Array) -> Array:
     """How far each tendon is outside its spring's dead band: positive above, negative below."""
     return length - np.clip(length, model.tendon_lengthspring[:, 0], model.tendon_lengthspring[:, 1])

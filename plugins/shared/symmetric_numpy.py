@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 
 
-def multiply_symmetric(model: Any, lower: Array, vector: Array) -> Array:
+def multiply_symmetric(model: ModelLike, lower: Array, vector: Array) -> Array:
     """A symmetric matrix, its lower triangle stored like M, times a vector."""
     row = np.repeat(np.arange(model.nv), model.M_rownnz)
     column = model.M_colind

@@ -6,19 +6,18 @@ what was measured of them. Compare mj_sleepState and mj_resetData.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ObjType, SleepState
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sleep.rings_numpy import begin, write_lists
 
 FORCES = ("qacc", "qacc_smooth", "qfrc_smooth", "qfrc_constraint")
 OF_BODIES = ("cacc", "cfrc_int", "cfrc_ext")
 
 
-def rest(model: Any, data: Any) -> None:
+def rest(model: ModelLike, data: DataLike) -> None:
     """Zero what accelerates sleepers, and keep what was measured of them."""
     if not data.extra["sleep:begun"][0]:
         begin(model, data)
@@ -33,13 +32,13 @@ def rest(model: Any, data: Any) -> None:
         data.extra[f"sleep:{name}"] = getattr(data, name)
 
 
-def keep_old(data: Any, name: str, chosen: Array) -> None:
+def keep_old(data: DataLike, name: str, chosen: Array) -> None:
     """What a field was after the last evaluation, for some of its entries."""
     field = getattr(data, name)
     field[chosen] = data.extra[f"sleep:{name}"][chosen]
 
 
-def keep_forces(model: Any, data: Any) -> None:
+def keep_forces(model: ModelLike, data: DataLike) -> None:
     """Accelerations and forces of sleeping bodies; what carries their trees feels the old ones too."""
     sleeping = data.body_awake == SleepState.ASLEEP
     fresh = data.cfrc_int.copy()
@@ -53,7 +52,7 @@ def keep_forces(model: Any, data: Any) -> None:
             data.cfrc_int[body] += change[root]
 
 
-def sleeping_readings(model: Any, data: Any) -> Array:
+def sleeping_readings(model: ModelLike, data: DataLike) -> Array:
     """Numbers of sensordata (nsensordata,) whose sensor looks at sleepers only."""
     asleep = np.zeros(model.nsensordata, bool)
     for sensor in range(model.nsensor):
@@ -62,14 +61,14 @@ def sleeping_readings(model: Any, data: Any) -> Array:
     return asleep
 
 
-def sensor_sleeps(model: Any, data: Any, sensor: int) -> bool:
+def sensor_sleeps(model: ModelLike, data: DataLike, sensor: int) -> bool:
     """Whether the object of a sensor sleeps, and what it is measured against, if anything, is not awake."""
     own = state_of(model, data, int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor]))
     other = state_of(model, data, int(model.sensor_reftype[sensor]), int(model.sensor_refid[sensor]))
     return own == SleepState.ASLEEP and other != SleepState.AWAKE
 
 
-def state_of(model: Any, data: Any, kind: int, number: int) -> int:
+def state_of(model: ModelLike, data: DataLike, kind: int, number: int) -> int:
     """Whether an object is awake, asleep or static."""
     if number < 0:
         return int(SleepState.STATIC)
@@ -81,7 +80,7 @@ def state_of(model: Any, data: Any, kind: int, number: int) -> int:
     return int(SleepState.AWAKE) if body is None else int(data.body_awake[body])
 
 
-def body_of(model: Any, kind: int, number: int) -> int | None:
+def body_of(model: ModelLike, kind: int, number: int) -> int | None:
     """The body that an object belongs to; None if it is of another kind."""
     if kind in (ObjType.BODY, ObjType.XBODY):
         return number

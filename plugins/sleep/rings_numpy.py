@@ -13,12 +13,11 @@ evaluations do not tell where a step begins. Compare mj_sleep and mj_updateSleep
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import Integrator, SleepPolicy, SleepState
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import PlanError
 
 STEPS_AWAKE = 10
@@ -27,7 +26,7 @@ FULLY_AWAKE = -(1 + STEPS_AWAKE)
 READY = -1
 
 
-def sleep(model: Any, data: Any) -> None:
+def sleep(model: ModelLike, data: DataLike) -> None:
     """Write tree_asleep and all that follows from it; stop the trees that sleep."""
     if model.opt.integrator == Integrator.RK4:
         raise PlanError(
@@ -44,19 +43,19 @@ def sleep(model: Any, data: Any) -> None:
 # ---- the first evaluation
 
 
-def begins_asleep(model: Any) -> Array:
+def begins_asleep(model: ModelLike) -> Array:
     """Trees whose policy is to sleep from the start."""
     policies: Array = model.tree_sleep_policy == SleepPolicy.INIT
     return policies
 
 
-def looks_first(model: Any, data: Any) -> bool:
+def looks_first(model: ModelLike, data: DataLike) -> bool:
     """Whether all trees are to be seen awake once before they are first used: which rest on one another decides who
     sleeps together, and what sensors read then stays."""
     return bool(begins_asleep(model).any()) and not np.all(data.extra["sleep:begun"])
 
 
-def begin(model: Any, data: Any) -> None:
+def begin(model: ModelLike, data: DataLike) -> None:
     """At reset, trees whose policy is `init` sleep; if there are any, the others have been still for one step."""
     data.extra["sleep:begun"] = 1.0
     data.extra["sleep:qpos"] = data.qpos if data.time else model.qpos0
@@ -73,12 +72,12 @@ def begin(model: Any, data: Any) -> None:
 # ---- falling asleep
 
 
-def may_sleep(model: Any) -> Array:
+def may_sleep(model: ModelLike) -> Array:
     """Trees whose policy does not forbid it."""
     return ~np.isin(model.tree_sleep_policy, (SleepPolicy.NEVER, SleepPolicy.AUTO_NEVER))
 
 
-def at_rest(model: Any, data: Any, tolerance: float) -> Array:
+def at_rest(model: ModelLike, data: DataLike, tolerance: float) -> Array:
     """Trees that may sleep, are not pushed, and are slower than the tolerance; with tolerance 0, do not move."""
     pushed = np.zeros(model.ntree, bool)
     tree = model.body_treeid
@@ -91,7 +90,7 @@ def at_rest(model: Any, data: Any, tolerance: float) -> Array:
     return may_sleep(model) & ~pushed & slow
 
 
-def fall_asleep(model: Any, data: Any, asleep: list[int]) -> None:
+def fall_asleep(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
     """Count slow trees towards sleep, wake fast ones fully, and put islands to sleep whose trees are all ready."""
     if data.nefc and not data.nisland:
         return  # constraints may tie trees together in ways that are not known
@@ -101,7 +100,7 @@ def fall_asleep(model: Any, data: Any, asleep: list[int]) -> None:
     make_rings(data, asleep)
 
 
-def make_rings(data: Any, asleep: list[int]) -> None:
+def make_rings(data: DataLike, asleep: list[int]) -> None:
     """Tie the ready trees of each wholly ready island, and each ready tree without island, into rings."""
     island = data.tree_island.tolist()
     groups: dict[int, list[int]] = {}
@@ -116,7 +115,7 @@ def make_rings(data: Any, asleep: list[int]) -> None:
 # ---- what follows
 
 
-def write_lists(model: Any, data: Any) -> None:
+def write_lists(model: ModelLike, data: DataLike) -> None:
     """Masks, counts and index lists of what is awake."""
     awake = data.tree_asleep < 0
     moving = model.body_treeid >= 0
@@ -140,7 +139,7 @@ def write_lists(model: Any, data: Any) -> None:
     data.nv_awake = len(chosen)
 
 
-def stop(model: Any, data: Any) -> None:
+def stop(model: ModelLike, data: DataLike) -> None:
     """Take velocity, acceleration and forces from sleeping trees, and remember where they are."""
     still = ~data.tree_awake.astype(bool)[model.dof_treeid]
     for name in ("qvel", "qacc", "qfrc_smooth", "qfrc_constraint"):

@@ -9,12 +9,11 @@ own. Compare mj_wake, mj_wakeTendon, mj_wakeCollision, mj_wakeEquality.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, EqType, ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import Row, is_sparse, jacobian_row, write_sparse
 from dovetail.plugins.shared.rows.append_numpy import COUNTS, ENTRY_FIELDS, ROW_FIELDS, finish_structure
 from dovetail.plugins.sleep.rings_numpy import FULLY_AWAKE, at_rest, write_lists
@@ -25,7 +24,7 @@ CONTACT_FIELDS = (
 )
 
 
-def wake(model: Any, data: Any) -> None:
+def wake(model: ModelLike, data: DataLike) -> None:
     """Write who is awake, and leave out what concerns only sleepers."""
     if not data.extra["sleep:begun"][0]:
         return  # an evaluation with all trees awake comes first
@@ -63,7 +62,7 @@ def wake_pair(asleep: list[int], before: list[int], first: int, second: int) -> 
         rouse(asleep, second, asleep[first])
 
 
-def wake_disturbed(model: Any, data: Any, asleep: list[int]) -> None:
+def wake_disturbed(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
     """Sleepers that the user moved, set in motion or pushes."""
     moved = data.qpos != data.extra["sleep:qpos"]
     root = model.body_treeid[model.jnt_bodyid]
@@ -75,7 +74,7 @@ def wake_disturbed(model: Any, data: Any, asleep: list[int]) -> None:
             rouse(asleep, tree, FULLY_AWAKE)
 
 
-def wake_touched(model: Any, data: Any, asleep: list[int]) -> None:
+def wake_touched(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
     """Sleepers in contact with an awake tree."""
     before = list(asleep)
     trees = np.stack([model.body_treeid[contact_bodies(model, data, side)] for side in (0, 1)], axis=1)
@@ -83,7 +82,7 @@ def wake_touched(model: Any, data: Any, asleep: list[int]) -> None:
         wake_pair(asleep, before, first, second)
 
 
-def contact_bodies(model: Any, data: Any, side: int) -> Array:
+def contact_bodies(model: ModelLike, data: DataLike, side: int) -> Array:
     """The body on one side of each contact; of a flex, the one that carries the first vertex concerned."""
     geom = data.contact.geom[: data.ncon, side]
     body = np.where(geom >= 0, model.geom_bodyid[geom] if model.ngeom else 0, 0)
@@ -98,7 +97,7 @@ def contact_bodies(model: Any, data: Any, side: int) -> Array:
     return body
 
 
-def wake_tied_by_tendons(model: Any, data: Any, asleep: list[int]) -> None:
+def wake_tied_by_tendons(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
     """Sleepers that a tendon at its limit ties to an awake tree."""
     before = list(asleep)
     lower, upper = model.tendon_range.T
@@ -109,7 +108,7 @@ def wake_tied_by_tendons(model: Any, data: Any, asleep: list[int]) -> None:
         wake_pair(asleep, before, first, second)
 
 
-def wake_tied_by_equalities(model: Any, data: Any, asleep: list[int]) -> None:
+def wake_tied_by_equalities(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
     """Sleepers that an equality ties to an awake tree, or to one that sleeps in another ring."""
     before = list(asleep)
     for equality in np.flatnonzero(data.eq_active).tolist():
@@ -123,13 +122,13 @@ def wake_tied_by_equalities(model: Any, data: Any, asleep: list[int]) -> None:
                 rouse(asleep, tree, FULLY_AWAKE)
 
 
-def equality_trees(model: Any, equality: int) -> tuple[int, int]:
+def equality_trees(model: ModelLike, equality: int) -> tuple[int, int]:
     """The trees of the two bodies or joints of an equality; -1 for none."""
     first, second = model.body_treeid[equality_bodies(model, equality)].tolist()
     return first, second
 
 
-def equality_bodies(model: Any, equality: int) -> list[int]:
+def equality_bodies(model: ModelLike, equality: int) -> list[int]:
     """The two bodies that an equality holds, directly or by joints; the world for others."""
     kind = model.eq_type[equality]
     objects = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
@@ -152,7 +151,7 @@ def ring(asleep: list[int], tree: int) -> list[int]:
 # ---- leaving out
 
 
-def touches_awake(model: Any, data: Any, asleep: list[int]) -> Array:
+def touches_awake(model: ModelLike, data: DataLike, asleep: list[int]) -> Array:
     """Contacts (ncon,) with an awake tree on one side."""
     awake = np.array([*(value < 0 for value in asleep), False])  # the last one: no tree
     trees = np.stack([model.body_treeid[contact_bodies(model, data, side)] for side in (0, 1)], axis=1)
@@ -160,7 +159,7 @@ def touches_awake(model: Any, data: Any, asleep: list[int]) -> Array:
     return chosen
 
 
-def leave_out_contacts(data: Any, kept: Array) -> None:
+def leave_out_contacts(data: DataLike, kept: Array) -> None:
     """Only some contacts stay, in their order."""
     data.ncon = int(kept.sum())
     of_contact = data.efc_type[: data.nefc] > ConstraintType.LIMIT_TENDON
@@ -170,7 +169,7 @@ def leave_out_contacts(data: Any, kept: Array) -> None:
         field[: data.ncon] = field[: len(kept)][kept]
 
 
-def awake_rows(model: Any, data: Any, touching: Array) -> Array:
+def awake_rows(model: ModelLike, data: DataLike, touching: Array) -> Array:
     """Rows (nefc,) that stay: of contacts with an awake tree, of other constraints that move one, and of equalities
     that hold a sleeper to a mocap body, which counts as awake."""
     count = int(data.nefc)
@@ -185,12 +184,12 @@ def awake_rows(model: Any, data: Any, touching: Array) -> Array:
     return kept
 
 
-def held_by_mocap(model: Any, equality: int) -> bool:
+def held_by_mocap(model: ModelLike, equality: int) -> bool:
     """Whether a body of a connect or weld constraint belongs to a mocap body."""
     return bool((model.body_mocapid[model.body_rootid[equality_bodies(model, equality)]] >= 0).any())
 
 
-def leave_out_rows(data: Any, kept: Array) -> None:
+def leave_out_rows(data: DataLike, kept: Array) -> None:
     """Only some constraint rows stay, in their order."""
     if kept.all():
         return
@@ -215,7 +214,7 @@ def renumber(address: Array, kept: Array) -> None:
     address[there] = place[address[there]]
 
 
-def leave_out_tendons(model: Any, data: Any) -> None:
+def leave_out_tendons(model: ModelLike, data: DataLike) -> None:
     """Tendons of sleeping trees have length and Jacobian zero; the paths of the others close ranks."""
     trees = np.where(np.arange(2) < model.tendon_treenum[:, None], model.tendon_treeid, -1)
     awake = np.append(data.tree_awake, 0)[trees].any(axis=1)
@@ -231,12 +230,12 @@ def leave_out_tendons(model: Any, data: Any) -> None:
     close_paths(data, asleep)
 
 
-def _row(model: Any, data: Any, tendon: int, asleep: bool) -> Row:
+def _row(model: ModelLike, data: DataLike, tendon: int, asleep: bool) -> Row:
     dofs, entries = jacobian_row(model, data, tendon)
     return {} if asleep else dict(zip(dofs.tolist(), entries.tolist(), strict=True))
 
 
-def close_paths(data: Any, asleep: Array) -> None:
+def close_paths(data: DataLike, asleep: Array) -> None:
     """The paths of awake tendons follow one another; addresses of the others stay as they were, as in MuJoCo."""
     obj, point = data.wrap_obj.reshape(-1), data.wrap_xpos.reshape(-1, 3)
     next_place = 0

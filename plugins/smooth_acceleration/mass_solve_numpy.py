@@ -7,14 +7,13 @@ mj_xfrcAccumulate.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.contracts.enums import EnableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.cartesian_forces_numpy import cartesian_forces
 from dovetail.plugins.shared.ldl_numpy import solve
 
 
-def smooth_acceleration(model: Any, data: Any) -> None:
+def smooth_acceleration(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_smooth and qacc_smooth."""
     if not model.nv:
         return

@@ -10,17 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.solver.sparse_numpy import inverse_mass
 from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
 
 
-def solve_constraints(model: Any, data: Any) -> None:
+def solve_constraints(model: ModelLike, data: DataLike) -> None:
     """Write qacc, the constraint forces and states, and statistics."""
     inverse: Any = inverse_mass(model, data) if data.nefc else None
 
-    def method(model: Any, data: Any, problem: Problem) -> ConjugateGradients:
+    def method(model: ModelLike, data: DataLike, problem: Problem) -> ConjugateGradients:
         # Islands consist of whole trees, so their part of the inverse is the inverse of their part.
         return ConjugateGradients(inverse[problem.dofs][:, problem.dofs])
 

@@ -23,6 +23,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.rows.rows_lanes import (
     EQUALITY,
@@ -71,7 +72,7 @@ class Blocks(NamedTuple):
     """Of each dof within its block."""
 
 
-def blocks_of(model: Any) -> Blocks:
+def blocks_of(model: ModelLike) -> Blocks:
     """Cut the dofs into short runs."""
     first: list[int] = []
     size: list[int] = []
@@ -93,7 +94,7 @@ class BlockLists(NamedTuple):
     blocks: Array
 
 
-def ancestors_of(model: Any, blocks: Blocks) -> BlockLists:
+def ancestors_of(model: ModelLike, blocks: Blocks) -> BlockLists:
     """The blocks that hold ancestors of each block's dofs, ascending."""
     found: list[list[int]] = []
     for dof in blocks.first.tolist():

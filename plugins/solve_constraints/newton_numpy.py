@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.contracts.enums import Cone
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.solver.cost_numpy import CONE, QUADRATIC, cone_hessians
@@ -22,7 +23,7 @@ from dovetail.plugins.solve_constraints.primal_numpy import solve_primal
 from dovetail.plugins.solve_constraints.problem_numpy import Point, Problem
 
 
-def solve_constraints(model: Any, data: Any) -> None:
+def solve_constraints(model: ModelLike, data: DataLike) -> None:
     """Write qacc, the constraint forces and states, cone Hessians and statistics."""
     data.contact.H[: data.ncon] = 0.0
     solve_primal(model, data, Newton)
@@ -31,7 +32,7 @@ def solve_constraints(model: Any, data: Any) -> None:
 class Newton:
     """Directions of Newton's method for one problem."""
 
-    def __init__(self, model: Any, data: Any, problem: Problem) -> None:
+    def __init__(self, model: ModelLike, data: DataLike, problem: Problem) -> None:
         self.problem = problem
         self.data = data
         elliptic = model.opt.cone == Cone.ELLIPTIC

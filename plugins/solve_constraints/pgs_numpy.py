@@ -8,17 +8,16 @@ even where normal and friction together would; MuJoCo's does too. Islands are no
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, cost_change, gauss_seidel
 from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
 
 
-def solve_constraints(model: Any, data: Any) -> None:
+def solve_constraints(model: ModelLike, data: DataLike) -> None:
     """Write qacc, the constraint forces and states, efc_AR, efc_b and statistics."""
     gauss_seidel(model, data, sweep)
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
 from dovetail.plugins.shared.solver.dual_numpy import write_dual_matrix
@@ -59,12 +60,12 @@ class Settings:
     ls_iterations: int
 
     @classmethod
-    def of(cls, model: Any) -> Settings:
+    def of(cls, model: ModelLike) -> Settings:
         opt = model.opt
         return cls(opt.tolerance, opt.iterations, opt.ls_tolerance, opt.ls_iterations)
 
 
-def solve_primal(model: Any, data: Any, method: Callable[[Any, Any, Problem], Method]) -> None:
+def solve_primal(model: ModelLike, data: DataLike, method: Callable[[Any, Any, Problem], Method]) -> None:
     """Write qacc, the constraint forces and states, and statistics."""
     data.qfrc_constraint[:] = 0.0
     data.solver_niter[:] = 0
@@ -84,7 +85,7 @@ def solve_primal(model: Any, data: Any, method: Callable[[Any, Any, Problem], Me
         write_dual_matrix(model, data, whole.J)
 
 
-def problems(model: Any, data: Any, whole: Problem) -> Iterator[Problem]:
+def problems(model: ModelLike, data: DataLike, whole: Problem) -> Iterator[Problem]:
     """One problem per island, or the whole."""
     if not data.nisland or model.opt.noslip_iterations > 0:
         yield whole
@@ -143,7 +144,7 @@ def step(problem: Problem, point: Point, direction: Array, settings: Settings) -
     return reached, abs(best.slope) * problem.scale / length, line.count
 
 
-def write(data: Any, problem: Problem, point: Point) -> None:
+def write(data: DataLike, problem: Problem, point: Point) -> None:
     """Put an answer in its place, and in the arrays sorted by island."""
     data.qacc[problem.dofs] = point.qacc
     data.qfrc_constraint[problem.dofs] = point.qfrc_constraint

@@ -13,6 +13,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.solver.cost_numpy import CostRows, evaluate, rows_of
 from dovetail.plugins.shared.solver.dual_numpy import whole_scale
 from dovetail.plugins.shared.solver.sparse_numpy import (
@@ -71,7 +72,7 @@ class Point:
     qfrc_constraint: Array
 
 
-def whole_problem(model: Any, data: Any) -> Problem:
+def whole_problem(model: ModelLike, data: DataLike) -> Problem:
     """All dofs and rows together."""
     nefc = data.nefc
     J = Pattern(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc], data.efc_J_colind)
@@ -91,7 +92,7 @@ def whole_problem(model: Any, data: Any) -> Problem:
     )
 
 
-def island_problem(model: Any, data: Any, island: int) -> Problem:
+def island_problem(model: ModelLike, data: DataLike, island: int) -> Problem:
     """The dofs and rows of one island, from the arrays sorted by island."""
     first, nv = int(data.island_idofadr[island]), int(data.island_nv[island])
     top, nefc = int(data.island_iefcadr[island]), int(data.island_nefc[island])
@@ -115,7 +116,7 @@ def island_problem(model: Any, data: Any, island: int) -> Problem:
     )
 
 
-def only_island(data: Any, whole: Problem) -> Problem:
+def only_island(data: DataLike, whole: Problem) -> Problem:
     """The whole problem as that of the one island which has every dof; sorting changes no order there."""
     return attrs.evolve(whole, island=0, scale=island_scale(whole.M_pattern, data.M))
 
@@ -144,7 +145,7 @@ def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
     )
 
 
-def starting_acceleration(model: Any, data: Any, problem: Problem) -> Array:
+def starting_acceleration(model: ModelLike, data: DataLike, problem: Problem) -> Array:
     """Last step's acceleration or the smooth one, whichever costs less; the smooth one where no constraint acts.
     `problem` is the whole one. Compare warmstart in engine_forward.c."""
     if model.opt.disableflags & DisableBit.WARMSTART:

@@ -12,11 +12,10 @@ is also what `data.solver.improvement` holds.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
 from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar
 
@@ -24,7 +23,7 @@ NO_FRICTION = 1e-12
 """Friction coefficients below this exert nothing."""
 
 
-def solve_constraints(model: Any, data: Any) -> None:
+def solve_constraints(model: ModelLike, data: DataLike) -> None:
     """Write qacc, the constraint forces and states, efc_AR, efc_b and statistics."""
     gauss_seidel(model, data, sweep)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 
-def solve_constraints(model: Any, data: Any) -> None:
+def solve_constraints(model: ModelLike, data: DataLike) -> None:
     """Write qacc and qfrc_constraint."""
     data.qacc[:] = data.qacc_smooth
     data.qfrc_constraint[:] = 0.0

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import (
     Row,
     is_sparse,
@@ -31,7 +32,7 @@ ON_SITE, ON_PULLEY = -1, -2
 """What wrap_obj says of a path point that lies on no geom."""
 
 
-def tendon(model: Any, data: Any) -> None:
+def tendon(model: ModelLike, data: DataLike) -> None:
     """Write ten_length, ten_J with its structure, and the paths."""
     if not model.ntendon:
         return
@@ -56,7 +57,7 @@ def tendon(model: Any, data: Any) -> None:
 class PathPoints:
     """The path points of all tendons, one after the other."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: ModelLike) -> None:
         self.obj = np.zeros(2 * model.nwrap, np.int32)
         self.xpos = np.zeros((2 * model.nwrap, 3))
         self.count = 0
@@ -67,7 +68,7 @@ class PathPoints:
         self.count += 1
 
 
-def fixed(model: Any, data: Any, span: range) -> tuple[float, Row]:
+def fixed(model: ModelLike, data: DataLike, span: range) -> tuple[float, Row]:
     """A weighted sum of joint positions."""
     length, row, sparse = 0.0, Row(), is_sparse(model)
     for place in span:
@@ -79,7 +80,7 @@ def fixed(model: Any, data: Any, span: range) -> tuple[float, Row]:
     return length, row
 
 
-def spatial(model: Any, data: Any, span: range, paths: PathPoints) -> tuple[float, Row]:
+def spatial(model: ModelLike, data: DataLike, span: range, paths: PathPoints) -> tuple[float, Row]:
     """A path through sites, around geoms and over pulleys."""
     length, row, divisor = 0.0, Row(), 1.0
     place, end = span.start, span.stop - 1
@@ -119,7 +120,7 @@ def distance(a: Array, b: Array) -> float:
     return sqrt(x * x + y * y + z * z)
 
 
-def piece_between(model: Any, data: Any, place: int, goal: int) -> Piece:
+def piece_between(model: ModelLike, data: DataLike, place: int, goal: int) -> Piece:
     """The piece of a path between the sites at two places of wrap_objid, with perhaps a geom between them."""
     first, last = int(model.wrap_objid[place]), int(model.wrap_objid[goal])
     start, end = np.array(data.site_xpos[first]), np.array(data.site_xpos[last])
@@ -135,7 +136,7 @@ def piece_between(model: Any, data: Any, place: int, goal: int) -> Piece:
     )
 
 
-def around_geom(model: Any, data: Any, place: int, start: Array, end: Array) -> Any:
+def around_geom(model: ModelLike, data: DataLike, place: int, start: Array, end: Array) -> Any:
     """The detour around the geom at a place of wrap_objid, if the straight way needs one."""
     geom, side = int(model.wrap_objid[place]), round(float(model.wrap_prm[place]))
     return wrap(
@@ -149,7 +150,7 @@ def around_geom(model: Any, data: Any, place: int, start: Array, end: Array) -> 
     )
 
 
-def add_piece(model: Any, data: Any, piece: Piece, scale: float, row: Row) -> None:
+def add_piece(model: ModelLike, data: DataLike, piece: Piece, scale: float, row: Row) -> None:
     """Add to a Jacobian row how fast each straight part between different bodies grows."""
     for k in range(len(piece.points) - 1):
         if piece.bodies[k] == piece.bodies[k + 1]:

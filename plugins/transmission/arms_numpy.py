@@ -9,11 +9,12 @@ the normals of its contacts, all together one unit strong. Compare mj_transmissi
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse, jacobian_row, point_jacobian
 from dovetail.plugins.shared.quaternions_numpy import quat_difference, quat_multiply
 from dovetail.plugins.shared.vectors_numpy import cross_rows
@@ -31,7 +32,7 @@ def without_zeros(length: float, moment: Array) -> Arm:
     return length, dofs, moment[dofs]
 
 
-def tendon_arm(model: Any, data: Any, actuator: int) -> Arm:
+def tendon_arm(model: ModelLike, data: DataLike, actuator: int) -> Arm:
     """The tendon's length and Jacobian times the gear."""
     tendon, gear = int(model.actuator_trnid[actuator, 0]), float(model.actuator_gear[actuator, 0])
     dofs, entries = jacobian_row(model, data, tendon)
@@ -41,7 +42,7 @@ def tendon_arm(model: Any, data: Any, actuator: int) -> Arm:
     return without_zeros(length, entries * gear)
 
 
-def site_arm(model: Any, data: Any, actuator: int) -> Arm:
+def site_arm(model: ModelLike, data: DataLike, actuator: int) -> Arm:
     """A wrench on a site: in the site's frame, or against a reference site and in its frame."""
     site, reference = (int(i) for i in model.actuator_trnid[actuator])
     gear = np.array(model.actuator_gear[actuator])
@@ -56,7 +57,7 @@ def site_arm(model: Any, data: Any, actuator: int) -> Arm:
     return without_zeros(relative_length(model, data, site, reference, gear), moment)
 
 
-def wrench_moment(model: Any, data: Any, site: int, force: Array, torque: Array) -> Array:
+def wrench_moment(model: ModelLike, data: DataLike, site: int, force: Array, torque: Array) -> Array:
     """Joint forces of a wrench that acts at a site, all vectors in the world frame."""
     body = int(model.site_bodyid[site])
     dofs, speeds = point_jacobian(model, data, body, np.array(data.site_xpos[site]))
@@ -65,7 +66,7 @@ def wrench_moment(model: Any, data: Any, site: int, force: Array, torque: Array)
     return moment
 
 
-def relative_length(model: Any, data: Any, site: int, reference: int, gear: Array) -> float:
+def relative_length(model: ModelLike, data: DataLike, site: int, reference: int, gear: Array) -> float:
     """Position and rotation of a site relative to another one, along the gear."""
     apart = np.array(data.site_xpos[site]) - data.site_xpos[reference]
     along = gear[:3] @ (apart @ np.array(data.site_xmat[reference]).reshape(3, 3))
@@ -77,7 +78,7 @@ def relative_length(model: Any, data: Any, site: int, reference: int, gear: Arra
     return float(along + gear[3:] @ np.array(quat_difference(*turned)) if gear[3:].any() else along)
 
 
-def crank_arm(model: Any, data: Any, actuator: int) -> Arm:
+def crank_arm(model: ModelLike, data: DataLike, actuator: int) -> Arm:
     """A rod of fixed length from the crank's site to a slider that moves along the slider site's z axis."""
     crank, slider = (int(i) for i in model.actuator_trnid[actuator])
     rod, gear = float(model.actuator_cranklength[actuator]), float(model.actuator_gear[actuator, 0])
@@ -103,7 +104,7 @@ def crank_arm(model: Any, data: Any, actuator: int) -> Arm:
     return without_zeros(length * gear, moment * gear)
 
 
-def body_arm(model: Any, data: Any, actuator: int) -> Arm:
+def body_arm(model: ModelLike, data: DataLike, actuator: int) -> Arm:
     """Adhesion: against the mean normal of the body's contacts with geoms, those in the gap too; without gear."""
     body = int(model.actuator_trnid[actuator, 0])
     moment, count = np.zeros(model.nv), 0

@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     quat_conjugate,
@@ -27,7 +28,7 @@ from dovetail.plugins.shared.vectors_numpy import Vector
 from dovetail.plugins.transmission.arms_numpy import Arm, body_arm, crank_arm, site_arm, tendon_arm
 
 
-def transmission(model: Any, data: Any) -> None:
+def transmission(model: ModelLike, data: DataLike) -> None:
     """Write actuator_length and the sparse actuator_moment."""
     if not model.nu:
         return
@@ -37,7 +38,7 @@ def transmission(model: Any, data: Any) -> None:
         joint_targets(model, data)
 
 
-def joint_targets(model: Any, data: Any) -> None:
+def joint_targets(model: ModelLike, data: DataLike) -> None:
     """All actuators act on joints, as in most models: no loop over hinges and slides."""
     joint = model.actuator_trnid[:, 0]
     kind = model.jnt_type[joint]
@@ -59,7 +60,7 @@ _DOFS = np.array([6, 3, 1, 1])
 """Degrees of freedom of a free, ball, slide and hinge joint, in the order of JointType."""
 
 
-def mixed_targets(model: Any, data: Any) -> None:
+def mixed_targets(model: ModelLike, data: DataLike) -> None:
     """Actuators one by one, their rows one after another."""
     end = 0
     for actuator in range(model.nu):
@@ -73,7 +74,7 @@ def mixed_targets(model: Any, data: Any) -> None:
         data.actuator_moment[start:end] = moment
 
 
-def joint_arm(model: Any, data: Any, actuator: int) -> Arm:
+def joint_arm(model: ModelLike, data: DataLike, actuator: int) -> Arm:
     """A joint of any type."""
     joint = int(model.actuator_trnid[actuator, 0])
     kind, first = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
@@ -85,7 +86,7 @@ def joint_arm(model: Any, data: Any, actuator: int) -> Arm:
     return length, dofs, np.array(moment)
 
 
-def lay_out_rows(data: Any, count: Array, first_dof: Array) -> None:
+def lay_out_rows(data: DataLike, count: Array, first_dof: Array) -> None:
     """Write the sparse structure: `count` dofs from `first_dof` for each actuator, rows one after another."""
     end = np.cumsum(count)
     data.moment_rownnz[:] = count
@@ -94,7 +95,7 @@ def lay_out_rows(data: Any, count: Array, first_dof: Array) -> None:
     data.moment_colind[: end[-1]] = np.repeat(first_dof, count) + within
 
 
-def ball_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float, Vector]:
+def ball_arm(model: ModelLike, qpos: Array, actuator: int, joint: int) -> tuple[float, Vector]:
     """Ball: the rotation vector along the gear; it has the same components in parent and child."""
     at = model.jnt_qposadr[joint]
     orientation = quat_normalize(qpos[at : at + 4].tolist())
@@ -103,7 +104,7 @@ def ball_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float,
     return x * gx + y * gy + z * gz, torque_in_body(model, actuator, gear, orientation)
 
 
-def free_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float, tuple[float, ...]]:
+def free_arm(model: ModelLike, qpos: Array, actuator: int, joint: int) -> tuple[float, tuple[float, ...]]:
     """Free: a force in the world and a torque; it has no length."""
     at = model.jnt_qposadr[joint] + 3
     orientation = quat_normalize(qpos[at : at + 4].tolist())
@@ -111,7 +112,7 @@ def free_arm(model: Any, qpos: Array, actuator: int, joint: int) -> tuple[float,
     return 0.0, (*gear[:3], *torque_in_body(model, actuator, gear[3:], orientation))
 
 
-def torque_in_body(model: Any, actuator: int, gear: list[float], orientation: Quaternion) -> Vector:
+def torque_in_body(model: ModelLike, actuator: int, gear: list[float], orientation: Quaternion) -> Vector:
     """The rotational gear in the body's frame, where ball and free joints have their rotational dofs."""
     if model.actuator_trntype[actuator] == TrnType.JOINTINPARENT:
         return quat_rotate(quat_conjugate(orientation), gear)

@@ -5,15 +5,14 @@ Compare mj_fwdVelocity.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
 
 
-def transmission_velocity(model: Any, data: Any) -> None:
+def transmission_velocity(model: ModelLike, data: DataLike) -> None:
     """Write ten_velocity and actuator_velocity."""
     for tendon in range(model.ntendon):
         dofs, entries = jacobian_row(model, data, tendon)

@@ -20,6 +20,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, every_pair
 from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
@@ -43,7 +44,7 @@ Search = Callable[[Array, Array, Bounds], Pairs]
 """How pairs of overlapping boxes are found: geoms, which of them move, the boxes of all."""
 
 
-def write_candidates(model: Any, data: Any, search: Search) -> None:
+def write_candidates(model: ModelLike, data: DataLike, search: Search) -> None:
     """Write ncandidate, candidate_geom and candidate_pair."""
     data.ncandidate = 0
     if model.opt.disableflags & (DisableBit.CONSTRAINT | DisableBit.CONTACT):
@@ -64,7 +65,7 @@ def write_candidates(model: Any, data: Any, search: Search) -> None:
     data.ncandidate = total
 
 
-def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:
+def explicit_candidates(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """Geoms and ids of the explicit pairs that are close enough."""
     if not model.npair:
         return np.zeros((0, 2), int), np.zeros(0, int)
@@ -76,7 +77,7 @@ def explicit_candidates(model: Any, data: Any) -> tuple[Array, Array]:
     return geoms[pair[near]], pair[near]
 
 
-def found_pairs(model: Any, data: Any, search: Search) -> Iterator[Array]:
+def found_pairs(model: ModelLike, data: DataLike, search: Search) -> Iterator[Array]:
     """Blocks (n, 2) of candidates that no explicit pair asks for."""
     finite = finite_geoms(data)
     warn_of_lost_geoms(model, finite)
@@ -99,14 +100,14 @@ def found_pairs(model: Any, data: Any, search: Search) -> Iterator[Array]:
 # ---- who may collide --------------------------------------------------------------------------------------
 
 
-def colliding_geoms(model: Any) -> Array:
+def colliding_geoms(model: ModelLike) -> Array:
     """Geoms with any contact bit, on bodies with any."""
     geom = (model.geom_contype | model.geom_conaffinity) != 0
     body = (model.body_contype | model.body_conaffinity) != 0
     return geom & body[model.geom_bodyid]
 
 
-def may_collide(model: Any, first: Array, second: Array) -> Array:
+def may_collide(model: ModelLike, first: Array, second: Array) -> Array:
     """Which pairs pass the masks, the tree, the exclusions and the explicit pairs."""
     body1, body2 = model.geom_bodyid[first], model.geom_bodyid[second]
     allowed = masks_meet(model.geom_contype, model.geom_conaffinity, first, second)
@@ -125,7 +126,7 @@ def masks_meet(contype: Array, conaffinity: Array, first: Array, second: Array) 
     return ((contype[first] & conaffinity[second]) | (contype[second] & conaffinity[first])) != 0
 
 
-def related(model: Any, body1: Array, body2: Array) -> Array:
+def related(model: ModelLike, body1: Array, body2: Array) -> Array:
     """Bodies that are one rigid piece, or parent and child (unless filterparent is off, or one cannot move)."""
     weld1, weld2 = model.body_weldid[body1], model.body_weldid[body2]
     same = weld1 == weld2
@@ -150,27 +151,27 @@ def unordered_key(first: Array, second: Array, count: int) -> Array:
 # ---- who is near ------------------------------------------------------------------------------------------
 
 
-def geom_margins(model: Any) -> Array:
+def geom_margins(model: ModelLike) -> Array:
     """What each geom adds to the distance at which its contacts are looked for."""
     if model.opt.enableflags & EnableBit.OVERRIDE:
         return np.full(model.ngeom, 0.5 * max(float(model.opt.o_margin), 0.0))
     return np.maximum(model.geom_margin, 0.0)
 
 
-def pair_margins(model: Any) -> Array:
+def pair_margins(model: ModelLike) -> Array:
     """Distance at which contacts of each explicit pair are looked for."""
     if model.opt.enableflags & EnableBit.OVERRIDE:
         return np.full(model.npair, float(model.opt.o_margin))
     return np.array(model.pair_margin)
 
 
-def bounding_boxes(model: Any, data: Any, reach: Array) -> Bounds:
+def bounding_boxes(model: ModelLike, data: DataLike, reach: Array) -> Bounds:
     """Boxes around the bounding spheres, widened by `reach`."""
     half = (model.geom_rbound + reach)[:, None]
     return Bounds(data.geom_xpos - half, data.geom_xpos + half)
 
 
-def close_enough(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+def close_enough(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
     """In reach by their bounding spheres and, where MuJoCo searches trees of boxes, by their oriented boxes."""
     near = in_reach(model, data, first, second, margin)
     boxes = np.flatnonzero(near & searched_by_tree(model, first, second) & (model.geom_type[first] != PLANE))
@@ -179,7 +180,7 @@ def close_enough(model: Any, data: Any, first: Array, second: Array, margin: Arr
     return near
 
 
-def in_reach(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+def in_reach(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
     """Whether bounding spheres, or a plane (then the first) and a sphere, are no farther apart than `margin`."""
     offset = data.geom_xpos[second] - data.geom_xpos[first]
     radius1, radius2 = model.geom_rbound[first], model.geom_rbound[second]
@@ -192,7 +193,7 @@ def in_reach(model: Any, data: Any, first: Array, second: Array, margin: Array) 
     return near
 
 
-def boxes_apart(model: Any, data: Any, first: Array, second: Array, margin: Array) -> Array:
+def boxes_apart(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
     """Whether a face of one geom's box separates it from the other's by more than `margin` (mj_collideOBB)."""
     frames = [data.geom_xmat[geoms].reshape(-1, 3, 3) for geoms in (first, second)]
     boxes = [model.geom_aabb[geoms] for geoms in (first, second)]
@@ -213,7 +214,7 @@ def finite_geoms(data: Any) -> Array:
     return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
 
 
-def warn_of_lost_geoms(model: Any, finite: Array) -> None:
+def warn_of_lost_geoms(model: ModelLike, finite: Array) -> None:
     """Say which geoms would collide but are nowhere."""
     wanted = colliding_geoms(model)
     wanted[model.pair_geom1] = wanted[model.pair_geom2] = True
@@ -230,20 +231,20 @@ def warn_of_lost_geoms(model: Any, finite: Array) -> None:
 # ---- in which order ---------------------------------------------------------------------------------------
 
 
-def by_type(model: Any, geoms: Array) -> Array:
+def by_type(model: ModelLike, geoms: Array) -> Array:
     """Pairs with the geom of lower type first."""
     kind = model.geom_type[geoms]
     return np.where((kind[:, 0] > kind[:, 1])[:, None], geoms[:, ::-1], geoms)
 
 
-def by_body(model: Any, geoms: Array) -> Array:
+def by_body(model: ModelLike, geoms: Array) -> Array:
     """Pairs with the geom of the lower body first, and of one body the lower geom."""
     body = model.geom_bodyid[geoms]
     swap = (body[:, 0] > body[:, 1]) | ((body[:, 0] == body[:, 1]) & (geoms[:, 0] > geoms[:, 1]))
     return np.where(swap[:, None], geoms[:, ::-1], geoms)
 
 
-def searched_by_tree(model: Any, first: Array, second: Array) -> Array:
+def searched_by_tree(model: ModelLike, first: Array, second: Array) -> Array:
     """Pairs whose bodies MuJoCo searches by bounding volume trees: the midphase is on and one has several geoms."""
     if model.opt.disableflags & DisableBit.MIDPHASE:
         return np.zeros(len(first), bool)
@@ -251,7 +252,7 @@ def searched_by_tree(model: Any, first: Array, second: Array) -> Array:
     return (count[first] > 1) | (count[second] > 1)
 
 
-def report_order(model: Any, geoms: Array, pair: Array) -> Array:
+def report_order(model: ModelLike, geoms: Array, pair: Array) -> Array:
     """Where each candidate stands in MuJoCo's list of contacts.
 
     By bodies, lower body first; of the same bodies explicit pairs come first, then found ones by geom: in order

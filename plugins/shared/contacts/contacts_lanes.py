@@ -20,6 +20,7 @@ import numpy as np
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.candidates_numpy import (
     by_body,
     by_type,
@@ -84,7 +85,7 @@ class Pairs:
         return int(self.most_contacts.sum())
 
 
-def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pairs:
+def pairs_of(model: ModelLike, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pairs:
     """The pairs of a model, with the number of contacts that each pair of types can have; needs ids, types, masks and
     flags only."""
     geoms, pair = static_pairs(model)
@@ -99,7 +100,7 @@ def pairs_of(model: Any, most_contacts: Mapping[str, int] = MOST_CONTACTS) -> Pa
 
 
 def pair_table(
-    model: Any, geoms: Array, pair: Array, most_contacts: Array, dim: Array | None = None
+    model: ModelLike, geoms: Array, pair: Array, most_contacts: Array, dim: Array | None = None
 ) -> Pairs:
     """Pairs of geoms (n, 2) in the order given; their dimensions, if not said, by the usual rule of priorities."""
     keys, kind = _type_pairs(model, geoms)
@@ -120,7 +121,7 @@ def pair_table(
     )
 
 
-def static_pairs(model: Any) -> tuple[Array, Array]:
+def static_pairs(model: ModelLike) -> tuple[Array, Array]:
     """Geoms (n, 2) and ids of explicit pairs (n) of all that may touch wherever they are, in no special order."""
     explicit = np.stack([model.pair_geom1, model.pair_geom2], axis=1).astype(int).reshape(-1, 2)
     found = [by_type(model, explicit)]
@@ -133,7 +134,7 @@ def static_pairs(model: Any) -> tuple[Array, Array]:
     return geoms, pair
 
 
-def _type_pairs(model: Any, geoms: Array) -> tuple[tuple[str, ...], Array]:
+def _type_pairs(model: ModelLike, geoms: Array) -> tuple[tuple[str, ...], Array]:
     """Keys of collide_pair that occur, in alphabetical order, and for each pair the index of its own."""
     names = {kind.value: kind.name.lower() for kind in GeomType}
     types = np.sort(model.geom_type[geoms], axis=1).reshape(-1, 2).astype(int)
@@ -145,13 +146,13 @@ def _type_pairs(model: Any, geoms: Array) -> tuple[tuple[str, ...], Array]:
     return tuple(keys[n] for n in order), place[kind.reshape(-1)]
 
 
-def priority_rule(model: Any, geoms: Array) -> Array:
+def priority_rule(model: ModelLike, geoms: Array) -> Array:
     """Which geom decides: -1 the first, 1 the second, 0 both."""
     first, second = model.geom_priority[geoms].reshape(-1, 2).T
     return np.sign(second.astype(int) - first)
 
 
-def contact_dims(model: Any, geoms: Array, pair: Array, decides: Array) -> Array:
+def contact_dims(model: ModelLike, geoms: Array, pair: Array, decides: Array) -> Array:
     """Dimension of the contacts of pairs: the explicit pair's, the deciding geom's, or the larger one."""
     own = model.geom_condim[geoms].reshape(-1, 2)
     dim = np.where(decides < 0, own[:, 0], np.where(decides > 0, own[:, 1], own.max(axis=1)))

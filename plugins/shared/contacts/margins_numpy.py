@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 
 
-def overridden(model: Any) -> bool:
+def overridden(model: ModelLike) -> bool:
     """Whether one set of options replaces the parameters of every contact."""
     return bool(model.opt.enableflags & EnableBit.OVERRIDE)
 
 
 def contact_margin(
-    model: Any, combine_margin: Callable[[Array, Array], Array], first: Array, second: Array, pair: Array
+    model: ModelLike,
+    combine_margin: Callable[[Array, Array], Array],
+    first: Array,
+    second: Array,
+    pair: Array,
 ) -> Array:
     """Distance (n) at which contacts begin, from the sides' margins and the explicit pairs (-1: none)."""
     if overridden(model):

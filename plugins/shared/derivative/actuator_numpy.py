@@ -7,12 +7,11 @@ other types count as independent of velocity. Compare mjd_actuator_vel.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.activation_numpy import disabled_actuators
 from dovetail.plugins.shared.derivative.muscle_numpy import gain_velocity as muscle_gain_velocity
 from dovetail.plugins.shared.derivative.pattern import add_along
@@ -21,7 +20,7 @@ SLOPE = 2
 """Place of the velocity's coefficient in gainprm and biasprm."""
 
 
-def add_actuators(model: Any, data: Any, deriv: Array) -> None:
+def add_actuators(model: ModelLike, data: DataLike, deriv: Array) -> None:
     """Add ∂qfrc_actuator/∂qvel to the pattern D."""
     if not model.nu or model.opt.disableflags & DisableBit.ACTUATION:
         return
@@ -33,7 +32,7 @@ def add_actuators(model: Any, data: Any, deriv: Array) -> None:
     add_along(model, deriv, arms, slope)
 
 
-def force_velocity(model: Any, data: Any) -> Array:
+def force_velocity(model: ModelLike, data: DataLike) -> Array:
     """Derivative of each actuator's force with respect to its velocity."""
     affine_bias = model.actuator_biastype == BiasType.AFFINE
     return np.where(affine_bias, model.actuator_biasprm[:, SLOPE], 0.0) + gain_velocity(model, data) * inputs(
@@ -41,7 +40,7 @@ def force_velocity(model: Any, data: Any) -> Array:
     )
 
 
-def gain_velocity(model: Any, data: Any) -> Array:
+def gain_velocity(model: ModelLike, data: DataLike) -> Array:
     """Derivative of each actuator's gain with respect to its velocity."""
     affine = model.actuator_gaintype == GainType.AFFINE
     slope = np.where(affine, model.actuator_gainprm[:, SLOPE], 0.0)
@@ -51,7 +50,7 @@ def gain_velocity(model: Any, data: Any) -> Array:
     return slope
 
 
-def inputs(model: Any, data: Any) -> Array:
+def inputs(model: ModelLike, data: DataLike) -> Array:
     """What multiplies the gain in the derivative: the control, or the last activation."""
     value = np.array(data.ctrl)
     stateful = np.flatnonzero(model.actuator_dyntype != DynType.NONE)

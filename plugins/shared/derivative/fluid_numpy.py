@@ -9,11 +9,11 @@ mjd_inertiaBoxFluid and mjd_ellipsoidFluid.
 from __future__ import annotations
 
 from math import pi
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative import ellipsoid_numpy
 from dovetail.plugins.shared.derivative.pattern import subtree_product
 from dovetail.plugins.shared.fluid.box_numpy import equivalent_box
@@ -25,7 +25,7 @@ from dovetail.plugins.shared.vectors_numpy import apply_rows
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 
 
-def fluid_velocity(model: Any, data: Any, symmetric: bool) -> Array:
+def fluid_velocity(model: ModelLike, data: DataLike, symmetric: bool) -> Array:
     """∂qfrc_fluid/∂qvel in the pattern D, from the symmetric part of the matrices alone if asked."""
     boxes, geoms = boxes_and_ellipsoids(model)
     coupling = np.zeros((model.nbody, 6, 6))
@@ -39,7 +39,7 @@ def fluid_velocity(model: Any, data: Any, symmetric: bool) -> Array:
     return subtree_product(model, data.cdof, coupling, data.cdof)
 
 
-def of_boxes(model: Any, data: Any, bodies: Array) -> Array:
+def of_boxes(model: ModelLike, data: DataLike, bodies: Array) -> Array:
     """Matrices of bodies taken as boxes, at their centres of mass."""
     to_local = motion_into(model, data, bodies, data.xipos[bodies], data.ximat[bodies])
     size = equivalent_box(model.body_inertia[bodies], model.body_mass[bodies])
@@ -48,7 +48,7 @@ def of_boxes(model: Any, data: Any, bodies: Array) -> Array:
     return to_local.transpose(0, 2, 1) @ (slope[:, :, None] * to_local)
 
 
-def of_ellipsoids(model: Any, data: Any, geoms: Array) -> Array:
+def of_ellipsoids(model: ModelLike, data: DataLike, geoms: Array) -> Array:
     """Matrices of geoms taken as ellipsoids, at their centres."""
     bodies = model.geom_bodyid[geoms]
     to_local = motion_into(model, data, bodies, data.geom_xpos[geoms], data.geom_xmat[geoms])
@@ -61,7 +61,7 @@ def of_ellipsoids(model: Any, data: Any, geoms: Array) -> Array:
     return to_local.transpose(0, 2, 1) @ matrix @ to_local
 
 
-def motion_into(model: Any, data: Any, bodies: Array, centre: Array, frame: Array) -> Array:
+def motion_into(model: ModelLike, data: DataLike, bodies: Array, centre: Array, frame: Array) -> Array:
     """Matrices (n, 6, 6) from velocities in world axes about the tree's centre of mass to those of local frames."""
     turn = frame.reshape(-1, 3, 3).transpose(0, 2, 1)
     lever = centre - data.subtree_com[model.body_rootid[bodies]]
@@ -71,7 +71,7 @@ def motion_into(model: Any, data: Any, bodies: Array, centre: Array, frame: Arra
     return to_local
 
 
-def relative_velocity(model: Any, data: Any, bodies: Array, to_local: Array) -> Array:
+def relative_velocity(model: ModelLike, data: DataLike, bodies: Array, to_local: Array) -> Array:
     """Velocities (n, 6) relative to the wind in local frames."""
     velocity = apply_rows(to_local, data.cvel[bodies])
     velocity[:, LINEAR] -= to_local[:, LINEAR, LINEAR] @ model.opt.wind

@@ -7,16 +7,15 @@ mjd_actuator_vel.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.muscle_numpy import force_by_length, normalized_length, peak_force
 
 
-def gain_velocity(model: Any, data: Any, ids: Array) -> Array:
+def gain_velocity(model: ModelLike, data: DataLike, ids: Array) -> Array:
     """Derivative of the gain of the muscles `ids` with respect to their velocity."""
     parameters = model.actuator_gainprm[ids].T
     lmin, lmax, vmax = parameters[4:7]

@@ -6,19 +6,18 @@ mjd_passive_vel.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative.fluid_numpy import fluid_velocity
 from dovetail.plugins.shared.derivative.pattern import Entries, add_along
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.passive_flags_numpy import all_off
 
 
-def add_passive(model: Any, data: Any, deriv: Array, symmetric: bool) -> None:
+def add_passive(model: ModelLike, data: DataLike, deriv: Array, symmetric: bool) -> None:
     """Add ∂qfrc_passive/∂qvel to the pattern D. Like the forces, all of it is off if both flags are."""
     if all_off(model):
         return
@@ -30,14 +29,14 @@ def add_passive(model: Any, data: Any, deriv: Array, symmetric: bool) -> None:
         add_tendons(model, data, deriv)
 
 
-def add_tendons(model: Any, data: Any, deriv: Array) -> None:
+def add_tendons(model: ModelLike, data: DataLike, deriv: Array) -> None:
     """Dampers of tendons."""
     if model.tendon_damping.any():
         arms = entries(model, data.ten_J, data.ten_J_rownnz, data.ten_J_rowadr, data.ten_J_colind)
         add_along(model, deriv, arms, -model.tendon_damping)
 
 
-def add_flex_edges(model: Any, data: Any, deriv: Array) -> None:
+def add_flex_edges(model: ModelLike, data: DataLike, deriv: Array) -> None:
     """Dampers of the edges of flexes; neither rigid flexes nor rigid edges have any."""
     if not model.flex_edgedamping.any():
         return
@@ -49,7 +48,7 @@ def add_flex_edges(model: Any, data: Any, deriv: Array) -> None:
     add_along(model, deriv, arms, np.where(model.flexedge_rigid, 0.0, -per_edge))
 
 
-def entries(model: Any, matrix: Array, rownnz: Array, rowadr: Array, colind: Array) -> Entries:
+def entries(model: ModelLike, matrix: Array, rownnz: Array, rowadr: Array, colind: Array) -> Entries:
     """The entries of a Jacobian that is stored by full rows, or compressed, as MuJoCo 3.4 does."""
     if not is_sparse(model):
         row, dof = np.nonzero(matrix)

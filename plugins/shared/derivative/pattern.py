@@ -7,36 +7,37 @@ couple dofs of different branches (a tendon's, say) have no place in D and are l
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
 Entries: TypeAlias = tuple[Array, Array, Array]
 """A matrix over dofs by its entries, row after row: rows, dofs, values."""
 
 
-def entry_rows(model: Any) -> Array:
+def entry_rows(model: ModelLike) -> Array:
     """The row of each entry of D; D_colind holds the columns."""
     return np.repeat(np.arange(model.nv), model.D_rownnz)
 
 
-def address(model: Any, row: Array, column: Array) -> Array:
+def address(model: ModelLike, row: Array, column: Array) -> Array:
     """Where the entries (row, column) are stored; each pair must be a dof and an ancestor, in either order."""
     beyond = model.D_diag[row] + column - row
     return model.D_rowadr[row] + np.where(column > row, beyond, model.D_diag[column])
 
 
-def related(model: Any, row: Array, column: Array) -> Array:
+def related(model: ModelLike, row: Array, column: Array) -> Array:
     """Which pairs of dofs are a dof and itself or an ancestor, in either order."""
     upper, lower = np.minimum(row, column), np.maximum(row, column)
     descendants = model.D_rownnz[upper] - model.D_diag[upper] - 1
     return lower - upper <= descendants
 
 
-def add_along(model: Any, deriv: Array, arms: Entries, slope: Array) -> None:
+def add_along(model: ModelLike, deriv: Array, arms: Entries, slope: Array) -> None:
     """Add what forces do that act along arms and are `slope` (one per arm) × the arm's velocity: Σ slope·armᵀ·arm,
     as far as D has entries. An arm names a dof at most once; its entries stand together."""
     row, dof, value = arms
@@ -53,7 +54,7 @@ def add_along(model: Any, deriv: Array, arms: Entries, slope: Array) -> None:
     deriv += np.bincount(address(model, dof[one], dof[other]), product, minlength=model.nD)
 
 
-def subtree_product(model: Any, left: Array, subtree: Array, right: Array) -> Array:
+def subtree_product(model: ModelLike, left: Array, subtree: Array, right: Array) -> Array:
     """Entries leftᵢ · S · rightⱼ of D, with S the (6, 6) matrix of the deeper dof's body and all it carries."""
     matrix = subtree[model.dof_bodyid]
     onto, back = apply_rows(matrix, right), apply_rows(matrix.transpose(0, 2, 1), left)

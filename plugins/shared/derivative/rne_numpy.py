@@ -12,24 +12,23 @@ are those beyond the deeper of the two. All about the tree's centre of mass, in 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative.pattern import subtree_product
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
 from dovetail.plugins.shared.tree_numpy import BALL, FREE, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def bias_velocity(model: Any, data: Any) -> Array:
+def bias_velocity(model: ModelLike, data: DataLike) -> Array:
     """∂qfrc_bias/∂qvel in the pattern D."""
     through_turning = subtree_product(model, data.cdof, inertia_matrix(data.crb), carried_axes(model, data))
     return through_turning + subtree_product(model, data.cdof, subtree_couplings(model, data), data.cdof)
 
 
-def carried_axes(model: Any, data: Any) -> Array:
+def carried_axes(model: ModelLike, data: DataLike) -> Array:
     """w of every dof: how its axis turns, and how it turns what it carries. A hinge or slide does not turn its
     own axis, so both are ṡ; the three rotations of a ball turn one another."""
     turning = 2.0 * data.cdof_dot
@@ -41,7 +40,7 @@ def carried_axes(model: Any, data: Any) -> Array:
     return turning
 
 
-def subtree_couplings(model: Any, data: Any) -> Array:
+def subtree_couplings(model: ModelLike, data: DataLike) -> Array:
     """B of every body together with all it carries (nbody, 6, 6)."""
     inertia, carry = inertia_matrix(data.cinert), cross_motion_matrix(data.cvel)
     carried = inertia @ carry

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, LaneField
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.derivative.actuator_lanes import add_actuators
 from dovetail.plugins.shared.derivative.fluid_lanes import medium_acts, write_couplings
 from dovetail.plugins.shared.derivative.passive_lanes import add_dampers
@@ -29,7 +30,7 @@ def add_force_velocity(k: Kernel, matrix: LaneField, scale: Any) -> None:
     add_motion(k, matrix, scale)
 
 
-def related_pairs(model: Any, row: Arm) -> list[tuple[int, int, int]]:
+def related_pairs(model: ModelLike, row: Arm) -> list[tuple[int, int, int]]:
     """(place of a dof's number, of another's, entry of D) of all pairs of an arm's dofs that D has."""
     dofs, places = np.array(row, int).reshape(-1, 2).T
     one, other = (index.ravel() for index in np.indices((len(dofs), len(dofs))))

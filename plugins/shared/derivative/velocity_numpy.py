@@ -7,16 +7,15 @@ fluid forces made symmetric, so that the result is symmetric. Compare mjd_smooth
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative.actuator_numpy import add_actuators
 from dovetail.plugins.shared.derivative.passive_numpy import add_passive
 
 
-def force_velocity(model: Any, data: Any, symmetric: bool = False) -> Array:
+def force_velocity(model: ModelLike, data: DataLike, symmetric: bool = False) -> Array:
     """∂(qfrc_actuator + qfrc_passive)/∂qvel; if `symmetric`, of fluid forces only the symmetric part."""
     deriv = np.zeros(model.nD)
     add_actuators(model, data, deriv)

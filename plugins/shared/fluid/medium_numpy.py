@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.vectors_numpy import cross_rows
 
 
-def boxes_and_ellipsoids(model: Any) -> tuple[Array, Array]:
+def boxes_and_ellipsoids(model: ModelLike) -> tuple[Array, Array]:
     """Bodies taken as boxes, and geoms taken as ellipsoids; bodies without mass feel nothing."""
     heavy = np.array(model.body_mass >= MINVAL)
     heavy[0] = False
@@ -21,7 +20,9 @@ def boxes_and_ellipsoids(model: Any) -> tuple[Array, Array]:
     return np.flatnonzero(heavy & ~shaped), np.flatnonzero(immersed)
 
 
-def velocity_in_medium(model: Any, data: Any, body: Array, point: Array, axes: Array) -> tuple[Array, Array]:
+def velocity_in_medium(
+    model: ModelLike, data: DataLike, body: Array, point: Array, axes: Array
+) -> tuple[Array, Array]:
     """Angular velocity of bodies, and velocity of points of theirs relative to the wind, in local axes."""
     angular, linear = data.cvel[body, :3], data.cvel[body, 3:]
     lever = point - data.subtree_com[model.body_rootid[body]]

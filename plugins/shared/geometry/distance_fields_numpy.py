@@ -10,12 +10,13 @@ mjc_distance and mjc_gradient.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.geometry.octree_numpy import octree_distance
 from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
@@ -25,14 +26,14 @@ FAR = 1e10
 """mjMAXVAL: lengths are divided by at least its inverse."""
 
 
-def has_field(model: Any, geom: int) -> bool:
+def has_field(model: ModelLike, geom: int) -> bool:
     """Whether distances to a geom can be computed: to meshes without octree they cannot."""
     if model.geom_type[geom] == GeomType.MESH:
         return bool(model.mesh_octadr[model.geom_dataid[geom]] >= 0)
     return True
 
 
-def signed_distance(model: Any, geom: int, points: Array) -> Array:
+def signed_distance(model: ModelLike, geom: int, points: Array) -> Array:
     """Distance of points in the geom's frame to its surface."""
     kind = GeomType(model.geom_type[geom])
     if kind == GeomType.MESH:

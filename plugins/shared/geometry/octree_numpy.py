@@ -8,11 +8,10 @@ MuJoCo; outside it is a forward difference. Compare oct_distance and oct_gradien
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.contracts.sdf_shapes import forward_difference
 
 INSET = 1e-6
@@ -21,14 +20,14 @@ CORNER = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], b
 """Which corners of a cell are on the upper side along each axis."""
 
 
-def octree_distance(model: Any, mesh: int, points: Array) -> Array:
+def octree_distance(model: ModelLike, mesh: int, points: Array) -> Array:
     """Signed distance (n,) to the mesh."""
     moved, added = into_box(model, mesh, points)
     cell, share = leaf(model, mesh, moved)
     return interpolated(weights(share), model.oct_coeff[cell]) + added
 
 
-def octree_gradient(model: Any, mesh: int, points: Array) -> Array:
+def octree_gradient(model: ModelLike, mesh: int, points: Array) -> Array:
     """Gradient (n, 3) of the distance, in the coordinates of the leaf where the point is inside the box."""
     _, added = into_box(model, mesh, points)
     outside = added > 0
@@ -38,7 +37,7 @@ def octree_gradient(model: Any, mesh: int, points: Array) -> Array:
     return result
 
 
-def into_box(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
+def into_box(model: ModelLike, mesh: int, points: Array) -> tuple[Array, Array]:
     """Points moved just within the octree's box, and how far they were outside it."""
     root = int(model.mesh_octadr[mesh])
     offset = points - model.oct_aabb[root, :3]
@@ -48,7 +47,7 @@ def into_box(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
     return np.where(out, points - shift, points), np.sqrt(np.square(np.where(out, beyond, 0.0)).sum(axis=1))
 
 
-def leaf(model: Any, mesh: int, points: Array) -> tuple[Array, Array]:
+def leaf(model: ModelLike, mesh: int, points: Array) -> tuple[Array, Array]:
     """The leaf (n,) that each point is in, and its coordinates (n, 3) there, from 0 to 1."""
     root = int(model.mesh_octadr[mesh])
     cell = np.full(len(points), root)
@@ -78,7 +77,7 @@ def interpolated(along: Array, corner: Array) -> Array:
     return total
 
 
-def inner_gradient(model: Any, mesh: int, points: Array) -> Array:
+def inner_gradient(model: ModelLike, mesh: int, points: Array) -> Array:
     """Derivative (n, 3) of the interpolation with respect to the leaf's coordinates."""
     cell, share = leaf(model, mesh, points)
     along = weights(share)

@@ -15,6 +15,7 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.geometry.shapes_lanes import CollideGeoms
 from dovetail.plugins.shared.reference import builder
 from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
@@ -43,7 +44,7 @@ class PairRows(NamedTuple):
     keys: tuple[str, ...]
 
 
-def pair_rows(model: Any, pairs: list[tuple[int, int]]) -> PairRows:
+def pair_rows(model: ModelLike, pairs: list[tuple[int, int]]) -> PairRows:
     """The given pairs of geoms, without those that never collide."""
     rows = []
     for geom1, geom2 in pairs:

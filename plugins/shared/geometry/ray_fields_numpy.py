@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.geometry.ray_shapes_numpy import MISS, SHAPES
 
 STEPS = 40
@@ -24,7 +25,7 @@ LOST = 1e6
 """Distance from the surface beyond which no ray comes back."""
 
 
-def sdf(model: Any, data: Any, geom: int, points: Array, vectors: Array) -> Array:
+def sdf(model: ModelLike, data: DataLike, geom: int, points: Array, vectors: Array) -> Array:
     """Lengths (n,) of rays in the geom's frame, infinite where they miss it."""
     from dovetail.plugins.shared.geometry.sdf_fields_numpy import field_of
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry import ray_fields_numpy, ray_surfaces_numpy
 from dovetail.plugins.shared.geometry.ray_shapes_numpy import SHAPES, in_frame
@@ -31,8 +32,8 @@ _SURFACES = {GeomType.MESH: ray_surfaces_numpy.mesh, GeomType.HFIELD: ray_surfac
 
 
 def ray(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     pnt: Array | Sequence[float],
     vec: Array | Sequence[float],
     geomgroup: Array | Sequence[int] | None = None,
@@ -46,8 +47,8 @@ def ray(
 
 
 def multi_ray(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     pnt: Array | Sequence[float],
     vec: Array | Sequence[Sequence[float]],
     geomgroup: Array | Sequence[int] | None = None,
@@ -71,7 +72,9 @@ def multi_ray(
     return np.where(geom < 0, -1.0, distance), geom
 
 
-def visible(model: Any, geomgroup: Array | Sequence[int] | None, flg_static: bool, bodyexclude: int) -> Array:
+def visible(
+    model: ModelLike, geomgroup: Array | Sequence[int] | None, flg_static: bool, bodyexclude: int
+) -> Array:
     """Which geoms (ngeom,) a ray can meet."""
     material = model.geom_matid
     alpha = model.geom_rgba[:, 3].copy()
@@ -104,20 +107,20 @@ def ray_geom(
 
 
 def ray_mesh(
-    model: Any, data: Any, geomid: int, pnt: Array | Sequence[float], vec: Array | Sequence[float]
+    model: ModelLike, data: DataLike, geomid: int, pnt: Array | Sequence[float], vec: Array | Sequence[float]
 ) -> float:
     """Distance along a ray to the faces of a mesh geom (mj_rayMesh)."""
     return _ray_surface(model, data, geomid, pnt, vec, GeomType.MESH)
 
 
 def ray_hfield(
-    model: Any, data: Any, geomid: int, pnt: Array | Sequence[float], vec: Array | Sequence[float]
+    model: ModelLike, data: DataLike, geomid: int, pnt: Array | Sequence[float], vec: Array | Sequence[float]
 ) -> float:
     """Distance along a ray to a height field geom (mj_rayHfield)."""
     return _ray_surface(model, data, geomid, pnt, vec, GeomType.HFIELD)
 
 
-def _ray_surface(model: Any, data: Any, geom: int, pnt: Any, vec: Any, kind: GeomType) -> float:
+def _ray_surface(model: ModelLike, data: DataLike, geom: int, pnt: Any, vec: Any, kind: GeomType) -> float:
     found = GeomType(model.geom_type[geom])
     if found != kind:
         raise ValueError(f"geom {geom} has type {found.keyword}, not {kind.keyword}")
@@ -126,7 +129,7 @@ def _ray_surface(model: Any, data: Any, geom: int, pnt: Any, vec: Any, kind: Geo
     return _or_miss(_geom_distances(model, data, geom, np.asarray(pnt, float).reshape(3), vectors)[0])
 
 
-def _geom_distances(model: Any, data: Any, geom: int, point: Array, vectors: Array) -> Array:
+def _geom_distances(model: ModelLike, data: DataLike, geom: int, point: Array, vectors: Array) -> Array:
     """Distances (n,) along rays from a point to one geom, infinite where they miss it."""
     kind = GeomType(model.geom_type[geom])
     origin, directions = in_frame(data.geom_xpos[geom], data.geom_xmat[geom], point, vectors)

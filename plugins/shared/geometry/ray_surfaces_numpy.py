@@ -7,11 +7,12 @@ vertices are in the geom's frame. Compare mj_rayMesh, mj_rayHfield and ray_trian
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.ray_shapes_numpy import MISS, box_faces, dots
 from dovetail.plugins.shared.vectors_numpy import along, cross, dot, unit
@@ -60,7 +61,7 @@ def plane_distances(point: Array, vector: Array, corners: Array) -> Array:
     return np.where(crosses, -height / np.where(crosses, slope, 1.0), -1.0)
 
 
-def mesh(model: Any, geom: int, point: Array, vector: Array) -> float:
+def mesh(model: ModelLike, geom: int, point: Array, vector: Array) -> float:
     """The nearest face of a geom's mesh."""
     if not np.isfinite(box_faces(point[None], vector[None], model.geom_size[geom])).any():
         return MISS
@@ -91,7 +92,7 @@ class Terrain(NamedTuple):
         return 2.0 * self.half / np.array([ncol - 1, nrow - 1])
 
 
-def terrain_of(model: Any, geom: int) -> Terrain:
+def terrain_of(model: ModelLike, geom: int) -> Terrain:
     """The height field of a geom."""
     number = int(model.geom_dataid[geom])
     nrow, ncol = int(model.hfield_nrow[number]), int(model.hfield_ncol[number])
@@ -101,7 +102,7 @@ def terrain_of(model: Any, geom: int) -> Terrain:
     return Terrain(heights, np.array([x, y]), top, base)
 
 
-def hfield(model: Any, geom: int, point: Array, vector: Array) -> float:
+def hfield(model: ModelLike, geom: int, point: Array, vector: Array) -> float:
     """The nearest of the base, the surface and the walls under its border."""
     terrain = terrain_of(model, geom)
     base = _slab(terrain, -terrain.base, point, vector).min()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dovetail.contracts.engine_plugins import plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FIELDS
 from dovetail.plugins.shared.geometry.octree_numpy import octree_distance, octree_gradient
@@ -27,7 +28,7 @@ class GeomField(NamedTuple):
     gradient: Callable[[Array], Array]
 
 
-def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> GeomField:
+def field_of(model: ModelLike, data: DataLike, geom: int, parts: Mapping[str, Any]) -> GeomField:
     """The field of a geom."""
     kind = GeomType(model.geom_type[geom])
     if kind == GeomType.SDF and model.geom_plugin[geom] >= 0:
@@ -39,7 +40,7 @@ def field_of(model: Any, data: Any, geom: int, parts: Mapping[str, Any]) -> Geom
     return GeomField(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
 
 
-def mesh_field(model: Any, mesh: int) -> GeomField:
+def mesh_field(model: ModelLike, mesh: int) -> GeomField:
     """The field of a mesh: its octree's, or else the distance to its faces.
 
     MuJoCo 3.4 takes, for geoms of type mesh, the octree of the mesh whose number is the geom's, by mistake, and
@@ -53,7 +54,7 @@ def mesh_field(model: Any, mesh: int) -> GeomField:
     return GeomField(surface.distance, surface.gradient)
 
 
-def shape_field(model: Any, instance: int, shapes: Mapping[str, Any]) -> GeomField:
+def shape_field(model: ModelLike, instance: int, shapes: Mapping[str, Any]) -> GeomField:
     """The field of a plugin's shape."""
     name = plugin_name(model, instance)
     if name not in shapes:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike
 from dovetail.plugins.shared.quaternions_numpy import (
     Quaternion,
     quat_conjugate,
@@ -33,7 +34,7 @@ class RelativeFrame(NamedTuple):
     """(3,)."""
 
 
-def pose_in(data: Any, geom: int, base: int) -> RelativeFrame:
+def pose_in(data: DataLike, geom: int, base: int) -> RelativeFrame:
     """The frame of a geom in that of another one."""
     back = quat_conjugate(orientation(data, base))
     origin = np.array(turned(back, data.geom_xpos[base].tolist()))
@@ -42,7 +43,7 @@ def pose_in(data: Any, geom: int, base: int) -> RelativeFrame:
     return RelativeFrame(quat_matrix_rows(np.array([quat]))[0], offset)
 
 
-def orientation(data: Any, geom: int) -> Quaternion:
+def orientation(data: DataLike, geom: int) -> Quaternion:
     """The quaternion of a geom's rotation matrix: its largest component first, the others from sums or differences
     of elements mirrored at the diagonal."""
     m = data.geom_xmat[geom].reshape(3, 3).tolist()

@@ -7,12 +7,13 @@ of the model. (The reference stores, as MuJoCo does, only what is not zero where
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.enums import TrnType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above
 from dovetail.plugins.shared.tendons.layout import jacobian_structure, row_arms
@@ -29,13 +30,13 @@ class Entry(NamedTuple):
     source: int
 
 
-def moment_rows(model: Any) -> list[list[Entry]]:
+def moment_rows(model: ModelLike) -> list[list[Entry]]:
     """The entries of every actuator's row."""
     tendons = [[Entry(*pair) for pair in row] for row in row_arms(model)]
     return [_row(model, actuator, tendons) for actuator in range(model.nu)]
 
 
-def _row(model: Any, actuator: int, tendons: list[list[Entry]]) -> list[Entry]:
+def _row(model: ModelLike, actuator: int, tendons: list[list[Entry]]) -> list[Entry]:
     kind = TrnType(int(model.actuator_trntype[actuator]))
     target, other = (int(i) for i in model.actuator_trnid[actuator])
     if kind in (TrnType.JOINT, TrnType.JOINTINPARENT):
@@ -51,11 +52,11 @@ def _row(model: Any, actuator: int, tendons: list[list[Entry]]) -> list[Entry]:
     )
 
 
-def _joint_row(model: Any, joint: int) -> list[Entry]:
+def _joint_row(model: ModelLike, joint: int) -> list[Entry]:
     return [Entry(dof, 0) for dof in np.flatnonzero(model.dof_jntid == joint).tolist()]
 
 
-def _site_row(model: Any, site: int, other: int, *, cancels: bool) -> list[Entry]:
+def _site_row(model: ModelLike, site: int, other: int, *, cancels: bool) -> list[Entry]:
     """Dofs that move either site; those that move both do not count if their effects cancel."""
     own, theirs = (
         set(dofs_above(model, int(model.site_bodyid[i])).tolist()) if i >= 0 else set() for i in (site, other)
@@ -64,7 +65,7 @@ def _site_row(model: Any, site: int, other: int, *, cancels: bool) -> list[Entry
     return [Entry(dof, end) for dof, end in sorted(ends.items()) if not (cancels and end == BOTH)]
 
 
-def _contact_row(model: Any, body: int) -> list[Entry]:
+def _contact_row(model: ModelLike, body: int) -> list[Entry]:
     """Dofs that move a body, or another that it may touch."""
     pairs = pairs_of(model)
     touching = (pairs.body1 == body) | (pairs.body2 == body)
@@ -73,7 +74,7 @@ def _contact_row(model: Any, body: int) -> list[Entry]:
     return [Entry(dof, OWN) for dof in sorted(dofs)]
 
 
-def moment_structure(model: Any) -> Mapping[str, Array]:
+def moment_structure(model: ModelLike) -> Mapping[str, Array]:
     """Row lengths, row addresses and columns of actuator_moment."""
     rows = moment_rows(model)
     count = np.array([len(row) for row in rows], np.int32)
@@ -86,6 +87,6 @@ def moment_structure(model: Any) -> Mapping[str, Array]:
     }
 
 
-def row_structure(model: Any) -> Mapping[str, Array]:
+def row_structure(model: ModelLike) -> Mapping[str, Array]:
     """The layouts of actuator_moment and ten_J, for stages that use them."""
     return {**moment_structure(model), **jacobian_structure(model)}

@@ -17,6 +17,7 @@ import numpy as np
 
 from dovetail.contracts.enums import Cone
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.errors import PlanError
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Pairs, pairs_of
@@ -50,7 +51,7 @@ FIELDS = ("ncon", "ncandidate", *COUNTS, *LISTED, *OF_PAIR, *OF_ROWS, *NO_FLEX, 
 """Everything that can be had."""
 
 
-def delivery(model: Any, wanted: Collection[str]) -> ContactDelivery:
+def delivery(model: ModelLike, wanted: Collection[str]) -> ContactDelivery:
     """What brings some of `FIELDS` into Data."""
     return ContactDelivery(model, frozenset(wanted).intersection(FIELDS))
 

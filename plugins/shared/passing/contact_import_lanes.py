@@ -20,6 +20,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import PlanError
 from dovetail.plugins.shared.contacts.candidates_numpy import report_order
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Pairs, pair_table, pairs_of
@@ -38,7 +39,7 @@ ROOM = 8
 """Contacts per pair that there is room for at first."""
 
 
-def fetch(model: Any, wanted: Collection[str]) -> ContactLists:
+def fetch(model: ModelLike, wanted: Collection[str]) -> ContactLists:
     """What brings some fields of `contact_list` into a kernel."""
     return ContactLists(model, frozenset(wanted))
 
@@ -97,7 +98,7 @@ class ContactLists:
         """Kernel fields of constants."""
         return {DIM: self._rows[:, 3]} if self._has_dims else {}
 
-    def read(self, data: Any) -> TileLists:
+    def read(self, data: DataLike) -> TileLists:
         """The lists as Data has them now; `learnt` of the answer says whether the kernel must be built anew."""
         from dovetail.backends.lanes.imports import TileLists
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.rows.impedance_numpy import (
     DEFAULT_SOLIMP,
@@ -52,7 +53,7 @@ class RowGroup(NamedTuple):
     R: Array
 
 
-def begin(model: Any, data: Any, switch: DisableBit) -> bool:
+def begin(model: ModelLike, data: DataLike, switch: DisableBit) -> bool:
     """Whether a source may add rows: `switch` is the flag that disables it. If it is the first to ask in this
     evaluation, the tendons' rows of an earlier one are forgotten."""
     off = int(model.opt.disableflags)
@@ -64,7 +65,7 @@ def begin(model: Any, data: Any, switch: DisableBit) -> bool:
 
 
 def soft_rows(
-    model: Any,
+    model: ModelLike,
     kind: int,
     ids: Array,
     jacobian: SparseRows,
@@ -97,7 +98,7 @@ def soft_rows(
     )
 
 
-def acting(model: Any, jacobian: SparseRows, constraint: Array) -> Array:
+def acting(model: ModelLike, jacobian: SparseRows, constraint: Array) -> Array:
     """Which rows to keep: those of constraints that some dof can change. MuJoCo asks a sparse Jacobian whether it
     has entries, and a dense one whether they are all zero. `constraint` numbers the constraint of each row."""
     if is_sparse(model):
@@ -107,7 +108,7 @@ def acting(model: Any, jacobian: SparseRows, constraint: Array) -> Array:
     return changes[constraint]
 
 
-def store(data: Any, rows: RowGroup) -> int:
+def store(data: DataLike, rows: RowGroup) -> int:
     """Write rows after the last one of their group, and return the number of the first."""
     nrow, nentry = len(rows.ids), len(rows.jacobian.colind)
     first, entry = make_room(data, rows.kind, nrow, nentry)
@@ -128,7 +129,7 @@ def store(data: Any, rows: RowGroup) -> int:
     return first
 
 
-def finish_structure(data: Any) -> None:
+def finish_structure(data: DataLike) -> None:
     """Row addresses and supernodes of the Jacobian, from row lengths and dofs."""
     count = data.nefc
     rownnz = data.efc_J_rownnz[:count]
@@ -143,7 +144,7 @@ ROW_FIELDS = (
 ENTRY_FIELDS = ("efc_J_colind", "efc_J")
 
 
-def make_room(data: Any, kind: int | Array, nrow: int, nentry: int) -> tuple[int, int]:
+def make_room(data: DataLike, kind: int | Array, nrow: int, nentry: int) -> tuple[int, int]:
     """Count new rows, and move those of later groups behind them; returns the first new row and entry."""
     nefc, nJ, first = data.nefc, data.nJ, next_row(data, kind)
     entry = int(data.efc_J_rownnz[:first].sum())
@@ -167,7 +168,7 @@ def group_of(kind: int | Array) -> str | None:
     return GROUPS.get(kind) if isinstance(kind, int) else None
 
 
-def next_row(data: Any, kind: int | Array) -> int:
+def next_row(data: DataLike, kind: int | Array) -> int:
     """Where the next row of a kind stands: behind its group."""
     count = group_of(kind)
     if count is None:
@@ -175,7 +176,7 @@ def next_row(data: Any, kind: int | Array) -> int:
     return sum(int(getattr(data, name)) for name in COUNTS[: COUNTS.index(count) + 1])
 
 
-def write_tendon_addresses(data: Any, kind: int, tendons: Array, kept: Array) -> None:
+def write_tendon_addresses(data: DataLike, kind: int, tendons: Array, kept: Array) -> None:
     """Write tendon_efcadr of tendons that have no row yet, before their rows are stored: one row each, unless not
     kept. A tendon whose row is left out has the address its row would have had, as in MuJoCo."""
     address = next_row(data, kind) + np.cumsum(kept) - kept
@@ -190,8 +191,8 @@ def shift(field: Array, start: int, stop: int, by: int) -> None:
 
 
 def append_rows(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     kind: ConstraintType,
     jacobian: Array | SparseRows,
     pos: Array,
@@ -247,7 +248,7 @@ def append_rows(
     )
 
 
-def checked_rows(model: Any, jacobian: Array | SparseRows, source: str) -> SparseRows:
+def checked_rows(model: ModelLike, jacobian: Array | SparseRows, source: str) -> SparseRows:
     """A plugin's Jacobian as sparse rows, or an error that says what does not fit."""
     if not isinstance(jacobian, SparseRows):
         matrix = np.asarray(jacobian, float)

@@ -8,16 +8,15 @@ coefficient along the axis. Compare mj_contactForce and mju_decodePyramid.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.enums import Cone
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def contact_forces(model: Any, data: Any) -> Array:
+def contact_forces(model: ModelLike, data: DataLike) -> Array:
     """Force, then torque (ncon, 6) of every contact in its own frame; zero for contacts without rows."""
     count = int(data.ncon)
     wrench = np.zeros((count, 6))
@@ -40,7 +39,7 @@ def from_pyramid(edges: Array, friction: Array) -> Array:
     return np.hstack([edges.sum(axis=1, keepdims=True), along_axes])
 
 
-def in_world_axes(data: Any, wrench: Array) -> Array:
+def in_world_axes(data: DataLike, wrench: Array) -> Array:
     """Forces and torques (ncon, 6) of contacts, turned from their own frames into world axes."""
     to_world = data.contact.frame[: len(wrench)].reshape(-1, 3, 3).transpose(0, 2, 1)
     return np.hstack([apply_rows(to_world, wrench[:, :3]), apply_rows(to_world, wrench[:, 3:])])

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MAXIMP, MINIMP, MINVAL
 
 DEFAULT_SOLREF = (0.02, 1.0)
@@ -28,7 +28,7 @@ REFSAFE = int(DisableBit.REFSAFE)
 
 
 def safe_solref(
-    model: Any,
+    model: ModelLike,
     solref: Array,
     describe: Callable[[int], str],
     *,

@@ -25,6 +25,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import Cone, DisableBit, EqType, JointType, ObjType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.kernel_fields import LARGEST_DIM
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
 from dovetail.plugins.shared.tendons.layout import row_dofs
 
@@ -75,7 +76,7 @@ class Ends(NamedTuple):
     """Of the near side's motion in the bond's; that of the far side is −1."""
 
 
-def ends_of(model: Any, plus: Array, minus: Array) -> Ends:
+def ends_of(model: ModelLike, plus: Array, minus: Array) -> Ends:
     """Ends of bonds that measure the motion of bodies `plus` relative to bodies `minus`."""
     weld = np.asarray(model.body_weldid)
     ahead, behind = weld[plus], weld[minus]
@@ -95,18 +96,18 @@ class RowTable(NamedTuple):
     """1 if the dofs are not all of one chain, so that the row adds entries to the Hessian that the tree lacks."""
 
 
-def switched_off(model: Any, switch: DisableBit) -> bool:
+def switched_off(model: ModelLike, switch: DisableBit) -> bool:
     return bool(int(model.opt.disableflags) & (int(switch) | int(DisableBit.CONSTRAINT)))
 
 
-def equalities(model: Any, *kinds: EqType) -> Array:
+def equalities(model: ModelLike, *kinds: EqType) -> Array:
     """Ids of equality constraints of some types."""
     if switched_off(model, DisableBit.EQUALITY):
         return np.zeros(0, int)
     return np.flatnonzero(np.isin(model.eq_type, [int(kind) for kind in kinds]))
 
 
-def bond_table(model: Any) -> BondTable:
+def bond_table(model: ModelLike) -> BondTable:
     """Connects and welds."""
     ids = equalities(model, EqType.CONNECT, EqType.WELD)
     on_sites = np.asarray(model.eq_objtype)[ids] == int(ObjType.SITE)
@@ -119,7 +120,7 @@ def bond_table(model: Any) -> BondTable:
     return BondTable(ids, first, second, on_sites, np.asarray(model.eq_type)[ids] == int(EqType.WELD))
 
 
-def chain_of(model: Any, dof: int) -> set[int]:
+def chain_of(model: ModelLike, dof: int) -> set[int]:
     """A dof and its ancestors."""
     found = set()
     while dof >= 0:
@@ -128,7 +129,7 @@ def chain_of(model: Any, dof: int) -> set[int]:
     return found
 
 
-def row_table(model: Any, ids: Array, dofs: list[list[int]]) -> RowTable:
+def row_table(model: ModelLike, ids: Array, dofs: list[list[int]]) -> RowTable:
     """Rows over the given dofs."""
     width = max(1, *map(len, dofs), 1)
     table = np.zeros((len(dofs), width), int)
@@ -141,26 +142,26 @@ def row_table(model: Any, ids: Array, dofs: list[list[int]]) -> RowTable:
     return RowTable(np.asarray(ids, int), np.array([len(d) for d in dofs], int), table, fills)
 
 
-def coupled_joints(model: Any) -> RowTable:
+def coupled_joints(model: ModelLike) -> RowTable:
     """Equality constraints of joints."""
     ids = equalities(model, EqType.JOINT)
     first = np.asarray(model.jnt_dofadr)
     return row_table(model, ids, [sorted({int(first[j]) for j in _objects(model, n)}) for n in ids])
 
 
-def coupled_tendons(model: Any) -> RowTable:
+def coupled_tendons(model: ModelLike) -> RowTable:
     """Equality constraints of tendons."""
     ids, dofs = equalities(model, EqType.TENDON), row_dofs(model)
     return row_table(model, ids, [sorted({d for t in _objects(model, n) for d in dofs[t]}) for n in ids])
 
 
-def _objects(model: Any, equality: int) -> list[int]:
+def _objects(model: ModelLike, equality: int) -> list[int]:
     """The one or two objects of an equality constraint."""
     both = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
     return [n for n in both if n >= 0]
 
 
-def frictionloss_dofs(model: Any) -> RowTable:
+def frictionloss_dofs(model: ModelLike) -> RowTable:
     """Dofs with friction loss."""
     dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -168,7 +169,7 @@ def frictionloss_dofs(model: Any) -> RowTable:
     return row_table(model, dofs, [[dof] for dof in dofs.tolist()])
 
 
-def frictionloss_tendons(model: Any) -> RowTable:
+def frictionloss_tendons(model: ModelLike) -> RowTable:
     """Tendons with friction loss."""
     tendons = np.flatnonzero(np.asarray(model.tendon_frictionloss) > 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
@@ -176,13 +177,13 @@ def frictionloss_tendons(model: Any) -> RowTable:
     return tendon_rows(model, tendons)
 
 
-def tendon_rows(model: Any, tendons: Array) -> RowTable:
+def tendon_rows(model: ModelLike, tendons: Array) -> RowTable:
     """A row for each of some tendons."""
     dofs = row_dofs(model)
     return row_table(model, tendons, [dofs[tendon] for tendon in tendons.tolist()])
 
 
-def limited_joints(model: Any, *kinds: JointType) -> Array:
+def limited_joints(model: ModelLike, *kinds: JointType) -> Array:
     """Joints of some types that have limits."""
     if switched_off(model, DisableBit.LIMIT):
         return np.zeros(0, int)
@@ -190,19 +191,19 @@ def limited_joints(model: Any, *kinds: JointType) -> Array:
     return np.flatnonzero(chosen & np.asarray(model.jnt_limited, bool))
 
 
-def scalar_limits(model: Any) -> RowTable:
+def scalar_limits(model: ModelLike) -> RowTable:
     """Both sides of limited hinges and slides."""
     joints = np.repeat(limited_joints(model, JointType.HINGE, JointType.SLIDE), 2)
     return row_table(model, joints, [[int(model.jnt_dofadr[j])] for j in joints])
 
 
-def ball_limits(model: Any) -> RowTable:
+def ball_limits(model: ModelLike) -> RowTable:
     """Limited ball joints."""
     joints = limited_joints(model, JointType.BALL)
     return row_table(model, joints, [[int(model.jnt_dofadr[j]) + n for n in range(3)] for j in joints])
 
 
-def tendon_limits(model: Any) -> RowTable:
+def tendon_limits(model: ModelLike) -> RowTable:
     """Both sides of limited tendons."""
     tendons = np.flatnonzero(np.asarray(model.tendon_limited))
     if switched_off(model, DisableBit.LIMIT):

@@ -23,6 +23,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ConstraintState, ConstraintType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 # As plain integers, because comparing an array with a member of an enum takes five times as long.
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, ELLIPTIC = map(
@@ -100,18 +101,18 @@ class Zones:
     middle: Array
 
 
-def constraint_forces(model: Any, data: Any, jar: Array) -> tuple[Array, Array]:
+def constraint_forces(model: ModelLike, data: DataLike, jar: Array) -> tuple[Array, Array]:
     """Force and state (enums.ConstraintState) of every constraint row at the given jar (nefc)."""
     force, state, _ = evaluate(rows_of(data), jar)
     return force, state
 
 
-def constraint_cost(model: Any, data: Any, jar: Array) -> float:
+def constraint_cost(model: ModelLike, data: DataLike, jar: Array) -> float:
     """Cost of all constraint rows at the given jar (nefc)."""
     return evaluate(rows_of(data), jar)[2]
 
 
-def rows_of(data: Any, chosen: Array | None = None) -> CostRows:
+def rows_of(data: DataLike, chosen: Array | None = None) -> CostRows:
     """The rows of a Data in their order, or the chosen ones (indices; all rows of a contact together)."""
     which: Any = slice(data.nefc) if chosen is None else chosen
     kind = data.efc_type[which]

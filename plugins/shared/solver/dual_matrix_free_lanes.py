@@ -23,6 +23,7 @@ from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.backends.lanes.kernel import Int, IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.rows.rows_lanes import (
     ELLIPTIC,
     EQUALITY,
@@ -120,7 +121,7 @@ def moved_dofs_of(body_rows: BodyRows, rows: DofRows) -> MovedDofs:
     return MovedDofs(first, length, *entries.T, *numbers)
 
 
-def _chain_ends(model: Any, near: int, far: int) -> list[tuple[int, int]]:
+def _chain_ends(model: ModelLike, near: int, far: int) -> list[tuple[int, int]]:
     """Last dofs of a bond's bodies."""
     last = np.asarray(model.body_dofadr) + np.asarray(model.body_dofnum) - 1
     return [(int(last[body]), bit) for body, bit in ((near, NEAR), (far, FAR)) if body]

@@ -16,6 +16,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.solver.cost_numpy import (
@@ -34,7 +35,7 @@ from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, 
 # ---- the matrix
 
 
-def write_dual_matrix(model: Any, data: Any, J: Any) -> None:
+def write_dual_matrix(model: ModelLike, data: DataLike, J: Any) -> None:
     """Write efc_AR, its structure and nA. `J` is the Jacobian of all rows."""
     nefc = data.nefc
     count, column = rows_with_common_trees(model, data)
@@ -50,7 +51,7 @@ def write_dual_matrix(model: Any, data: Any, J: Any) -> None:
     data.efc_AR[: len(values)] = values
 
 
-def rows_with_common_trees(model: Any, data: Any) -> tuple[Array, Array]:
+def rows_with_common_trees(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """For each row, how many rows move a tree that it moves too, and which, in ascending order."""
     from scipy.sparse import csr_array
 
@@ -103,7 +104,7 @@ class Dual:
         return np.stack([self.values[row + k][first : first + size] for k in range(size)])
 
 
-def dual_problem(data: Any) -> Dual:
+def dual_problem(data: DataLike) -> Dual:
     """The problem of a Data whose efc_AR and efc_b are written."""
     nefc = data.nefc
     rows = rows_of(data)
@@ -119,7 +120,7 @@ def dual_problem(data: Any) -> Dual:
     return Dual(rows, data.efc_b[:nefc].copy(), columns, values, diagonal, lower, upper)
 
 
-def begin(model: Any, data: Any, J: Any) -> Dual:
+def begin(model: ModelLike, data: DataLike, J: Any) -> Dual:
     """Write efc_b and efc_AR; the problem to solve."""
     nefc = data.nefc
     data.efc_b[:nefc] = J @ data.qacc_smooth - data.efc_aref[:nefc]
@@ -127,7 +128,7 @@ def begin(model: Any, data: Any, J: Any) -> Dual:
     return dual_problem(data)
 
 
-def starting_forces(model: Any, data: Any, dual: Dual, J: Any) -> Array:
+def starting_forces(model: ModelLike, data: DataLike, dual: Dual, J: Any) -> Array:
     """The forces that last step's acceleration would give, or none if those cost more."""
     nothing = np.zeros(data.nefc)
     if model.opt.disableflags & DisableBit.WARMSTART:
@@ -137,14 +138,14 @@ def starting_forces(model: Any, data: Any, dual: Dual, J: Any) -> Array:
     return force if force @ dual.b + 0.5 * force @ slope <= 0.0 else nothing
 
 
-def whole_scale(model: Any) -> float:
+def whole_scale(model: ModelLike) -> float:
     """What improvement is multiplied by before it is compared with the tolerance: 1 / total inertia of the model at
     its reference pose."""
     total = float(model.stat.meaninertia) * max(1, model.nv)
     return 1.0 / total if total else math.inf  # a model may say that its inertia is zero
 
 
-def finish(model: Any, data: Any, J: Any) -> None:
+def finish(model: ModelLike, data: DataLike, J: Any) -> None:
     """Write qfrc_constraint and qacc from the forces of the rows."""
     data.qfrc_constraint[:] = joint_forces(J, data.efc_force[: data.nefc])
     data.qacc[:] = data.qacc_smooth + solve(model, data.qLD, data.qLDiagInv, data.qfrc_constraint)
@@ -167,7 +168,7 @@ def states(rows: CostRows, force: Array) -> Array:
     return state
 
 
-def dual_entries(model: Any, data: Any) -> int:
+def dual_entries(model: ModelLike, data: DataLike) -> int:
     """Entries of efc_AR as MuJoCo stores it, for solver_nnz: all of them where its Jacobian is dense."""
     return int(data.nA) if is_sparse(model) else int(data.nefc) ** 2
 
@@ -200,7 +201,7 @@ def visits(rows: CostRows) -> list[Visit]:
 Sweep: TypeAlias = Callable[[Dual, Array, list[Visit]], float]
 
 
-def gauss_seidel(model: Any, data: Any, sweep: Sweep) -> None:
+def gauss_seidel(model: ModelLike, data: DataLike, sweep: Sweep) -> None:
     """Sweep until one gains less than the tolerance; write qacc, forces, states, efc_AR, efc_b, statistics."""
     data.qfrc_constraint[:] = 0.0
     data.solver_niter[:] = 0

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 
 DENSE = 200
 """Dofs up to which dense matrices are quicker. Measured on piles of boxes with one thread of BLAS: Newton's method
@@ -50,7 +51,7 @@ def symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any
     return (lower + lower.T - diags_array(diagonal)).tocsr()
 
 
-def jacobian(model: Any, data: Any) -> Any:
+def jacobian(model: ModelLike, data: DataLike) -> Any:
     """All constraint rows by all dofs."""
     nefc = data.nefc
     return matrix(data.efc_J_rownnz[:nefc], data.efc_J_rowadr[:nefc], data.efc_J_colind, data.efc_J, model.nv)
@@ -65,12 +66,12 @@ def joint_forces(J: Any, force: Array) -> Array:
     return np.asarray(J.T @ force)
 
 
-def mass_matrix(model: Any, data: Any) -> Any:
+def mass_matrix(model: ModelLike, data: DataLike) -> Any:
     """M with both triangles."""
     return symmetric(model.M_rownnz, model.M_rowadr, model.M_colind, data.M)
 
 
-def solve_columns(model: Any, data: Any, columns: Array) -> Array:
+def solve_columns(model: ModelLike, data: DataLike, columns: Array) -> Array:
     """M⁻¹ times several vectors, the columns (nv, n), from the factors of M."""
     start, end = model.M_rowadr.tolist(), (model.M_rowadr + model.M_rownnz - 1).tolist()
     lower, solved = data.qLD, columns.copy()
@@ -84,7 +85,7 @@ def solve_columns(model: Any, data: Any, columns: Array) -> Array:
     return solved
 
 
-def inverse_mass(model: Any, data: Any) -> Any:
+def inverse_mass(model: ModelLike, data: DataLike) -> Any:
     """M⁻¹: a block per kinematic tree, of which the columns of all trees are solved for at once."""
     nv = model.nv
     dof = np.arange(nv)

@@ -5,11 +5,10 @@ Compare mjSolverStat and saveStats in engine_solver.c.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike
 
 NISLAND = 20
 """Islands that statistics are kept of (mjNISLAND, MuJoCo 3.4)."""
@@ -33,7 +32,7 @@ class Iteration:
 _FIELDS = tuple(field.name for field in attrs.fields(Iteration))
 
 
-def record(data: Any, island: int, iterations: list[Iteration], nnz: int | None = None) -> None:
+def record(data: DataLike, island: int, iterations: list[Iteration], nnz: int | None = None) -> None:
     """Add iterations to those an island (-1: all rows together) has already had, and say how many entries its
     matrices have."""
     place = max(0, island)

@@ -7,18 +7,17 @@ no tendon that wraps a geom. World frame. Compare mj_tendonDot.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tendons.layout import JOINT, PULLEY
 from dovetail.plugins.shared.tendons.wrapping_numpy import direction_of
 from dovetail.plugins.shared.tree_numpy import add_from_parents
 
 
-def tendon_drift(model: Any, data: Any, tendon: int, body_drift: Array) -> float:
+def tendon_drift(model: ModelLike, data: DataLike, tendon: int, body_drift: Array) -> float:
     """J̇·qvel of one tendon, given the accelerations that `body_drifts` returns."""
     first = int(model.tendon_adr[tendon])
     places = range(first, first + int(model.tendon_num[tendon]) - 1)
@@ -35,7 +34,7 @@ def tendon_drift(model: Any, data: Any, tendon: int, body_drift: Array) -> float
     return drift
 
 
-def piece_drift(model: Any, data: Any, sites: list[int], body_drift: Array) -> float:
+def piece_drift(model: ModelLike, data: DataLike, sites: list[int], body_drift: Array) -> float:
     """Second derivative of the distance between two sites while joints do not accelerate."""
     if model.site_bodyid[sites[0]] == model.site_bodyid[sites[1]]:
         return 0.0
@@ -48,7 +47,7 @@ def piece_drift(model: Any, data: Any, sites: list[int], body_drift: Array) -> f
     return float(direction @ (a2 - a1)) + turning
 
 
-def site_motion(model: Any, data: Any, site: int, body_drift: Array) -> tuple[Array, Array]:
+def site_motion(model: ModelLike, data: DataLike, site: int, body_drift: Array) -> tuple[Array, Array]:
     """Velocity of a site, and its acceleration while joints do not accelerate."""
     body = int(model.site_bodyid[site])
     lever = data.site_xpos[site] - data.subtree_com[model.body_rootid[body]]
@@ -57,7 +56,7 @@ def site_motion(model: Any, data: Any, site: int, body_drift: Array) -> tuple[Ar
     return velocity, drift[3:] + np.cross(drift[:3], lever) + np.cross(spin, velocity)
 
 
-def body_drifts(model: Any, data: Any) -> Array:
+def body_drifts(model: ModelLike, data: DataLike) -> Array:
     """Accelerations of bodies about their trees' centres of mass from velocities alone."""
     drift = np.zeros((model.nbody, 6))
     np.add.at(drift, model.dof_bodyid, data.cdof_dot * data.qvel[:, None])

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.enums import WrapType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import dofs_above, is_sparse
 from dovetail.recorded_model import by_value
 
@@ -42,7 +43,7 @@ class Coefficient(NamedTuple):
     place: int
 
 
-def spans(model: Any) -> Iterator[tuple[int, range]]:
+def spans(model: ModelLike) -> Iterator[tuple[int, range]]:
     """Each tendon with the places of its path in wrap_type, wrap_objid and wrap_prm."""
     for tendon, (first, count) in enumerate(
         zip(model.tendon_adr.tolist(), model.tendon_num.tolist(), strict=True)
@@ -50,7 +51,7 @@ def spans(model: Any) -> Iterator[tuple[int, range]]:
         yield tendon, range(first, first + count)
 
 
-def coefficients(model: Any) -> list[Coefficient]:
+def coefficients(model: ModelLike) -> list[Coefficient]:
     """The joints of all fixed tendons, in order."""
     return [
         Coefficient(tendon, int(model.wrap_objid[place]), place)
@@ -60,7 +61,7 @@ def coefficients(model: Any) -> list[Coefficient]:
     ]
 
 
-def pieces(model: Any) -> list[PieceIds]:
+def pieces(model: ModelLike) -> list[PieceIds]:
     """The pieces of all spatial tendons, in order."""
     return [
         piece
@@ -70,7 +71,7 @@ def pieces(model: Any) -> list[PieceIds]:
     ]
 
 
-def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[PieceIds]:
+def _pieces_of(model: ModelLike, tendon: int, span: range) -> Iterator[PieceIds]:
     kind, objid = model.wrap_type, model.wrap_objid
     place, end, pulley = span.start, span.stop - 1, NONE
     while place < end:
@@ -88,7 +89,7 @@ def _pieces_of(model: Any, tendon: int, span: range) -> Iterator[PieceIds]:
         place = goal
 
 
-def moving_bodies(model: Any, piece: PieceIds) -> set[int]:
+def moving_bodies(model: ModelLike, piece: PieceIds) -> set[int]:
     """The bodies whose motion can change a piece's length."""
     first, last = int(model.site_bodyid[piece.first]), int(model.site_bodyid[piece.last])
     if piece.geom == NONE:
@@ -97,7 +98,7 @@ def moving_bodies(model: Any, piece: PieceIds) -> set[int]:
     return set() if first == last == on else {first, last, on}
 
 
-def row_dofs(model: Any) -> list[list[int]]:
+def row_dofs(model: ModelLike) -> list[list[int]]:
     """The dofs that each tendon's Jacobian has entries for, ascending."""
     dofs: list[set[int]] = [set() for _ in range(model.ntendon)]
     for tendon, joint, _ in coefficients(model):
@@ -108,7 +109,7 @@ def row_dofs(model: Any) -> list[list[int]]:
     return [sorted(row) for row in dofs]
 
 
-def row_places(model: Any) -> list[list[int]]:
+def row_places(model: ModelLike) -> list[list[int]]:
     """Where the entries of each row are in ten_J, counted through: by full rows, or one after another."""
     rows = row_dofs(model)
     if not is_sparse(model):
@@ -117,12 +118,12 @@ def row_places(model: Any) -> list[list[int]]:
     return [list(range(start, end)) for start, end in pairwise(ends)]
 
 
-def row_arms(model: Any) -> list[list[tuple[int, int]]]:
+def row_arms(model: ModelLike) -> list[list[tuple[int, int]]]:
     """(dof, place in ten_J) of the entries of each row."""
     return [list(zip(*row, strict=True)) for row in zip(row_dofs(model), row_places(model), strict=True)]
 
 
-def jacobian_structure(model: Any) -> Mapping[str, Array]:
+def jacobian_structure(model: ModelLike) -> Mapping[str, Array]:
     """ten_J_rownnz, ten_J_rowadr and ten_J_colind; all zero for a dense Jacobian, as in MuJoCo 3.4."""
     count = np.zeros(model.ntendon, np.int32)
     address = np.zeros(model.ntendon, np.int32)
