@@ -142,6 +142,9 @@ class Backend(Protocol):
     """What to pip-install to have it, e.g. `dovetail-physics[taichi]`."""
     in_place: bool
     """Whether it works on the arena directly, so that every field it touches must be there."""
+    takes_whole_steps: bool
+    """Whether the runner of a complete step takes many in a call, and looks at the states between them itself
+    (`Segment.bad_states`). The plan looks around each step of one that does not."""
 
     def missing(self) -> str:
         """Empty if it can run here, else the name of the module that is not installed."""

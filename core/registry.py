@@ -64,7 +64,7 @@ class Registry:
         """
         if record.backend in self.backends:
             return (record,)
-        speakers = [b.name for b in self.backends.values() if _language(b) == record.backend]
+        speakers = [b.name for b in self.backends.values() if b.language == record.backend]
         return tuple(attrs.evolve(record, backend=name) for name in speakers) or (record,)
 
     def add(self, record: Implementation) -> tuple[Implementation, ...]:
@@ -78,8 +78,9 @@ class Registry:
 
     def add_backend(self, backend: Backend) -> None:
         """Register a backend, and on it all records in its language."""
+        _check_backend(backend)
         self.backends[backend.name] = backend
-        language = _language(backend)
+        language = backend.language
         self.implementations = [
             r for r in self.implementations if r.backend != language or r.backend in self.backends
         ]
@@ -212,7 +213,7 @@ class Registry:
         """The record of a slot on whichever backend speaks a language: what a library asks for that calls a stage."""
         for record in self.of(slot):
             backend = self.backends.get(record.backend)
-            if record.name == name and backend is not None and _language(backend) == language:
+            if record.name == name and backend is not None and backend.language == language:
                 return record
         return None
 
@@ -247,9 +248,16 @@ class Registry:
         return [p for p in self.plugins if p.status == "broken"]
 
 
-def _language(backend: Backend) -> str:
-    """What implementations for a backend are written in; a backend of its own kind has a language of its own."""
-    return getattr(backend, "language", backend.name)
+def _check_backend(backend: Backend) -> None:
+    """Whether a backend has all that plans ask it for."""
+    lacking = [
+        name
+        for name in (*Backend.__annotations__, "missing", "lanes", "keeps", "check", "compile")
+        if not hasattr(backend, name)
+    ]
+    if lacking:
+        name = getattr(backend, "name", type(backend).__name__)
+        raise PluginError(f"backend {name!r} lacks {listing(lacking)}; see dovetail.backend.Backend")
 
 
 def _named_fields(record: Implementation) -> list[str]:

@@ -33,6 +33,7 @@ class LaneBackend:
     """Its name in a sentence."""
     language = "lanes"
     in_place = False
+    takes_whole_steps = True
 
     def lanes(self, nworld: int | None, precision: str) -> int:
         return 1 if nworld is None else LANES[precision]

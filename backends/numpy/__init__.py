@@ -31,6 +31,7 @@ class NumpyBackend:
     language = "numpy"
     install = requirement()
     in_place = True
+    takes_whole_steps = True
 
     def missing(self) -> str:
         return ""

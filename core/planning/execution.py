@@ -174,7 +174,12 @@ class Execution:
         later = frozenset[str]().union(*(slot.reads for slot in after))
         flow = plan.flow_of(plan.sequence(sequence), later)
         wrappers = [plan.wrappers_of(group[0]) for group in flow.groups]
-        whole_step = sequence == "step" and len(flow.groups) == 1 and not wrappers[0]
+        whole_step = (
+            sequence == "step"
+            and len(flow.groups) == 1
+            and not wrappers[0]
+            and plan.registry.backend(flow.groups[0][0].record.backend).takes_whole_steps
+        )
         runners = compile_segments(plan, flow, whole=whole_step)
         wrapped = [
             _inside(runner, group[0], around, plan.evaluations)

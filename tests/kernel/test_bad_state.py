@@ -5,12 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 import dovetail
+from dovetail.backends.numpy import NumpyBackend
 from dovetail.bad_states import StateWarning
+from dovetail.config import Config
 from dovetail.errors import BadStateError, ConfigError
+from dovetail.planning.planner import compile_plan
+from dovetail.registry import Registry
 
 XML = """
 <mujoco model="swing">
@@ -122,3 +127,31 @@ def test_a_frozen_world_stays_where_it_is(backend: str) -> None:
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(ConfigError, match="reset, raise, freeze"):
         dovetail.Simulation(dovetail.loads(xml()), on_nan="explode")
+
+
+class _Blind(NumpyBackend):
+    """A backend whose runners take one step at a time and look at nothing."""
+
+    name = "blind"
+    takes_whole_steps = False
+
+
+@pytest.mark.parametrize("on_nan", ["reset", "raise"])
+def test_the_plan_looks_where_a_backend_does_not(registry: Registry, on_nan: str) -> None:
+    registry.add_backend(_Blind())
+    for record in [r for r in registry.implementations if r.backend == "numpy"]:
+        registry.add(attrs.evolve(record, backend="blind"))
+    plan = compile_plan(
+        dovetail.loads(xml()), Config.of_call(backend="blind", on_nan=on_nan), registry=registry
+    )
+    assert {line.implementation.split("@")[1] for line in plan.lines()} == {"blind"}
+    data = plan.make_data()
+    plan.step(data, 2)
+    spoil(data, "qpos", np.nan)
+    if on_nan == "raise":
+        with pytest.raises(BadStateError, match="qpos"):
+            plan.step(data, 3)
+    else:
+        with pytest.warns(StateWarning, match="qpos"):
+            plan.step(data, 3)
+        assert np.isfinite(data.qpos).all()

@@ -273,3 +273,12 @@ def test_a_record_in_a_language_that_nobody_speaks_waits_for_a_backend(registry:
     rune = type("Rune", (NumpyBackend,), {"name": "stone", "language": "runes"})()
     registry.add_backend(rune)
     assert [r.label for r in registry.of("energy") if r.name == "odd"] == ["odd@stone"]
+
+
+def test_a_backend_that_lacks_something_is_refused_by_name(registry: Registry) -> None:
+    half = type("Half", (), {"name": "half", "language": "half", "install": "half", "in_place": False})()
+    with pytest.raises(
+        PluginError, match=r"backend 'half' lacks check, compile, keeps, lanes, missing, takes_whole_steps"
+    ):
+        registry.add_backend(half)
+    assert "half" not in registry.backends
