@@ -1,7 +1,7 @@
-"""Bits and times of lane plans over many models, to compare two versions of dovetail.
+"""Bits and times of plans on NumPy and in lanes over many models, to compare two versions of dovetail.
 
     python tests/bench/bits_before_after.py run before       # with the old version installed: before.npz, before.json
-    python tests/bench/bits_before_after.py run after        # with the new one; --only NAMES, --no-times
+    python tests/bench/bits_before_after.py run after        # with the new one; --only NAMES, --no-times, --numpy
     python tests/bench/bits_before_after.py compare before after    # which models differ in bits, and ratios of times
 
 Run both from outside of a checkout, so that each finds the version of its own environment. Times are processor time.
@@ -23,6 +23,7 @@ import warnings
 from pathlib import Path
 
 STEPS, NWORLD, SEED = 30, 16, 7
+NUMPY_STEPS = 8
 TIMED = ("suite/humanoid", "gymnasium/ant+euler", "gymnasium/half_cheetah")
 TIMED_WORLDS, TIMED_STEPS, ROUNDS = 256, 10, 9
 FIELDS = ("qpos", "qvel", "act", "sensordata", "qacc_warmstart")
@@ -189,6 +190,42 @@ def bits_of(name, precision):
     }
 
 
+def numpy_bits_of(name):
+    """Every field of the Model, and every field of Data after a few steps of one world on NumPy."""
+    import numpy as np
+
+    import dovetail
+
+    began = time.process_time()
+    model = load(name)
+    sim = dovetail.Simulation(model)
+    planned = time.process_time() - began
+    rng = np.random.default_rng(SEED)
+    if model.nkey:
+        sim.reset(0)
+    sim.data.qvel = rng.normal(0.0, 0.5, model.nv)
+    if model.nu:
+        sim.data.ctrl = rng.normal(0.0, 0.7, model.nu)
+    before = time.process_time()
+    sim.step(NUMPY_STEPS)
+    sim.forward()
+    arrays = {}
+    for where, source in (("model", model), ("data", sim.data)):
+        for field in sorted(set(dir(source))):
+            value = None if field.startswith("_") else getattr(source, field, None)
+            if isinstance(value, np.ndarray):
+                arrays[f"{where}.{field}"] = np.array(value)
+    return arrays, {
+        "planned_cpu": planned,
+        "first_step_cpu": time.process_time() - before,
+        "wall": 0.0,
+        "segments": len(sim.plan.segments()),
+        "numpy": [],
+        "finite": True,
+        "hash": {f: digest(a) for f, a in arrays.items()},
+    }
+
+
 def times_of(name, precision):
     model = load(name)
     sim = simulation(model, precision, TIMED_WORLDS)
@@ -202,7 +239,7 @@ def times_of(name, precision):
     return {"median_us": statistics.median(rounds), "least_us": min(rounds), "rounds": rounds}
 
 
-def run(out, only, timed):
+def run(out, only, timed, on_numpy):
     os.environ.setdefault("DOVETAIL_PROGRESS", "off")
     os.environ["DOVETAIL_CACHE_DIR"] = tempfile.mkdtemp(prefix="dovetail-bits-")
     import numpy as np
@@ -218,10 +255,10 @@ def run(out, only, timed):
         Path(f"{out}.json").write_text(json.dumps(report, indent=1))
 
     for name in only or MODELS:
-        for precision in ("f64", "f32"):
+        for precision in ("numpy",) if on_numpy else ("f64", "f32"):
             label = f"{name}|{precision}"
             try:
-                found, told = bits_of(name, precision)
+                found, told = numpy_bits_of(name) if on_numpy else bits_of(name, precision)
             except Exception as error:
                 report["models"][label] = {"error": f"{type(error).__name__}: {error}"[:500]}
                 traceback.print_exc()
@@ -235,12 +272,21 @@ def run(out, only, timed):
                 flush=True,
             )
             save()
-    for name in TIMED if timed else ():
+    for name in TIMED if timed and not on_numpy else ():
         for precision in ("f64", "f32"):
             report["times"][f"{name}|{precision}"] = told = times_of(name, precision)
             print(name, precision, f"{told['median_us']:.2f} µs/step/world", flush=True)
             save()
     print("written", f"{out}.npz", f"{out}.json")
+
+
+def _apart(a, b):
+    """The largest difference; infinite where shapes or types differ."""
+    import numpy as np
+
+    if a.shape != b.shape or a.dtype.kind not in "iufb" or b.dtype.kind not in "iufb":
+        return float("inf")
+    return float(np.abs(a.astype(float) - b.astype(float)).max(initial=0))
 
 
 def compare(a, b):
@@ -259,9 +305,7 @@ def compare(a, b):
             different += x != y
             continue
         worst = {
-            f: float(
-                np.abs(one[f"{label}|{f}"].astype(float) - two[f"{label}|{f}"].astype(float)).max(initial=0)
-            )
+            f: _apart(one[f"{label}|{f}"], two[f"{label}|{f}"])
             for f in x["hash"]
             if x["hash"][f] != y["hash"].get(f) and f in y["hash"]
         }
@@ -301,8 +345,9 @@ if __name__ == "__main__":
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--numpy", action="store_true", help="the Model and one world on NumPy, all fields")
     said = parser.parse_args()
     if said.mode == "run":
-        run(said.paths[0], said.only, not said.no_times)
+        run(said.paths[0], said.only, not said.no_times, said.numpy)
     else:
         sys.exit(min(compare(*(p.removesuffix(".npz").removesuffix(".json") for p in said.paths)), 1))
