@@ -58,7 +58,7 @@ def fallen(steps: int) -> tuple[Any, Any]:
     return theirs, oracle
 
 
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("cone", ["elliptic", pytest.param("pyramidal", marks=pytest.mark.slow)])
 def test_a_pile_of_a_hundred_bodies_is_mujocos(cone: str) -> None:
     """At twenty states of the fall, injected: the same contacts in the same order, qacc to 1e-8."""
     mujoco = pytest.importorskip("mujoco")

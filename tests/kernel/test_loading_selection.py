@@ -169,7 +169,12 @@ def theirs(context: Any, node: Any) -> None:
     """What reads the element unless something else is chosen."""
 
 
-@pytest.fixture(params=CASES, ids=BY_SLOT)
+@pytest.fixture(
+    params=[
+        pytest.param(case, id=slot, marks=pytest.mark.slow if slot.startswith("sdf_shape") else ())
+        for slot, case in BY_SLOT.items()
+    ]
+)
 def case(request: pytest.FixtureRequest) -> Case:
     return request.param
 

@@ -258,7 +258,7 @@ def test_what_a_mixed_plan_keeps_is_the_reference_s(stage: str, integrator: str)
     results = []
     for backend in ("numpy", "taichi"):
         sim = dovetail.Simulation(
-            scene(f'integrator="{integrator}"'),
+            scene(f'integrator="{integrator}" solver="PGS"'),
             nworld=9,
             backend=backend,
             stages={stage: "@numpy"},

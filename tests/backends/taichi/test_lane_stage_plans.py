@@ -65,7 +65,9 @@ def assert_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> 
     assert max(worst.values()) <= TOLERANCE, worst
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", ["driven", "observed", *(pytest.param(name, marks=pytest.mark.slow) for name in ("wet", "zeros"))]
+)
 def test_the_whole_step_runs_in_one_kernel(name: str) -> None:
     plan = compiled(name, "taichi")
     assert [s.label for s in plan.slots if s.record.backend != "taichi"] == []
@@ -73,7 +75,7 @@ def test_the_whole_step_runs_in_one_kernel(name: str) -> None:
     assert_same(trajectory(plan), trajectory(compiled(name, "numpy")))
 
 
-@pytest.mark.parametrize("slot", ["tendon", "transmission"])
+@pytest.mark.parametrize("slot", ["tendon", pytest.param("transmission", marks=pytest.mark.slow)])
 def test_sparse_rows_pass_from_the_reference_to_lanes(slot: str) -> None:
     """The reference's rows lack entries that are zero, other ones in other worlds; lane kernels expect all."""
     plan = compiled("zeros", "taichi", {slot: "@numpy"})

@@ -13,7 +13,7 @@ from dovetail.backends.lanes.traced import NotTraceableError, captures
 
 SLIDING = """
 <mujoco>
-  <option timestep="0.004"/>
+  <option timestep="0.004" solver="PGS"/>
   <worldbody>
     <geom type="plane" size="5 5 1" friction="0.9 0.01 0.001" margin="0.01" solmix="2"/>
     <body pos="0 0 0.1"><freejoint/>

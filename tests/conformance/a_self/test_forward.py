@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["chain", "loose"])
+@pytest.mark.parametrize("name", ["chain", pytest.param("loose", marks=pytest.mark.slow)])
 def test_forward_twice_gives_the_same_bits(name: str, backend: str) -> None:
     sim = simulation(name, backend=backend, nworld=3, keep="all")
     sim.forward()

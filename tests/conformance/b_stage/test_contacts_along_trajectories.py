@@ -48,7 +48,10 @@ def assert_same_contacts(model: Any, ours: Any, theirs: Any) -> None:
             np.testing.assert_allclose(ours.contact.frame[index], theirs.contact.frame[index], atol=1e-8)
 
 
-@pytest.mark.parametrize("name", robots.FILES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "suite/dog" else ()) for name in robots.FILES],
+)
 def test_contacts_are_mujocos(name: str) -> None:
     run(name, steps=200, every=10)
 

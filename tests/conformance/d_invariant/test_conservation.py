@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from running import BACKENDS, simulation
+from running import simulation
 
 import dovetail
 from dovetail.contracts.types import Data, Model
@@ -83,7 +83,7 @@ def momenta(model: Model, data: Data) -> tuple[Vector, Vector]:
     return linear, angular
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("taichi", marks=pytest.mark.slow)])
 def test_floating_system_keeps_its_momentum_and_energy(backend: str) -> None:
     sim = moving(dovetail.loads(FLOATING), backend)
     sim.forward()

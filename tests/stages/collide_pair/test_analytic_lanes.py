@@ -96,6 +96,7 @@ def test_contacts_are_the_references(key: str, kind: str) -> None:
     assert touching > NWORLD / 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", PAIRS)
 def test_contacts_in_single_precision(key: str) -> None:
     """Where rounding may decide whether there is a contact, only the others are compared."""

@@ -19,6 +19,8 @@ INSIDE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "ellipsoid": lambda x, y, z: (x / SIZE[0]) ** 2 + (y / SIZE[1]) ** 2 + (z / SIZE[2]) ** 2 <= 1,
     "box": lambda x, y, z: (np.abs(x) <= SIZE[0]) & (np.abs(y) <= SIZE[1]) & (np.abs(z) <= SIZE[2]),
 }
+REACH = {"sphere": (0.3, 0.3, 0.3), "capsule": (0.3, 0.3, 0.8), "cylinder": (0.3, 0.3, 0.5)}
+"""Half the sides of the block, if not the size itself."""
 CELLS = 120
 COUNTED = 5e-3
 """Relative error of counting cells of that size."""
@@ -26,11 +28,10 @@ COUNTED = 5e-3
 
 def solid(kind: str) -> tuple[float, np.ndarray]:
     """Volume and moments of unit density, by counting cells."""
-    reach = 0.8
-    axis = ((np.arange(CELLS) + 0.5) / CELLS * 2 - 1) * reach
-    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
-    x, y, z = (values[INSIDE[kind](x, y, z)] for values in (x, y, z))
-    cell = (2 * reach / CELLS) ** 3
+    reach = np.array(REACH.get(kind, SIZE))
+    grid = np.meshgrid(*np.outer(reach, (np.arange(CELLS) + 0.5) / CELLS * 2 - 1), indexing="ij")
+    x, y, z = (values[INSIDE[kind](*grid)] for values in grid)
+    cell = np.prod(2 * reach / CELLS)
     moments = [(y**2 + z**2).sum(), (x**2 + z**2).sum(), (x**2 + y**2).sum()]
     return len(x) * cell, np.array(moments) * cell
 

@@ -47,7 +47,7 @@ MODELS = {"arm": ARM, "swimmer": SWIMMER, "machine": machine("windy")}
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["arm", "machine", pytest.param("swimmer", marks=pytest.mark.slow)])
 def test_trajectory_is_that_of_mujoco(name: str, integrator: str) -> None:
     text = MODELS[name].replace("<option ", f'<option integrator="{integrator}" ')
     theirs_model, model = mujoco.MjModel.from_xml_string(text), dovetail.loads(text)

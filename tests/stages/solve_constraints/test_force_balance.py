@@ -49,7 +49,13 @@ def out_of_balance(model: Any, theirs: Any, fields: Any) -> float:
 
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", WITHOUT_LEVER)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if number % 2 else pytest.mark.slow)
+        for number, name in enumerate(WITHOUT_LEVER)
+    ],
+)
 def test_contacts_that_no_joint_feels_exert_nothing(name: str, solver: str, cone: str) -> None:
     for condim in (1, 3, 4, 6):
         for noslip in (0, 3):
