@@ -55,7 +55,7 @@ def test_no_stage_is_imported_with_the_compiler(path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from dovetail.plugins.shared.geometry.mesh_integrals_numpy import ROWS",
+        "from dovetail.plugins.mesh_inertia.integrals_numpy import ROWS",
         "import dovetail.plugins.islands",
         "from dovetail.plugins import load_mesh",
         "class A:\n    from dovetail.plugins.geom_inertia import primitives_numpy",

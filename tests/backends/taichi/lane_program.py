@@ -18,6 +18,7 @@ def compile_lanes(**settings: Any) -> Program:
     """A program of `stages`; the other settings are those of layouts, sources and targets. Kernel fields that no
     stage writes are empty."""
     given = {LAYOUT.get(name, name): value for name, value in settings.items()}
+    given["options"] = {name: given.pop(name) for name in ("runtime", "arch") if name in given}
     known = {field.name for field in attrs.fields(LaneLayout)} - {"growth"}
     layout = LaneLayout(**{name: given.pop(name) for name in list(given) if name in known})
     target = {field.name for field in attrs.fields(Target)}

@@ -92,9 +92,9 @@ def test_a_late_sensor_reads_what_it_would_have_read_in_the_last_step() -> None:
     assert len(np.unique(theirs["sensordata"][:, -2])) == NWORLD, "all distances are alike"
 
 
-def test_a_sensor_that_reads_what_the_step_changes_is_not_late() -> None:
+def test_a_sensor_that_reads_what_the_step_changes_is_not_computed_once_per_call() -> None:
     found = plan("taichi", more=FAR, stages={"sensor:jointpos": "@numpy"})
-    assert not found.late
+    assert not found.once_per_call
     assert [len(group) for group in found.segments()][1:] == [2, 1]
     assert "steps are launched one by one, 3 segments each" in found.explain()
 
