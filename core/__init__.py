@@ -121,7 +121,7 @@ def _first_use(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
-    if module.startswith("dovetail.plugins.queries"):
+    if module.startswith("dovetail.plugins."):  # every question to a Model and Data
         from dovetail.questions import checked
 
         value = checked(value)

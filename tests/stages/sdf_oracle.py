@@ -12,7 +12,7 @@ from dovetail.contracts.pairs import PairContacts
 from dovetail.plugins.collide_pair import dovetail_implementations
 from dovetail.plugins.sdf_shape import dovetail_implementations as shape_records
 
-POSES = 20
+POSES = 30
 MANY = 100
 EXACT = 1e-12
 """The operations are MuJoCo's, only the last digits of the frames differ."""
