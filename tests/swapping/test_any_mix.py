@@ -70,12 +70,7 @@ in tests/backends/taichi/test_lane_stage_plans.py.)"""
 
 def cheap(name: str, way: str, slot: str, nworld: int) -> bool:
     """Whether a mix belongs to the default part: those of the ball whose kernels are small or shared. (Stages on
-<<<<<<< HEAD
-    NumPy in a plan of lanes are below, those that once lost contacts, and in
-    tests/kernel/test_single_stage_swap.py.)"""
-=======
     NumPy in a plan of lanes are below, as far as they once lost contacts, and in test_single_stage_swap.py.)"""
->>>>>>> tests
     if nworld == 2 and (name, slot, way) in EXAMPLES:
         return True
     return (name, nworld) == ("ball", 2) and (
