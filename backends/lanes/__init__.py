@@ -2,7 +2,8 @@
 
 Begin with `kernel`, whose docstring is the manual of the language.
 
-- writing a stage: `kernel` is what a builder gets (with `algebra`, `functions` and `groups`), `values`, `blocks` and
+- writing a stage: `kernel` is what a builder gets (with `functions` and `groups`; vectors and quaternions are
+  in `plugins.shared`), `values`, `blocks` and
   `scopes` are what writing it records, `memory` is what it indexes;
 - from stages to a kernel: `segments` (a plan's slots as lane stages), `fuse` (traced, checked, placed), `live` (what
   nobody needs is dropped), `bad_states` and `controls` (what is looked at in every step);
