@@ -8,14 +8,14 @@ other questions, `chart` says what is drawn. The command is `dovetail bench`.
 
 from dovetail.bench.cases import SUITE, Case, find
 from dovetail.bench.results import BenchResult, BenchRow, read_history
-from dovetail.bench.speed import Request, ShowProgress, bench, measure
+from dovetail.bench.speed import Measurement, ShowProgress, bench, measure
 
 __all__ = [
     "SUITE",
     "BenchResult",
     "BenchRow",
     "Case",
-    "Request",
+    "Measurement",
     "ShowProgress",
     "bench",
     "find",

@@ -35,7 +35,7 @@ DISTINCT = 256
 
 
 @attrs.frozen(kw_only=True)
-class Request:
+class Measurement:
     """What to measure of each model, and how."""
 
     nworld: tuple[int, ...] = (1024,)
@@ -65,8 +65,8 @@ def bench(
     show: ShowProgress = lambda text: None,
     **more: object,
 ) -> BenchResult:
-    """Measure the steps of batches of one model. `more` are fields of `Request`; `show` hears of the progress."""
-    request = Request(
+    """Measure the steps of batches of one model. `more` are fields of `Measurement`; `show` hears of the progress."""
+    request = Measurement(
         nworld=(nworld,) if isinstance(nworld, int) else tuple(nworld),
         precisions=tuple(precisions),
         threads=tuple(threads),
@@ -76,7 +76,7 @@ def bench(
     return measure(model if isinstance(model, Case) else find(model), request, show)
 
 
-def measure(case: Case, request: Request, show: ShowProgress = lambda text: None) -> BenchResult:
+def measure(case: Case, request: Measurement, show: ShowProgress = lambda text: None) -> BenchResult:
     """Measure one model."""
     notes: list[str] = []
     contest = Contest.prepare(case, request, notes, show)
@@ -105,7 +105,7 @@ def measure(case: Case, request: Request, show: ShowProgress = lambda text: None
 class Contest:
     """A model in both engines, and the states they start from."""
 
-    request: Request
+    request: Measurement
     model: Model
     oracle: object | None
     """The MjModel, if MuJoCo is measured."""
@@ -117,7 +117,7 @@ class Contest:
     notes: list[str]
 
     @classmethod
-    def prepare(cls, case: Case, request: Request, notes: list[str], show: ShowProgress) -> Contest:
+    def prepare(cls, case: Case, request: Measurement, notes: list[str], show: ShowProgress) -> Contest:
         model = without_energy(case.load())
         start = Start.near(model, min(DISTINCT, max(request.nworld)), request.seed)
         steps = round(request.roll_in / model.opt.timestep)
@@ -143,7 +143,7 @@ ROLL_IN_SECONDS = 20.0
 
 
 def _rolled_in_here(
-    model: Model, start: Start, steps: int, request: Request, notes: list[str]
+    model: Model, start: Start, steps: int, request: Measurement, notes: list[str]
 ) -> tuple[Start, int]:
     """Roll in without MuJoCo, in double precision, for as long as that is bearable."""
     if not steps:
@@ -325,7 +325,7 @@ class _Race:
         )
 
 
-def within_budget(request: Request, one_step: float, nworld: int, notes: list[str]) -> tuple[int, int]:
+def within_budget(request: Measurement, one_step: float, nworld: int, notes: list[str]) -> tuple[int, int]:
     """Steps per call and repetitions that take no longer than the budget, if a round of one step each takes so many
     seconds; a note is made if they are fewer than requested."""
     affordable = request.budget / one_step

@@ -20,7 +20,7 @@ import attrs
 from dovetail.backend import Runner
 from dovetail.bench.cases import Case
 from dovetail.bench.results import machine
-from dovetail.bench.speed import Contest, Request, Rival, ShowProgress, within_budget
+from dovetail.bench.speed import Contest, Measurement, Rival, ShowProgress, within_budget
 from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.types import STATE, Data
 from dovetail.errors import PlanError, SelectionError, listing, nearest
@@ -97,7 +97,7 @@ class Repeatable(Runner, Protocol):
 
 
 def profile(
-    case: Case, request: Request, stages: Iterable[str] = (), show: ShowProgress = lambda text: None
+    case: Case, request: Measurement, stages: Iterable[str] = (), show: ShowProgress = lambda text: None
 ) -> list[StageTimes]:
     """Measure the stages of a model's kernel, all or those named: for each precision and runtime, with the first
     number of worlds and threads."""

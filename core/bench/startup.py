@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from dovetail.bench.cases import Case
-from dovetail.bench.speed import Request, ShowProgress
+from dovetail.bench.speed import Measurement, ShowProgress
 from dovetail.errors import DovetailError
 
 CACHE = "DOVETAIL_CACHE_DIR"
@@ -43,7 +43,7 @@ class FirstStep:
     """Seconds of one step afterwards."""
 
 
-def first_steps(case: Case, request: Request, show: ShowProgress = lambda text: None) -> list[FirstStep]:
+def first_steps(case: Case, request: Measurement, show: ShowProgress = lambda text: None) -> list[FirstStep]:
     """For each precision and runtime, without and with a cache; the cache is a folder made for the purpose."""
     found = []
     for runtime in request.runtimes:
@@ -56,7 +56,7 @@ def first_steps(case: Case, request: Request, show: ShowProgress = lambda text: 
 
 
 def _measured(
-    case: Case, request: Request, precision: str, runtime: str | None, cached: bool, folder: Path
+    case: Case, request: Measurement, precision: str, runtime: str | None, cached: bool, folder: Path
 ) -> FirstStep:
     asked = {
         "source": str(case.source.resolve() if isinstance(case.source, Path) else case.source),

@@ -15,7 +15,7 @@ import numpy as np
 
 from dovetail.bench.cases import Case, chains, spheres
 from dovetail.bench.results import BenchResult, BenchRow
-from dovetail.bench.speed import Request, ShowProgress, measure
+from dovetail.bench.speed import Measurement, ShowProgress, measure
 
 WORLDS = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 CHAINS = (1, 2, 4, 8, 16)
@@ -78,7 +78,7 @@ class Sweep:
 def sweep(
     over: str,
     case: Case,
-    request: Request,
+    request: Measurement,
     sizes: Sequence[int] = (),
     show: ShowProgress = lambda text: None,
 ) -> Sweep:
@@ -89,19 +89,19 @@ def sweep(
     )
 
 
-def _over_worlds(case: Case, request: Request, sizes: Sequence[int], show: ShowProgress) -> Sweep:
+def _over_worlds(case: Case, request: Measurement, sizes: Sequence[int], show: ShowProgress) -> Sweep:
     """One step of the whole batch; a batch smaller than a tile costs as much as a tile, so the line begins there."""
     result = measure(case, attrs.evolve(request, nworld=tuple(sizes or WORLDS)), show)
     points = [(float(row.nworld), row) for row in result.rows]
     return _sweep("nworld", "µs per step of the batch", points, (result,), lambda row: row.nworld)
 
 
-def _over_dofs(case: Case, request: Request, sizes: Sequence[int], show: ShowProgress) -> Sweep:
+def _over_dofs(case: Case, request: Measurement, sizes: Sequence[int], show: ShowProgress) -> Sweep:
     results = [measure(chains(count), request, show) for count in sizes or CHAINS]
     return _per_world("nv", results, lambda result: result.nv)
 
 
-def _over_contacts(case: Case, request: Request, sizes: Sequence[int], show: ShowProgress) -> Sweep:
+def _over_contacts(case: Case, request: Measurement, sizes: Sequence[int], show: ShowProgress) -> Sweep:
     results = [measure(spheres(count), request, show) for count in sizes or TOUCHING]
     counted = dict(zip((result.model for result in results), sizes or TOUCHING, strict=True))
     return _per_world(

@@ -16,7 +16,7 @@ from dovetail.cli._options import FiniteRange, asset_root_option, check_chart_fi
 from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
-    from dovetail.bench import BenchResult, BenchRow, Case, Request, ShowProgress
+    from dovetail.bench import BenchResult, BenchRow, Case, Measurement, ShowProgress
     from dovetail.bench.stages import StageTimes
     from dovetail.bench.startup import FirstStep
     from dovetail.bench.sweeps import Sweep
@@ -166,14 +166,14 @@ def _check_files(history: Path | None, plot: Path | None) -> None:
         check_chart_file(plot, "--plot")
 
 
-def _request(asked: dict[str, Any], *, profile: bool, sweep: str | None) -> Request:
-    from dovetail.bench import Request
+def _request(asked: dict[str, Any], *, profile: bool, sweep: str | None) -> Measurement:
+    from dovetail.bench import Measurement
 
     given = {name: value for name, value in asked.items() if value is not None and value != ()}
     given["runtimes"] = given.get("runtimes", (None,))
     if profile:
         given.setdefault("precisions", ("f64",))
-    return Request(**given)
+    return Measurement(**given)
 
 
 def _cases(models: Sequence[str], *, suite: bool) -> list[Case]:
@@ -242,7 +242,7 @@ class _Job(ABC):
     plural: str
     """In the JSON report."""
 
-    def __init__(self, cases: Sequence[Case], request: Request) -> None:
+    def __init__(self, cases: Sequence[Case], request: Measurement) -> None:
         self.cases, self.request = cases, request
         self.done: list[Any] = []
 
@@ -291,7 +291,7 @@ class _Speed(_Job):
 class _Sweep(_Job):
     kind, plural = "sweep", "sweeps"
 
-    def __init__(self, over: str, case: Case, request: Request, sizes: Sequence[int]) -> None:
+    def __init__(self, over: str, case: Case, request: Measurement, sizes: Sequence[int]) -> None:
         super().__init__([case], request)
         self.over = over
         self.sizes = tuple(sizes) if over == "nworld" else ()
@@ -316,7 +316,7 @@ class _Sweep(_Job):
 class _Profile(_Job):
     kind, plural = "profile", "profiles"
 
-    def __init__(self, cases: Sequence[Case], request: Request, stages: tuple[str, ...]) -> None:
+    def __init__(self, cases: Sequence[Case], request: Measurement, stages: tuple[str, ...]) -> None:
         super().__init__(cases, request)
         self.stages = stages
 

@@ -176,7 +176,7 @@ def conform(
     _prepare_solvers(ours, theirs, solver_tolerance)
     call = Config.of_call(backend=backend, precision=precision, keep="computed")
     merged = Config.merge([call, Config.discover() if config is None else config])
-    recorder = Recorder()
+    recorder = StageRecorder()
     plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))
     wanted = _chooser(stages, plan)
     worst = Worst(ours, plan.precision)
@@ -296,7 +296,7 @@ def _misfit(what: str, ours: object, theirs: object) -> FieldError:
 
 
 @attrs.define
-class Recorder:
+class StageRecorder:
     """Wraps every slot, so that each stands alone, and keeps what it wrote in the first evaluation of a step."""
 
     name = "recorder"
@@ -321,7 +321,7 @@ class Recorder:
 class _Bench:
     """Both engines side by side: one MjData per world of our Data."""
 
-    def __init__(self, plan: Plan, theirs: Any, recorder: Recorder, worst: Worst) -> None:
+    def __init__(self, plan: Plan, theirs: Any, recorder: StageRecorder, worst: Worst) -> None:
         self.mujoco = require_mujoco()
         self.plan, self.theirs, self.recorder, self.worst = plan, theirs, recorder, worst
         self.data = plan.make_data()

@@ -86,7 +86,7 @@ def test_worlds_roll_in_until_they_touch_the_ground() -> None:
 def test_without_mujoco_dovetail_rolls_worlds_in() -> None:
     field = measuring.Contest.prepare(
         BALL,
-        measuring.Request(nworld=(2,), backend="numpy", roll_in=1.0, with_mujoco=False),
+        measuring.Measurement(nworld=(2,), backend="numpy", roll_in=1.0, with_mujoco=False),
         [],
         lambda text: None,
     )
@@ -103,7 +103,7 @@ def test_rolling_in_stops_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch
 
 def test_a_large_batch_repeats_the_worlds_that_rolled_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "DISTINCT", 2)
-    request = measuring.Request(nworld=(5,), backend="numpy", roll_in=0.0, with_mujoco=False)
+    request = measuring.Measurement(nworld=(5,), backend="numpy", roll_in=0.0, with_mujoco=False)
     field = measuring.Contest.prepare(BALL, request, [], lambda text: None)
     worlds = field.start.repeated(5)
     assert field.start.nworld == 2

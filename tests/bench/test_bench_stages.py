@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from dovetail.bench import Case, Request
+from dovetail.bench import Case, Measurement
 from dovetail.bench.stages import StageTimes, profile
 from dovetail.errors import PlanError, SelectionError
 from dovetail.planning.plan import Plan
@@ -16,7 +16,7 @@ HINGE = Case(
     "hinge",
     '<mujoco><worldbody><body><joint damping="1"/><geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>',
 )
-REQUEST = Request(
+REQUEST = Measurement(
     nworld=(8,),
     precisions=("f64",),
     steps=4,

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from dovetail.bench import Case, Request
+from dovetail.bench import Case, Measurement
 from dovetail.bench.startup import first_steps
 from dovetail.errors import DovetailError
 
@@ -17,7 +17,7 @@ HINGE = Case(
 
 
 def test_times_follow_each_other() -> None:
-    found = first_steps(HINGE, Request(nworld=(2,), precisions=("f64",), backend="numpy"))
+    found = first_steps(HINGE, Measurement(nworld=(2,), precisions=("f64",), backend="numpy"))
     assert [one.cached for one in found] == [False, True]
     for one in found:
         assert 0 < one.imported <= one.loaded <= one.planned <= one.first_step
@@ -26,7 +26,9 @@ def test_times_follow_each_other() -> None:
 
 def test_a_failing_process_says_why() -> None:
     with pytest.raises(DovetailError, match=r"first step failed:(?s:.*)bodi"):
-        first_steps(Case("bad", "<mujoco><worldbody><bodi/></worldbody></mujoco>"), Request(backend="numpy"))
+        first_steps(
+            Case("bad", "<mujoco><worldbody><bodi/></worldbody></mujoco>"), Measurement(backend="numpy")
+        )
 
 
 @pytest.mark.slow
@@ -34,7 +36,9 @@ def test_kernels_come_from_a_cache_of_its_own(monkeypatch: pytest.MonkeyPatch, t
     """The user's cache stays as it was, and the second process compiles less."""
     pytest.importorskip("quadrants")
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path))
-    compiled, cached = first_steps(HINGE, Request(nworld=(8,), precisions=("f64",), runtimes=("quadrants",)))
+    compiled, cached = first_steps(
+        HINGE, Measurement(nworld=(8,), precisions=("f64",), runtimes=("quadrants",))
+    )
     assert os.listdir(tmp_path) == []
     assert compiled.runtime == "quadrants"
     assert cached.first_step - cached.planned < compiled.first_step - compiled.planned

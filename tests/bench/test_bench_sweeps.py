@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail.bench import Request, find
+from dovetail.bench import Measurement, find
 from dovetail.bench.sweeps import Fit, sweep
 
-QUICK = Request(
+QUICK = Measurement(
     nworld=(2,), precisions=("f64",), steps=1, repeat=1, backend="numpy", roll_in=0.0, with_mujoco=False
 )
 
