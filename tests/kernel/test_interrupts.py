@@ -159,8 +159,8 @@ import signal, numpy as np, dovetail
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sim = dovetail.Simulation("pendulum", 512, backend="taichi", runtime="quadrants")
 sim.step(2)
-print("running", flush=True)
 try:
+    print("running", flush=True)  # inside: the interrupt may come before the next line
     sim.step(10**6)
 except KeyboardInterrupt:
     steps = np.asarray(sim.data.time) / sim.model.opt.timestep
