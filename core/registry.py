@@ -69,11 +69,11 @@ class Registry:
 
     def add(self, record: Implementation) -> tuple[Implementation, ...]:
         """Register a record, on every backend that speaks its language; what was registered."""
-        if record.backend not in self.backends:
-            self.in_languages.append(record)
         records = self.on_each_backend(record)
         for one in records:
             self._add(one)
+        if record.backend not in self.backends:
+            self.in_languages.append(record)
         return records
 
     def add_backend(self, backend: Backend) -> None:
@@ -250,11 +250,8 @@ class Registry:
 
 def _check_backend(backend: Backend) -> None:
     """Whether a backend has all that plans ask it for."""
-    lacking = [
-        name
-        for name in (*Backend.__annotations__, "missing", "lanes", "keeps", "check", "compile")
-        if not hasattr(backend, name)
-    ]
+    asked = {name for name in (*Backend.__annotations__, *vars(Backend)) if not name.startswith("_")}
+    lacking = [name for name in asked if not hasattr(backend, name)]
     if lacking:
         name = getattr(backend, "name", type(backend).__name__)
         raise PluginError(f"backend {name!r} lacks {listing(lacking)}; see dovetail.backend.Backend")

@@ -282,3 +282,14 @@ def test_a_backend_that_lacks_something_is_refused_by_name(registry: Registry) -
     ):
         registry.add_backend(half)
     assert "half" not in registry.backends
+
+
+def test_a_record_that_was_refused_is_offered_to_no_later_backend(registry: Registry) -> None:
+    with pytest.raises(PluginError, match="no_such_field"):
+        registry.add(
+            Implementation(
+                stage="energy", name="bad", backend="lanes", target="bad:energy", reads="no_such_field"
+            )
+        )
+    registry.add_backend(_Printer())
+    assert not [r for r in registry.of("energy") if r.name == "bad"]
