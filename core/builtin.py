@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from dovetail import pipeline
 
-BACKENDS = ("numpy", "taichi")
+BACKENDS = ("numpy", "native", "taichi")
 """The reference comes first, as in every list of what is installed."""
 RULES = ("model_rules",)
 """What states features; before the stages, whose records name them."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -53,7 +52,10 @@ SETTINGS = {
 LISTS = ("keep", "plugins")
 """Settings that are one word or several."""
 
-_ELSEWHERE = "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR TAICHI_RUNTIME TAICHI_ARCH PROGRESS"
+_ELSEWHERE = (
+    "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR TAICHI_RUNTIME TAICHI_ARCH PROGRESS "
+    "CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
+)
 VARIABLES = frozenset(PREFIX + name for name in [*map(str.upper, SETTINGS), *_ELSEWHERE.split()])
 """Every variable that dovetail reads, but for those of stages."""
 
@@ -242,6 +244,8 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
 @functools.lru_cache(maxsize=4)
 def _parsed(text: str) -> dict[str, Any]:
     """A file is looked at for every plan, and seldom changes. The parser takes the square of dots in a line."""
+    import tomllib
+
     if any(line.count(".") > limits.CONFIG_DOTS for line in text.splitlines()):
         raise ValueError(f"a line has more than {limits.LIMITS['CONFIG_DOTS']}")
     return tomllib.loads(text)

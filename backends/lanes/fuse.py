@@ -169,6 +169,12 @@ class FusedStage:
     def trace(self) -> Trace:
         return self.kernel.trace
 
+    @property
+    def title(self) -> str:
+        """The stage in words, as `solve_constraints newton`, with what is special about when it runs."""
+        name = " ".join(filter(None, (self.stage.stage, self.stage.key, self.stage.name)))
+        return f"{name}, in the first evaluation only" if self.stage.first_only else name
+
 
 @attrs.frozen(kw_only=True)
 class FusedKernel:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.backends.lanes.exports import Exports, Outbox
-from dovetail.backends.lanes.fuse import FusedKernel
+from dovetail.backends.lanes.fuse import FusedKernel, Rows
 from dovetail.backends.lanes.imports import TileLists
 from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
 
@@ -58,12 +58,13 @@ class Memory:
     """Constant integers of all stages, and how often each group of a repeatable program runs."""
 
     @classmethod
-    def of(cls, fused: FusedKernel, threads: int) -> Memory:
-        """Memory with a slot for each thread."""
+    def of(cls, fused: FusedKernel, threads: int, rows: Rows | None = None) -> Memory:
+        """Memory with a slot for each thread, of so many rows of integers and reals as the kernel's text says."""
+        rows = fused.rows if rows is None else rows
         return cls(
             scratch=scratch_memory(fused, threads),
-            integers=np.zeros(threads * fused.rows.integers + 1, np.int32),
-            reals=np.zeros(threads * fused.rows.reals + 1, FLOAT[fused.precision]),
+            integers=np.zeros(threads * rows.integers + 1, np.int32),
+            reals=np.zeros(threads * rows.reals + 1, FLOAT[fused.precision]),
             table=fused.table.copy(),
         )
 

@@ -93,7 +93,7 @@ def kernel_source(fused: FusedKernel, runtime: str) -> str:
 def _header(fused: FusedKernel) -> list[str]:
     """The plan, and what the names mean."""
     numbers, integers, reals = fused.rows
-    stages = [f"{t.function}: {_title(t)}" for t in fused.stages]
+    stages = [f"{t.function}: {t.title}" for t in fused.stages]
     imported = [_INTO[name] for name in fused.imports.names]
     present = {"D", "C", "taken", *BUFFERS, *fused.optional, *fused.exports.names, *imported}
     arrays = [f"{name}: {text}" for name, text in LEGEND.items() if name in present]
@@ -108,12 +108,6 @@ def _header(fused: FusedKernel) -> list[str]:
         *(f"{name}: {text}" for name, text in _SCALARS.items()),
     ]
     return [f"# {line}".rstrip() for line in text]
-
-
-def _title(t: FusedStage) -> str:
-    """A stage in words, as `solve_constraints newton`, with what is special about when it runs."""
-    name = " ".join(filter(None, (t.stage.stage, t.stage.key, t.stage.name)))
-    return f"{name}, in the first evaluation only" if t.stage.first_only else name
 
 
 # ---- the kernel

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.taichi import cache, progress, runtime
 
 RUNTIME = "quadrants"
@@ -140,8 +141,8 @@ def test_an_unwritable_cache_is_replaced_by_a_temporary_folder(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setattr(cache, "_instead", {})
-    with pytest.warns(cache.CacheWarning, match="cannot be written to: .*DOVETAIL_CACHE_DIR"):
+    monkeypatch.setattr(kernel_cache, "_instead", {})
+    with pytest.warns(kernel_cache.CacheWarning, match="cannot be written to: .*DOVETAIL_CACHE_DIR"):
         folder = cache.writable_directory()
     assert cache.writable_directory() == folder
     assert cache.write_module("x = 1\n", folder).exists()
@@ -268,7 +269,7 @@ def test_the_lock_of_a_process_that_writes_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(cache, "LOCK_PATIENCE", 0.1)
+    monkeypatch.setattr(kernel_cache, "LOCK_PATIENCE", 0.1)
     lock = tmp_path / cache.LOCK[RUNTIME]
     lock.parent.mkdir(parents=True)
     lock.touch()
@@ -290,10 +291,10 @@ def test_a_folder_that_others_can_write_to_is_not_used(
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(shared))
     assert cache.writable_directory() == shared / "taichi"
     (shared / which).chmod(0o777)
-    monkeypatch.setattr(cache, "_usable", set())
-    monkeypatch.setattr(cache, "_instead", {})
-    monkeypatch.setattr(cache, "_told", set())
-    with pytest.warns(cache.CacheWarning, match="everybody may write to .*DOVETAIL_CACHE_DIR"):
+    monkeypatch.setattr(kernel_cache, "_usable", set())
+    monkeypatch.setattr(kernel_cache, "_instead", {})
+    monkeypatch.setattr(kernel_cache, "_told", set())
+    with pytest.warns(kernel_cache.CacheWarning, match="everybody may write to .*DOVETAIL_CACHE_DIR"):
         private = cache.writable_directory()
     assert private != shared / "taichi"
     assert private.stat().st_mode & 0o077 == 0
@@ -303,19 +304,19 @@ def test_a_folder_that_others_can_write_to_is_not_used(
 @pytest.mark.skipif(os.name != "posix", reason="owners of files")
 def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     me = os.geteuid()
-    assert cache.why_unsafe(tmp_path) == ""
+    assert kernel_cache.why_unsafe(tmp_path) == ""
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
     if me == 0:
         os.chown(tmp_path, 12345, -1)
-    assert "belongs to another user" in cache.why_unsafe(tmp_path)
+    assert "belongs to another user" in kernel_cache.why_unsafe(tmp_path)
 
 
 def test_a_sticky_folder_above_is_fine(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir(mode=0o700)
     tmp_path.chmod(0o1777)
-    assert cache.why_unsafe(tmp_path / "own") == ""
+    assert kernel_cache.why_unsafe(tmp_path / "own") == ""
     tmp_path.chmod(0o777)
-    assert "everybody may write" in cache.why_unsafe(tmp_path / "own")
+    assert "everybody may write" in kernel_cache.why_unsafe(tmp_path / "own")
 
 
 FULL = """
@@ -339,14 +340,14 @@ def test_a_full_disk_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
 
 def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cache, "_instead", {})
-    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setattr(kernel_cache, "_instead", {})
+    monkeypatch.setattr(kernel_cache, "_told", set())
 
     class Full:
         def __init__(self, **_: object) -> None:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache.tempfile, "TemporaryFile", Full)
-    with pytest.warns(cache.CacheWarning, match="No space left on device"):
+    monkeypatch.setattr(kernel_cache.tempfile, "TemporaryFile", Full)
+    with pytest.warns(kernel_cache.CacheWarning, match="No space left on device"):
         assert cache.writable_directory() != tmp_path / "taichi"
     cache.remove_temporary_directories()
