@@ -176,6 +176,15 @@ class Inspecting(Protocol):
         ...
 
 
+@runtime_checkable
+class Preferable(Protocol):
+    """A backend that may be taken where nobody names one."""
+
+    def preference(self, nworld: int | None) -> int:
+        """How much `auto` prefers it for so many worlds, None for one; 0 if it is to be asked for by name."""
+        ...
+
+
 class Wrapper(Protocol):
     """Something put around chosen slots: a profiler, a guard, a comparison. It costs only those slots."""
 

@@ -98,6 +98,11 @@ class Pace:
     def __init__(self) -> None:
         self._count = 1
 
+    @property
+    def count(self) -> int:
+        """Steps that a launch may have now."""
+        return self._count
+
     def slices(self, nstep: int) -> Iterator[int]:
         """Numbers of steps that make `nstep`; fewer when the thread is interrupted. What the caller does with each
         is timed."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from dovetail.arguments import choice, instance, texts_by_name, whole, words
 from dovetail.backend import Wrapper, checked_wrappers
 from dovetail.config import Config
-from dovetail.contracts import store
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.choices import (
     ARCHS,
@@ -30,6 +30,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import PerWorldError
 from dovetail.loading import MODELS, builtin_models, finalizer, load, loads, set_constants
+from dovetail.planning.execution import Ready
 from dovetail.planning.loading_selection import for_loading, for_running, over_configuration
 from dovetail.planning.per_world import PerWorld, WorldModel, set_world_constants
 from dovetail.planning.plan import Plan
@@ -75,7 +76,16 @@ def forward(model: Model, data: Data) -> None:
 
 def step(model: Model, data: Data, nstep: int = 1) -> None:
     """Advance the state by `nstep` steps (mj_step)."""
-    plan_for(model, data).step(data, nstep)
+    ready = _ready.get(data) if isinstance(data, Data) else None
+    if ready is not None and ready.plan.model is model and ready.step(data, nstep):
+        return
+    plan = plan_for(model, data)
+    plan.step(data, nstep)
+    _ready[data] = plan.execution.ready(data)
+
+
+_ready: WeakKeyDictionary[Data, Ready | None] = WeakKeyDictionary()
+"""Steps of Data of one's own making that are kept ready."""
 
 
 class Simulation:
@@ -146,6 +156,7 @@ class Simulation:
         self.plan = self._compile()
         self.data = self.plan.make_data(max_bytes)
         self._max_bytes = max_bytes
+        self._ready: Ready | None = None
 
     def _compile(self) -> Plan:
         return compile_plan(
@@ -186,8 +197,12 @@ class Simulation:
 
     def step(self, nstep: int = 1) -> None:
         """Advance every world by `nstep` steps."""
+        ready = self._ready
+        if ready is not None and ready.plan is self.plan and ready.step(self.data, nstep):
+            return
         whole("nstep", nstep, 0, "STEPS")
         self._current_plan().step(self.data, nstep)
+        self._ready = self.plan.execution.ready(self.data)
 
     def forward(self) -> None:
         """Compute everything that follows from the state of every world."""
@@ -199,10 +214,14 @@ class Simulation:
 
     def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
         """Save the run; `load` resumes it bit for bit."""
+        from dovetail.contracts import store
+
         store.save(self.data, path, fields=fields, implementations=self.plan.implementations)
 
     def load(self, path: str | Path) -> None:
         """Resume a saved run; a warning tells if other implementations will continue it."""
+        from dovetail.contracts import store
+
         store.load(self.data, path, implementations=self.plan.implementations)
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@ what."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -12,7 +13,21 @@ import pytest
 
 import dovetail
 from dovetail import Model
+from dovetail.backend import REFERENCE
 from dovetail.errors import MissingDependencyError
+from dovetail.planning import planner
+from dovetail.planning.auto import Preferred
+
+os.environ.setdefault(
+    "DOVETAIL_MODEL_CACHE", "0"
+)  # tests look at the compiler; those of the cache ask for it
+
+BY_NAME_ONLY = Preferred(REFERENCE, "tests name the backend that they mean")
+"""What `auto` is in tests but those of it: claims are about the reference, and no kernel is to be compiled for each of
+hundreds of models."""
+
+planner.preferred = lambda *_, **__: BY_NAME_ONLY
+
 
 PENDULUM = """
 <mujoco model="pendulum">

@@ -34,6 +34,11 @@ class LaneBackend:
     language = "lanes"
     in_place = False
     takes_whole_steps = True
+    lands = False
+    """Whether its kernels write what lands (`landings`) to its places in Data themselves."""
+
+    def preference(self, nworld: int | None) -> int:
+        raise NotImplementedError
 
     def lanes(self, nworld: int | None, precision: str) -> int:
         return 1 if nworld is None else LANES[precision]
@@ -58,7 +63,7 @@ class LaneBackend:
     def compile(self, segment: Segment) -> LaneRunner:
         from dovetail.backends.lanes.runner import LaneRunner
 
-        return LaneRunner(segment, self.name, self.compile_program)
+        return LaneRunner(segment, self, self.compile_program)
 
     def inspect(self, segment: Segment) -> None:
         """Trace all slots as if to compile them: one that touches what its record does not declare is an error."""

@@ -31,12 +31,12 @@ from dovetail.contracts.types import DATA_SPECS, Data
 
 LABEL = "watch"
 """What the parts are called in a kernel's text, and their memory."""
-REPORT = f"{LABEL}/report"
-EXPORT = Export(REPORT, owner=PROGRAM)
-
 KIND, INDEX, VALUE, TIME, COUNT = range(5)
 """What is reported of a world: 1 + place in LOOKED_AT of the field (0: nothing happened), the bad number's index and
 value, the time, and how many events there were."""
+
+REPORT = f"{LABEL}/report"
+EXPORT = Export(REPORT, owner=PROGRAM, alarm=COUNT)
 
 LOOKED_AT = (*BEFORE_STEP, *BEFORE_INTEGRATION)
 

@@ -19,11 +19,11 @@ from dovetail.bad_states import MOST_REPORTED, describe_control
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
 
-BROKEN = "actuation/broken"
-EXPORT = Export(BROKEN, owner=PROGRAM)
-
 INDEX, VALUE, TIME, COUNT = range(4)
 """What is recorded of a world: the first broken control, its value, when it was, and in how many evaluations."""
+
+BROKEN = "actuation/broken"
+EXPORT = Export(BROKEN, owner=PROGRAM, alarm=COUNT)
 
 
 def records(k: Kernel) -> LaneField:

@@ -33,6 +33,8 @@ class Export:
     count: str = ""
     """The kernel field that says how many rows are filled; empty: it is no list."""
     owner: str = KERNEL
+    alarm: int | None = None
+    """Of what is no list: its row in which a number other than 0 says that somebody must look at it afterwards."""
 
     @property
     def memory(self) -> str:
@@ -114,6 +116,13 @@ class Exports:
         return cls(numbers, integers, places[counts.pop()].offset if counts else None)
 
     @property
+    def alarms(self) -> list[int]:
+        """Scratch rows in which a number other than 0 says that somebody must look."""
+        return [
+            part.source + part.export.alarm for part in self.numbers.fixed if part.export.alarm is not None
+        ]
+
+    @property
     def names(self) -> list[str]:
         """Arguments of the kernel that are needed: buffers of numbers and of integers, the lists' lengths and the
         room for them."""
@@ -174,6 +183,12 @@ class Outbox:
     def too_small(self) -> bool:
         """Whether the last launch found a list longer than there is room for."""
         return self.exports.count is not None and int(self.lengths.max()) > self.room
+
+    @property
+    def alarmed(self) -> bool:
+        """Whether the last launch left something to look at."""
+        parts = [part.export for part in self.exports.numbers.fixed if part.export.alarm is not None]
+        return any(self[export.name][:, export.alarm].any() for export in parts)
 
     def enlarge(self) -> None:
         """Make room for the longest list that was found, and half as much again; what is there stays."""

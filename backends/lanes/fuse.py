@@ -31,6 +31,7 @@ from dovetail.backends.lanes.kernel import (
     LaneError,
     LaneLayout,
 )
+from dovetail.backends.lanes.landings import Landings, PlacedLandings
 from dovetail.backends.lanes.live import Live, find_live
 from dovetail.errors import PerWorldError
 
@@ -113,6 +114,8 @@ class Sources:
     """Fields that are loaded from a buffer of their own, one after another: numbers that Data does not hold as
     reals."""
     evaluations: int = 1
+    landings: Landings = attrs.field(factory=Landings)
+    """Data fields to be made of kernel memory after the last step."""
     exports: Sequence[Export] = ()
     """Kernel fields to hand out after the last step; what no stage uses is left out."""
     repeatable: bool = False
@@ -137,6 +140,8 @@ class Target:
     """How many times their usual room lists have."""
     backend: str = "lanes"
     """The name that messages give implementations: `newton@lanes`."""
+    lands: bool = False
+    """Whether the kernel writes what lands to its places in Data; else that is exported."""
 
 
 @attrs.frozen
@@ -201,6 +206,10 @@ class FusedKernel:
     converted_rows: int
     """Rows of the fields that come from a buffer of their own."""
     exports: Exports
+    landings: Landings
+    """What becomes Data fields when a tile is done."""
+    landed: PlacedLandings
+    """What of it the kernel itself writes to its places in Data; the rest is exported."""
     imports: Exports
     """What is copied into a tile before its first step, in buffers of the same form."""
     optional: tuple[str, ...]
@@ -245,9 +254,12 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
     traced = trace_stages(sources, layout, target)
     _check_loaded(traced, [*sources.load, *sources.converted], target.backend)
     _reach(traced, sources)
-    exports = [e for e in sources.exports if any(e.memory in t.kernel.private for t in traced)]
+    landed = sources.landings.exports
+    wanted = sources.exports if target.lands else [*sources.exports, *landed]
+    exports = [e for e in wanted if _is_used(e, traced)]
     imports = imports_of(sources.imported, layout.kernel_fields)
-    kept = [*sources.store, *_kept(traced, exports), *_lengths(traced, imports)]
+    all_out = [*exports, *(e for e in landed if _is_used(e, traced))]
+    kept = [*sources.store, *_kept(traced, all_out), *_lengths(traced, imports)]
     live = find_live([(t.function, t.trace) for t in traced], kept)
     shapes = _shapes(layout.data, traced)
     places, rows = _all_places(live.memories, shapes, sources.data_places)
@@ -270,6 +282,8 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
         converted=copy_runs(sources.converted, places, converted_places),
         converted_rows=converted_rows,
         exports=Exports.of(exports, places),
+        landings=sources.landings,
+        landed=PlacedLandings.of(sources.landings if target.lands else Landings(), places),
         imports=Exports.of(imports, places),
         optional=_optional_buffers(traced),
         repeats=repeats,
@@ -413,9 +427,14 @@ def _kept(traced: Sequence[FusedStage], exports: Sequence[Export]) -> list[str]:
     return [*lacking, *wanted_memories(exports), *again]
 
 
+def _is_used(export: Export, traced: Sequence[FusedStage]) -> bool:
+    """Whether some stage knows the memory."""
+    return any(export.memory in t.kernel.private for t in traced)
+
+
 def _reach(traced: Sequence[FusedStage], sources: Sources) -> None:
     """Give imported fields that only pass through the kernel, to be exported again, a place there."""
-    for export in sources.exports:
+    for export in (*sources.exports, *sources.landings.exports):
         for name in (export.name, export.count):
             if name in sources.imported:
                 traced[-1].kernel.kernel_field(name)

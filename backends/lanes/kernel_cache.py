@@ -58,7 +58,7 @@ def writable_directory(kind: str, inside: Iterable[Path] = ()) -> Path:
     if folder in _usable:
         return folder
     if folder not in _instead:
-        why = _why_unwritable(folder) or why_unsafe(folder, inside)
+        why = why_unusable(folder, inside)
         if not why:
             _usable.add(folder)
             return folder
@@ -86,6 +86,11 @@ def remove_temporary_directories(process: int | None = None) -> None:
 
 
 # ---- whether a folder may be used -------------------------------------------------------------------------
+
+
+def why_unusable(folder: Path, inside: Iterable[Path] = ()) -> str:
+    """Why kernels cannot be kept in a folder, or an empty string; it is made if it is not there."""
+    return _why_unwritable(folder) or why_unsafe(folder, inside)
 
 
 def _why_unwritable(folder: Path) -> str:

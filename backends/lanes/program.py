@@ -5,8 +5,8 @@ What a runtime adds is how to compile and to call the kernel (`backends.taichi.p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 import numpy as np
@@ -17,16 +17,18 @@ from dovetail.backends.lanes.fuse import FusedKernel, Rows
 from dovetail.backends.lanes.imports import TileLists
 from dovetail.contracts.arena import ALIGNMENT, aligned_zeros
 
+if TYPE_CHECKING:
+    from dovetail.contracts.arena import Place
+    from dovetail.contracts.types import Data
+
 DONE = -1
 """Stands in the place of a tile that has been run."""
 
+LACKING, TOO_LONG, ALARM, CHANGED = 1, 2, 4, 8
+"""Bits of what a launch says: some tile's lists lack room; some list is too long to be exported; what was exported
+says that somebody must look at it; the Model has changed, and nothing was done."""
+
 FLOAT: dict[str, np.dtype[Any]] = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
-
-
-def _flat(buffers: Mapping[str, NDArray[Any]], dtype: str) -> NDArray[Any]:
-    """A Model buffer with one axis, never empty."""
-    buffer = buffers.get(dtype)
-    return np.zeros(1, dtype) if buffer is None or not buffer.size else buffer.reshape(-1)
 
 
 @attrs.frozen(kw_only=True)
@@ -42,6 +44,48 @@ class Launch:
     taken: NDArray[Any]
     outbox: Outbox
     inbox: Outbox
+    target: Data | None = None
+    """Where what a kernel lands itself goes."""
+
+
+Watched = Sequence[tuple[NDArray[Any], bytes]]
+"""Memory of the Model, and the bytes that it must hold."""
+
+
+@attrs.frozen(kw_only=True)
+class ReadyRequest:
+    """What a launch that is kept ready works on, besides the buffers of the last one."""
+
+    data: Data
+    model: Mapping[str, NDArray[Any]]
+    watched: Watched
+    """If it holds something else, nothing is to be done."""
+    converted: Sequence[Place]
+    """Places in Data of what the kernel takes as numbers, though it is none."""
+    before: NDArray[Any] | None
+    """Gets the loaded fields as they were before the last step, in the form of Data's numbers."""
+
+
+class ReadyLaunch(Protocol):
+    """A launch that is kept ready."""
+
+    def __call__(self, nstep: int) -> int:
+        """Take steps of all tiles; says what there is to do, as `LaneProgram.call` does, or CHANGED."""
+        ...
+
+    @property
+    def taken(self) -> NDArray[Any]:
+        """What has become of each tile (see `DONE`), from the second entry on."""
+        ...
+
+
+class Outcome(NamedTuple):
+    """What a launch leaves to do."""
+
+    lacking: NDArray[Any] | None
+    """By tile, how many times more room its lists would have needed, or 0; None if all had enough."""
+    alarmed: bool
+    """Whether somebody must look at what was exported."""
 
 
 @attrs.frozen
@@ -90,8 +134,8 @@ class LaneProgram:
     memory: Memory
     _mirror: NDArray[Any] | None = attrs.field(default=None, init=False)
 
-    def call(self, launch: Launch) -> None:
-        """Run the kernel on the tiles that are left."""
+    def call(self, launch: Launch) -> int:
+        """Run the kernel on the tiles that are left; says what there is to do (`LACKING` and so on)."""
         raise NotImplementedError
 
     @property
@@ -131,11 +175,12 @@ class LaneProgram:
         only: NDArray[Any] | None = None,
         outbox: Outbox | None = None,
         inbox: Outbox | None = None,
-    ) -> NDArray[Any]:
+        target: Data | None = None,
+    ) -> Outcome:
         """Run on every tile of `data_buffer` (ntile, size, W): `nstep` steps, or one part of a step.
 
-        Gives for each tile how many times more room its lists would have needed, or 0: such tiles are as they were,
-        to be run by a program of larger `growth`, which takes this array as `only`.
+        Tiles whose lists would have needed more room are as they were, to be run by a program of larger `growth`,
+        which takes the outcome's `lacking` as `only`.
 
         A program that is only part of a step has one evaluation, and `evaluation` says which. `converted`
         (ntile, size, W) holds the numbers of the fields that the program was told to find there. What it exports is
@@ -163,14 +208,33 @@ class LaneProgram:
             taken=taken,
             outbox=outbox,
             inbox=self.inbox() if inbox is None else inbox,
+            target=target,
         )
-        while (taken[1:] == 0).any():
-            taken[0] = 0
-            self.call(launch)
-            if not outbox.too_small:
-                break
-            outbox.enlarge()
-        return np.maximum(taken[1:], 0)
+        return self._finished(launch)
+
+    def _finished(self, launch: Launch, found: int = TOO_LONG) -> Outcome:
+        """Launch until no list is too long; `found` is what the last launch said."""
+        alarmed = False
+        while found & TOO_LONG:
+            launch.taken[0] = 0
+            found = self.call(launch)
+            alarmed |= bool(found & ALARM)
+            if found & TOO_LONG:
+                self._make_room(launch)
+        return Outcome(np.maximum(launch.taken[1:], 0) if found & LACKING else None, alarmed)
+
+    def _make_room(self, launch: Launch) -> None:
+        """After a launch that found lists too long to leave the kernel."""
+        if launch.outbox.too_small:
+            launch.outbox.enlarge()
+        if self.fused.landed.count is not None:
+            assert launch.target is not None
+            self.fused.landings.reserve(launch.target, int(launch.outbox.lengths.max()))
+
+    def kept_ready(self, request: ReadyRequest) -> ReadyLaunch | None:
+        """The last launch, of whole steps, as a call that needs nothing but their number; None if the runtime has no
+        such."""
+        return None
 
     def outbox(self) -> Outbox:
         """Room for what the program exports."""
@@ -186,45 +250,6 @@ class LaneProgram:
         """Room for what the program imports."""
         return Outbox(self.fused.imports, self.lanes, FLOAT[self.precision])
 
-    def arguments(self, launch: Launch) -> tuple[Any, ...]:
-        """What the kernel is called with, in the order in which it is printed."""
-        buffer, converted, model = launch.data, launch.converted, launch.model
-        return (
-            self._numbers(buffer),
-            self._numbers(converted if converted.size else buffer),
-            self._numbers(self.memory.scratch),
-            self.memory.integers,
-            self.memory.table,
-            self._reals(_flat(model, "float64")),
-            _flat(model, "int32"),
-            _flat(model, "uint8"),
-            launch.taken,
-            *self._optional(model),
-            buffer.shape[1],
-            converted.shape[1],
-            launch.ntile,
-            max(1, min(self.threads, launch.ntile)),
-            launch.nstep,
-            launch.evaluation,
-            *self._boxed(launch.outbox),
-            *self._boxed(launch.inbox),
-        )
-
-    def _boxed(self, outbox: Outbox) -> list[Any]:
-        """Arguments for what is exported, or imported."""
-        known = {
-            "E": self._numbers(outbox.numbers),
-            "EI": outbox.integers,
-            "EL": outbox.lengths,
-            "room": outbox.room,
-        }
-        return [known[name] for name in outbox.exports.names]
-
-    def _optional(self, model: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        """Arguments that not every kernel has."""
-        known = {"R": self.memory.reals, "MF": _flat(model, "float32")}
-        return [known[name] for name in self.fused.optional]
-
     def _check(self, buffer: NDArray[Any]) -> None:
         """An array of another kind would be read out of bounds, or crash the process."""
         if (
@@ -239,10 +264,6 @@ class LaneProgram:
         if buffer.ctypes.data % ALIGNMENT:
             raise ValueError(f"the Data buffer must start at a multiple of {ALIGNMENT} bytes")
 
-    def _numbers(self, buffer: NDArray[Any]) -> NDArray[Any]:
-        """A buffer as the kernel takes it: one axis of lane vectors, or of numbers where a tile is one world."""
-        return buffer.reshape(-1, self.lanes) if self.lanes > 1 else buffer.reshape(-1)
-
     def _reals(self, reals: NDArray[Any]) -> NDArray[Any]:
         """The Model's reals in the kernel's precision, cast anew so that edits are seen."""
         if self.precision == "f64":
@@ -251,18 +272,3 @@ class LaneProgram:
             self._mirror = np.empty(reals.shape, np.float32)
         self._mirror[:] = reals
         return self._mirror
-
-    def launch_of_nothing(self) -> Launch:
-        """One over no tiles, by which a kernel is compiled."""
-        unused = aligned_zeros((1, 1, self.lanes), FLOAT[self.precision])
-        return Launch(
-            data=unused,
-            converted=unused,
-            ntile=0,
-            model={},
-            nstep=0,
-            evaluation=0,
-            taken=np.zeros(1, np.int32),
-            outbox=self.outbox(),
-            inbox=self.inbox(),
-        )

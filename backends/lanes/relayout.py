@@ -94,7 +94,8 @@ def relayouts(segment: Segment) -> list[Relayout]:
         constants = _expected(segment, field)
         if constants is not None:
             layout = SparseLayout(*(np.asarray(constants[name]) for name in SPARSE[field]))
-            found.append(Relayout(field, layout, int(segment.model.nv)))
+            if layout.rownnz.any():
+                found.append(Relayout(field, layout, int(segment.model.nv)))
     return found
 
 

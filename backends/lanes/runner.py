@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,16 @@ import numpy as np
 from dovetail.backends.lanes import controls
 from dovetail.backends.lanes.fuse import Sources, Target
 from dovetail.backends.lanes.imports import fill
-from dovetail.backends.lanes.program import LaneProgram
+from dovetail.backends.lanes.program import (
+    ALARM,
+    CHANGED,
+    LACKING,
+    TOO_LONG,
+    LaneProgram,
+    ReadyLaunch,
+    ReadyRequest,
+    Watched,
+)
 from dovetail.backends.lanes.relayout import Relayout, expected_layouts, relayouts
 from dovetail.backends.lanes.segments import bad_states_of, converted, sources_of, target_of
 from dovetail.backends.lanes.transfers import Delivery, constant_fields, deliveries, fetchers
@@ -21,6 +31,7 @@ from dovetail.interrupts import Pace
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment
+    from dovetail.backends.lanes.backend import LaneBackend
     from dovetail.backends.lanes.bad_states import LaneBadStates
     from dovetail.backends.lanes.exports import Outbox
     from dovetail.bad_states import Event
@@ -37,7 +48,7 @@ Compile = Callable[[Sources, Target], LaneProgram]
 class LaneRunner:
     """A segment's program, built when first run because it needs the Data's layout."""
 
-    def __init__(self, segment: Segment, backend: str, compile: Compile) -> None:
+    def __init__(self, segment: Segment, backend: LaneBackend, compile: Compile) -> None:
         self._segment = segment
         self._backend = backend
         self._compile = compile
@@ -58,19 +69,32 @@ class LaneRunner:
             self._adopt(data)
         self._fetch(data)
         report = LaunchReport(self._bad_states)
+        launched = False
         with expected_layouts(self._relayouts, data):
             for count in self._pace.slices(nstep) if self._segment.whole_step else (nstep,):
-                self._launch(data, count, evaluation)
-                report.add(data, self._outbox)
-        if self._outbox is not None and report.any:
-            for delivery in self._deliveries:
-                delivery.write(data, self._outbox)
+                launched = True
+                if self._launch(data, count, evaluation):
+                    report.add(data, self._outbox)
+        if launched:
+            self._land(data)
         for name, value in self._constants.items():
             place = data.arena.layout.places[name]
             data.arena.block(place)[...] = value.reshape(1, place.count, 1)
         report.publish(data)
 
-    def _launch(self, data: Data, nstep: int, evaluation: int) -> None:
+    def _land(self, data: Data) -> None:
+        """Make Data fields of kernel fields, as far as the kernel has not done so itself."""
+        assert self._program is not None
+        assert self._outbox is not None
+        fused = self._program.fused
+        if self._backend.lands:
+            fused.landings.clear_counts(data, fused.landed)
+        else:
+            fused.landings.write(data, self._outbox)
+
+    def _launch(self, data: Data, nstep: int, evaluation: int, only: Array | None = None) -> bool:
+        """Take steps, or a part of one, of all tiles or those marked in `only`; whether there is something to look at
+        in the outbox."""
         launch = {
             "model_buffers": self._segment.model.buffers,
             "nstep": nstep,
@@ -78,8 +102,9 @@ class LaneRunner:
             "converted": self._converted(data),
             "outbox": self._outbox,
             "inbox": self._inbox,
+            "target": data,
         }
-        self._run(data, launch)
+        return self._run(data, launch, only)
 
     def _fetch(self, data: Data) -> None:
         """Make kernel fields of Data; the program is built again if it has no place for what there is."""
@@ -96,12 +121,12 @@ class LaneRunner:
             assert self._inbox is not None
             fill(self._inbox, lists)
 
-    def _run(self, data: Data, launch: dict[str, Any]) -> None:
+    def _run(self, data: Data, launch: dict[str, Any], only: Array | None) -> bool:
         """Launch; tiles whose lists lacked room are untouched, and run again by a program that has more."""
         assert self._program is not None
         numbers = data.arena.buffers["real"]
-        lacking = self._program.run(numbers, **launch)
-        while lacking.any():
+        lacking, alarmed = self._program.run(numbers, **launch, only=only)
+        while lacking is not None:
             self._growth *= int(lacking.max())
             logger.warning(
                 "%d of %d tiles have more contacts than the kernel has room for; compiling it with %d times the room",
@@ -110,7 +135,44 @@ class LaneRunner:
                 self._growth,
             )
             self._program = self._built(data)
-            lacking = self._program.run(numbers, **launch, only=lacking)
+            lacking, more = self._program.run(numbers, **launch, only=lacking)
+            alarmed |= more
+        return alarmed
+
+    # ---- a launch that is kept ready
+
+    def kept_ready(self, data: Data, watched: Watched, *, before: bool) -> ReadySteps | None:
+        """Whole steps of a Data that was just stepped, as one call; None if there is more to do than that. With
+        `before`, what was loaded is kept as it was before the last step."""
+        if not self._segment.whole_step or self._fetchers or self._relayouts or self._program is None:
+            return None
+        arena = data.arena
+        numbers = arena.buffers["real"]
+        request = ReadyRequest(
+            data=data,
+            model=self._segment.model.buffers,
+            watched=watched,
+            converted=[arena.layout.places[name] for name in converted(self._segment)],
+            before=aligned_zeros(numbers.shape, numbers.dtype) if before else None,
+        )
+        launch = self._program.kept_ready(request)
+        return None if launch is None else ReadySteps(self, request, launch, self._pace)
+
+    def settle(self, data: Data, nstep: int, launch: ReadyLaunch, found: int) -> None:
+        """What a launch that was kept ready left to do: tiles that have not been run, and what to tell."""
+        report = LaunchReport(self._bad_states)
+        alarmed = bool(found & ALARM)
+        if found & (LACKING | TOO_LONG):
+            alarmed |= self._launch(data, nstep, 0, only=(launch.taken[1:] >= 0).astype(np.int32))
+        if alarmed:
+            report.add(data, self._outbox)
+        report.publish(data)
+
+    @property
+    def loaded(self) -> frozenset[str]:
+        """Fields that the kernel takes from Data's numbers."""
+        assert self._program is not None
+        return frozenset(self._segment.load) & self._program.live
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -150,13 +212,53 @@ class LaneRunner:
 
     def _built(self, data: Data) -> LaneProgram:
         """Trace and compile the segment's slots for the layout of this Data."""
-        memo = {name: value for fetcher in self._fetchers for name, value in fetcher.memo.items()}
-        for delivery in self._deliveries:
-            delivery.memo = memo
         sources = sources_of(
             self._segment, data.arena.layout.places, data.sizes, self._deliveries, self._fetchers
         )
-        return self._compile(sources, target_of(self._segment, self._backend, self._growth))
+        backend = self._backend
+        return self._compile(sources, target_of(self._segment, backend.name, self._growth, backend.lands))
+
+
+class ReadySteps:
+    """Whole steps of one Data, kept ready by a runner."""
+
+    def __init__(self, runner: LaneRunner, request: ReadyRequest, launch: ReadyLaunch, pace: Pace) -> None:
+        self.request = request
+        self._runner, self._launch, self._pace = runner, launch, pace
+        self._arena = request.data.arena
+        self._buffers = tuple(self._arena.buffers.values())
+
+    @property
+    def before(self) -> dict[str, Array]:
+        """The state of all worlds as it was before the last step: what the kernel loads it has kept, and the rest it
+        does not change."""
+        data, kept = self.request.data, self.request.before
+        assert kept is not None
+        state = {name: np.array(data.field(name)) for name in data.state}
+        for name in self._runner.loaded.intersection(state):
+            place = data.arena.layout.places[name]
+            rows = kept[:, place.offset : place.offset + place.count]
+            worlds = rows.transpose(0, 2, 1).reshape(-1, *place.shape)
+            state[name] = worlds[0] if data.nworld is None else worlds[: data.nworld]
+        return state
+
+    def step(self, nstep: int) -> bool:
+        """Take steps; False, and nothing done, if things have changed or so many do not fit into one launch."""
+        if nstep > self._pace.count or not self._same_memory():
+            return False
+        found = self._launch(nstep)
+        if found:
+            if found == CHANGED:
+                return False
+            self._runner.settle(self.request.data, nstep, self._launch, found)
+        return True
+
+    def _same_memory(self) -> bool:
+        """Whether Data still is where it was."""
+        arena = self._arena
+        if self.request.data.arena is not arena:
+            return False
+        return all(map(is_, arena.buffers.values(), self._buffers))
 
 
 class LaunchReport:
@@ -166,13 +268,10 @@ class LaunchReport:
         self._bad_states = bad_states
         self._events: list[Event] = []
         self._controls = np.zeros((0, 4))
-        self.any = False
-        """Whether there was a launch."""
 
     def add(self, data: Data, outbox: Outbox | None) -> None:
-        """After a launch."""
+        """After a launch that says that there is something to look at."""
         assert outbox is not None
-        self.any = True
         self._controls = controls.together(self._controls, controls.broken(data, outbox))
         if self._bad_states is not None:
             self._events += self._bad_states.settle(data, outbox)

@@ -12,6 +12,7 @@ from dovetail.backends.lanes import controls
 from dovetail.backends.lanes.bad_states import EXPORT, LaneBadStates, with_looks
 from dovetail.backends.lanes.fuse import LaneStage, Sources, Target, clear_stage
 from dovetail.backends.lanes.kernel import LaneLayout
+from dovetail.backends.lanes.landings import joined
 from dovetail.backends.lanes.memory import FieldPlace
 from dovetail.contracts.arena import Place
 from dovetail.contracts.derive import initial_values
@@ -23,6 +24,7 @@ from dovetail.planning.per_world import PATTERNS
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment, Slot
+    from dovetail.backends.lanes.exports import Export
     from dovetail.backends.lanes.imports import Fetcher
     from dovetail.backends.lanes.transfers import Delivery
     from dovetail.contracts.types import Model
@@ -36,7 +38,7 @@ def converted(segment: Segment) -> list[str]:
     return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
 
 
-def target_of(segment: Segment, backend: str, growth: int = 1) -> Target:
+def target_of(segment: Segment, backend: str, growth: int = 1, lands: bool = False) -> Target:
     """What a segment's kernel is made for; its lists get `growth` times their usual room."""
     return Target(
         lanes=segment.lanes,
@@ -45,6 +47,7 @@ def target_of(segment: Segment, backend: str, growth: int = 1) -> Target:
         options=segment.options,
         growth=growth,
         backend=backend,
+        lands=lands,
     )
 
 
@@ -58,12 +61,15 @@ def sources_of(
     """What to fuse: the segment's slots, for the layout and sizes of a Data."""
     layout = lane_layout(segment, sizes, fetched)
     stages = [stage for slot in segment.slots for stage in lane_stages(slot)]
-    exports = [export for delivery in delivered for export in delivery.exports]
+    exports: list[Export] = []
+    there = segment.imports.union(*(slot.writes for slot in segment.slots))
     bad_states = bad_states_of(segment)
     if bad_states is not None:
         stages, exports = with_looks(stages, bad_states), [*exports, EXPORT]
     if any(slot.stage.name == "actuation" for slot in segment.slots):
         stages, exports = [controls.clearing_stage(), *stages], [*exports, controls.EXPORT]
+    ends = [delivery.stage(there) for delivery in delivered]
+    stages = [*stages, *(stage for stage in ends if stage is not None)]
     places = {
         name: FieldPlace(place.offset, place.shape) for name, place in arena.items() if place.dtype == "real"
     }
@@ -77,6 +83,7 @@ def sources_of(
         converted=converted(segment),
         evaluations=segment.evaluations if segment.whole_step else 1,
         exports=exports,
+        landings=joined(delivery.landings(there) for delivery in delivered),
         repeatable=segment.options.get("repeatable", False),
         empty=segment.empty,
         imported=segment.imports,

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Protocol
 
 from dovetail.backends.lanes.relayout import constants_of
 from dovetail.contracts.kernel_fields import imported
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment
-    from dovetail.backends.lanes.exports import Export, Outbox
+    from dovetail.backends.lanes.fuse import LaneStage
     from dovetail.backends.lanes.imports import Fetcher
+    from dovetail.backends.lanes.landings import Landings
     from dovetail.contracts.fields import Array
     from dovetail.contracts.types import Data
 
 
 class Delivery(Protocol):
-    """Brings fields that are no numbers of the kernel into Data, from memory that its stages share."""
+    """Brings fields that are no numbers of the kernel into Data, from kernel fields that are there."""
 
-    memo: Mapping[str, Any]
-    """What the kernel was built with."""
-
-    @property
-    def exports(self) -> Sequence[Export]:
-        """The memory it needs."""
+    def landings(self, there: Collection[str]) -> Landings:
+        """What lands, and of which memory."""
         ...
 
-    def write(self, data: Data, outbox: Outbox) -> None:
-        """Fill the fields of all worlds."""
+    def stage(self, there: Collection[str]) -> LaneStage | None:
+        """What works out at the end of a kernel what no kernel field holds; None if there is nothing to do."""
         ...
 
 

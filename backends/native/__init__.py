@@ -1,4 +1,4 @@
-"""The native backend: stages written in lanes (`backends.lanes`), printed as C and compiled by the machine's compiler.
+"""The native backend: stages written in lanes (`backends.lanes`), printed as C, compiled by the machine's compiler.
 
 `stage_text` and `kernel_text` print a `FusedKernel` as C over vectors of worlds, with `prelude` as its vocabulary;
 `processor` and `compilers` know the machine, `libraries` keeps what was compiled, `program` launches it, `threads` is

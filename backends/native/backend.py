@@ -21,11 +21,15 @@ class NativeBackend(LaneBackend):
     name = "native"
     title = "native"
     install = requirement("native")
+    lands = True
 
     def missing(self) -> str:
         from dovetail.backends.native.compilers import choose_compiler
 
         return "" if choose_compiler() is not None else "ziglang"
+
+    def preference(self, nworld: int | None) -> int:
+        return 2
 
     def lanes(self, nworld: int | None, precision: str) -> int:
         """The least power of two that holds all worlds, but no more than a register of the processor does."""

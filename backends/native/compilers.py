@@ -1,4 +1,4 @@
-"""Finding C compilers, and running them.
+"""Finding C compilers, and compiling kernels with one.
 
 `DOVETAIL_CC` names one; else the first that works of clang, gcc, cc, and zig, which comes as a wheel (`pip install
 ziglang`) where a machine has no compiler of its own. Whether one works is tried once, by compiling a few lines, and
@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import importlib.metadata
 import importlib.util
 import json
 import logging
+import math
 import os
 import re
 import shlex
@@ -40,27 +42,40 @@ SANITIZE_VARIABLE = "DOVETAIL_NATIVE_SANITIZE"
 SECONDS_VARIABLE = "DOVETAIL_NATIVE_SECONDS"
 
 NAMES = ("clang", "gcc", "cc")
-"""Looked for on the PATH, the best first: clang compiles faster."""
+"""Looked for on the PATH, the best first: clang compiles kernels in half the time."""
 
 SECONDS = 300.0
 """A compiler that takes longer hangs; kernels take seconds."""
 
 PROBE_SECONDS = 60.0
-"""For a few lines; zig compiles parts of its library first."""
+"""For a few lines."""
+
+LONGEST_VERSION = 200
+"""Characters."""
 
 
 class CompilerError(DovetailError):
-    """A C compiler cannot be used, or did not compile a kernel. `said` is what it printed, as the message ends with it;
-    `unwritable` is why its folder cannot be written to, if that is to blame."""
+    """A C compiler cannot be used, or did not compile a kernel. `reason` is the message in short, `said` what the
+    compiler printed, with which the message ends; `unwritable` is why its folder cannot be written to, if that is to
+    blame."""
 
-    def __init__(self, message: str, *, said: str = "", unwritable: str = "") -> None:
-        self.said, self.unwritable = said, unwritable
+    def __init__(self, message: str, *, reason: str = "", said: str = "", unwritable: str = "") -> None:
+        self.reason, self.said, self.unwritable = reason or message, said, unwritable
         super().__init__(message + said)
 
 
 @attrs.frozen
+class Candidate:
+    """A command that may be a compiler, and where it was found."""
+
+    name: str
+    command: tuple[str, ...]
+    origin: str
+
+
+@attrs.frozen
 class Compiler:
-    """A compiler that works: `language` is what kernels are given to it as; `origin` is where it was found."""
+    """A compiler that works; `language` is what kernels are given to it as."""
 
     name: str
     command: tuple[str, ...]
@@ -70,7 +85,7 @@ class Compiler:
 
     @property
     def is_zig(self) -> bool:
-        return Path(self.command[0]).stem == "zig"
+        return self.name == "zig"
 
     @property
     def suffix(self) -> str:
@@ -82,23 +97,15 @@ class Compiler:
         return "\n".join([*self.command, *map(str, stamp(self.command)), self.version, self.language])
 
     def __str__(self) -> str:
-        return f"{self.name} ({' '.join(self.command)}: {self.version})"
-
-
-@attrs.frozen
-class Candidate:
-    """A command that may be a compiler, before anybody ran it."""
-
-    name: str
-    command: tuple[str, ...]
-    origin: str
+        return f"{self.name} ({shlex.join(self.command)}: {self.version})"
 
 
 @attrs.frozen
 class Refusal:
-    """A candidate that is no use, and why."""
+    """A command that is no use, and why."""
 
-    candidate: Candidate
+    command: str
+    origin: str
     reason: str
 
 
@@ -110,26 +117,19 @@ def compilers() -> list[Compiler]:
     return [found for found in examined() if isinstance(found, Compiler)]
 
 
-def examined() -> Iterator[Compiler | Refusal]:
-    """All that might be there, the best first, and why some are no use; the rest is not looked at if one suffices."""
-    for candidate in candidates():
-        try:
-            yield tried(candidate)
-        except CompilerError as error:
-            logger.info("%s", error)
-            yield Refusal(candidate, str(error))
-
-
 def choose_compiler(wanted: str = "auto") -> Compiler | None:
     """The compiler to use: the one that is wanted, or that `DOVETAIL_CC` names, or the best that works; None if there
     is none. What is named and does not work is an error."""
-    return _chosen(
-        wanted, *(os.environ.get(name, "") for name in (CC_VARIABLE, "PATH", "DOVETAIL_CACHE_DIR"))
-    )
+    return _chosen(wanted, _asked_for(), *map(os.environ.get, ("PATH", "DOVETAIL_CACHE_DIR")))
+
+
+def _asked_for() -> str:
+    """What the variable says; blanks say nothing."""
+    return os.environ.get(CC_VARIABLE, "").strip()
 
 
 @functools.lru_cache(maxsize=16)
-def _chosen(wanted: str, named: str, *_: str) -> Compiler | None:
+def _chosen(wanted: str, named: str, *_: str | None) -> Compiler | None:
     """Remembered for the values of the environment that matter."""
     if wanted != "auto":
         return tried(_named(wanted, "asked for"))
@@ -143,14 +143,34 @@ def forget() -> None:
     _chosen.cache_clear()
 
 
-def candidates() -> Iterator[Candidate]:
-    """What may be tried; one compiler under two names (as cc often is gcc) once."""
-    named = os.environ.get(CC_VARIABLE, "")
+def examined() -> Iterator[Compiler | Refusal]:
+    """All that might be there, the best first, and why some are no use. Who stops at one has none of the rest run."""
+    named = _asked_for()
+    first = _examined(Candidate(named, (), CC_VARIABLE)) if named else None
+    if first is not None:
+        yield first
+    for candidate in _found():
+        if not isinstance(first, Compiler) or first.command != candidate.command:
+            yield _examined(candidate)
+
+
+def _examined(candidate: Candidate) -> Compiler | Refusal:
+    """A candidate that was tried; one without a command is known by its name only."""
+    try:
+        return tried(candidate if candidate.command else _named(candidate.name, candidate.origin))
+    except CompilerError as error:
+        logger.info("%s", error)
+        command = shlex.join(candidate.command) or candidate.name
+        return Refusal(command, candidate.origin, error.reason + error.said)
+
+
+def _found() -> Iterator[Candidate]:
+    """What nobody named: on the PATH and in the wheel, a program that has two names (as cc often is gcc) once."""
     seen = set()
-    for candidate in (*([_named(named, CC_VARIABLE)] if named else []), *_on_the_path(), *_of_the_wheel()):
-        what = (os.path.realpath(candidate.command[0]), *candidate.command[1:])
-        if what not in seen:
-            seen.add(what)
+    for candidate in (*_on_the_path(), *_of_the_wheel()):
+        program = os.path.realpath(candidate.command[0])
+        if program not in seen:
+            seen.add(program)
             yield candidate
 
 
@@ -184,26 +204,29 @@ def _named(text: str, origin: str) -> Candidate:
     try:
         words = [text] if os.path.isfile(text) else shlex.split(text, posix=os.name == "posix")
     except ValueError as error:
-        raise _unusable(asked, f"is no command: {error}") from None
-    if words[:1] == ["zig"] and words[1:] in ([], ["cc"]):
-        words = ["zig", "cc"]
+        raise _unusable(asked, f"is no command ({error})") from None
+    if words in (["zig"], ["zig", "cc"]):
         for wheel in _of_the_wheel():
             return attrs.evolve(wheel, origin=origin)
+        words = ["zig", "cc"]
+    name = Path(words[0]).stem if words else ""
+    if name in ("cl", "clang-cl"):
+        raise _unusable(
+            asked, "takes Microsoft's options and dialect of C, which has no vectors; clang and zig do"
+        )
     path = _program(words[0]) if words else None
     if path is None:
         raise _unusable(asked, "cannot be run: there is no such program")
-    name = Path(path).stem
-    if name in ("cl", "clang-cl"):
-        raise _unusable(asked, "speaks Microsoft's dialect of C, which has no vectors; clang or zig do")
     return Candidate(name, (path, *words[1:]), origin)
 
 
 def _unusable(candidate: Candidate, reason: str, said: str = "") -> CompilerError:
     where = f"environment {CC_VARIABLE}: " if candidate.origin == CC_VARIABLE else ""
-    known = [f"{c.name} ({c.command[0]})" for c in (*_on_the_path(), *_of_the_wheel())]
+    known = [f"{found.name} ({found.command[0]})" for found in _found()]
     return CompilerError(
         f"{where}the compiler {shown(' '.join(candidate.command))} {reason}. Compilers here: {listing(known)}. "
         f"{CC_VARIABLE} takes a path, a name on the PATH, zig, or a command with arguments. {instead()}",
+        reason=reason,
         said=said,
     )
 
@@ -216,12 +239,15 @@ def instead() -> str:
 # ---- whether one works ------------------------------------------------------------------------------------
 
 PROBES = {
-    "c++": "typedef double V __attribute__((vector_size(16)));\n"
-    'extern "C" int dovetail_probe(V *a) { V b = *a > 0.0 ? *a : -*a; *a = b; return 0; }\n',
-    "c": "#include <math.h>\ntypedef double V __attribute__((vector_size(16)));\n"
+    "c++": "#include <math.h>\n"
+    "typedef double V __attribute__((vector_size(16)));\n"
+    'extern "C" int dovetail_probe(V *a) { *a = *a > 0.0 ? *a : -*a; return (int)floor((*a)[0]); }\n',
+    "c": "#include <math.h>\n"
+    "typedef double V __attribute__((vector_size(16)));\n"
     "int dovetail_probe(V *a) { *a += *a; return (int)floor((*a)[0]); }\n",
 }
-"""What a compiler must understand: vectors, and in C++ a choice between two by a third."""
+"""What a compiler must understand, by language: vectors; and for C++ a choice between two by a third, which GCC does
+not have in C."""
 
 
 def stamp(command: Sequence[str]) -> tuple[str, int, int]:
@@ -235,21 +261,23 @@ def stamp(command: Sequence[str]) -> tuple[str, int, int]:
 
 
 def tried(candidate: Candidate) -> Compiler:
-    """A candidate as a compiler, as remembered or tried now."""
-    facts = _facts(candidate.command, "language", lambda: _probe(candidate))
+    """A candidate as a compiler, as it is remembered or as trying it shows."""
+    facts = _facts(candidate.command, "language", functools.partial(_probe, candidate))
     return Compiler(candidate.name, candidate.command, facts["version"], facts["language"], candidate.origin)
 
 
 def _probe(candidate: Candidate) -> dict[str, Any]:
     """What a candidate says of itself, and in which language it takes kernels."""
     version = _version(candidate)
+    if candidate.name == "zig":  # it brings all that it needs, and takes seconds for its first few lines
+        return {"version": version, "language": "c"}
+    said = ""
     for language in ("c",) if "clang" in version.lower() else ("c++", "c"):
         compiler = Compiler(candidate.name, candidate.command, version, language, candidate.origin)
+        given = _flags(compiler, processor.NATIVE)
         try:
-            with jobs.working_folder(folder()) as work:
-                build(
-                    [PROBES[language]], compiler, _plain_flags(compiler, processor.NATIVE), work / "probe.so"
-                )
+            with writing(folder()), jobs.working_folder(folder()) as work:
+                _compiled([PROBES[language]], compiler, given, work, PROBE_SECONDS)
         except CompilerError as error:
             said = error.said
         else:
@@ -259,33 +287,38 @@ def _probe(candidate: Candidate) -> dict[str, Any]:
 
 def _version(candidate: Candidate) -> str:
     said = _said([*candidate.command, "--version"], candidate, "asked for its version").strip()
-    first = said.splitlines()[0][:200] if said else ""
-    return f"zig: {first}" if candidate.name == "zig" else first
+    first = said.splitlines()[0][:LONGEST_VERSION] if said else "of unknown version"
+    if candidate.name != "zig":
+        return first
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return f"zig {importlib.metadata.version('ziglang')}, {first}"
+    return f"zig, {first}"
 
 
 def macros(compiler: Compiler, cpu: str) -> frozenset[str]:
     """Of the macros that tell features of processors, those that a compiler defines when it compiles for one."""
     what = f"macros {cpu}"
-    return frozenset(_facts(compiler.command, what, lambda: {what: _macros(compiler, cpu)})[what])
+    facts = _facts(compiler.command, what, lambda: {what: _macros(compiler, cpu)})
+    return frozenset(facts[what])
 
 
 def _macros(compiler: Compiler, cpu: str) -> list[str]:
-    command = [*compiler.command, *flags(compiler, cpu), "-dM", "-E", "-x", "c", os.devnull]
+    command = [*compiler.command, *_cpu_flag(compiler, cpu), "-dM", "-E", "-x", "c", os.devnull]
     candidate = Candidate(compiler.name, compiler.command, compiler.origin)
-    words = [line.split() for line in _said(command, candidate, f"asked about {shown(cpu)}").splitlines()]
-    wanted = frozenset(processor.MACROS.values())
-    return sorted(word[1] for word in words if len(word) > 1 and word[1] in wanted)
+    lines = _said(command, candidate, f"asked about {shown(cpu)}").splitlines()
+    defined = {words[1] for words in map(str.split, lines) if len(words) > 1}
+    return sorted(defined.intersection(processor.MACROS.values()))
 
 
 def _said(command: Sequence[str], candidate: Candidate, when: str) -> str:
     """What a candidate answers."""
     try:
         with jobs.working_folder(folder()) as work:
-            (outcome,) = jobs.run([command], work, PROBE_SECONDS)
+            outcome = jobs.run([command], work, PROBE_SECONDS)[-1]
     except OSError as error:
         raise _unusable(candidate, f"cannot be run: {error.strerror or error}") from None
     if outcome.code != 0:
-        raise _unusable(candidate, f"{outcome.end} when {when}", f"\nIt said:\n{outcome.quoted}")
+        raise _unusable(candidate, f"{outcome.end} when {when}", outcome.quoted)
     return outcome.said
 
 
@@ -319,15 +352,19 @@ def _facts(command: Sequence[str], needed: str, find: Callable[[], dict[str, Any
 
 
 def _known(path: Path) -> dict[str, dict[str, Any]]:
-    """What the file says, as far as it is whole."""
+    """What the file says, if it is whole."""
     try:
         stored = json.loads(path.read_bytes())
-        return {key: facts for key, facts in stored.items() if _is_whole(json.loads(key), facts)}
+        if all(_is_whole(json.loads(key), facts) for key, facts in stored.items()):
+            return dict(stored)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as problem:
-        logger.warning("%s, what is known of compilers, was damaged: they are tried anew (%s)", path, problem)
-        return {}
+        logger.debug("%s: %s", path, problem)
+    logger.warning("%s, what is known of compilers, was damaged: they are tried anew", path)
+    with contextlib.suppress(OSError):
+        jobs.remove(path)
+    return {}
 
 
 def _is_whole(key: Any, facts: Any) -> bool:
@@ -335,17 +372,17 @@ def _is_whole(key: Any, facts: Any) -> bool:
         isinstance(key, list)
         and len(key) > 3
         and isinstance(facts, dict)
-        and isinstance(facts.get("version", ""), str)
-        and facts.get("language", "c") in PROBES
-        and all(
-            isinstance(words, list) and all(isinstance(word, str) for word in words)
-            for what, words in facts.items()
-            if what.startswith("macros ")
-        )
+        and ("language" not in facts or facts["language"] in PROBES)
+        and ("language" not in facts or isinstance(facts.get("version"), str))
+        and all(_is_words(words) for what, words in facts.items() if what.startswith("macros "))
     )
 
 
-# ---- compiling --------------------------------------------------------------------------------------------
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+# ---- how to compile ---------------------------------------------------------------------------------------
 
 EXACT = (
     "-fno-fast-math",  # first: it undoes what the next ones say
@@ -356,16 +393,17 @@ EXACT = (
 """The same bits from every compiler, and vectors of what would else be calls and branches."""
 
 _CPU_FLAGS = {"x86_64": "-march", "aarch64": "-mcpu", "ppc64le": "-mcpu"}
-"""What a processor is named by; for others only one that the user names is."""
+"""What a processor is named by; on other architectures only one that the user names is."""
 
 
 def flags(compiler: Compiler, cpu: str | None = None) -> tuple[str, ...]:
-    """What kernels are compiled with. One level of optimisation suffices: they are vectors already."""
-    return ("-O1", *_plain_flags(compiler, processor.target() if cpu is None else cpu), *sanitizers(compiler))
+    """What kernels are compiled with, for this machine's processor or for another."""
+    return (*_flags(compiler, processor.target() if cpu is None else cpu), *_sanitizers(compiler))
 
 
-def _plain_flags(compiler: Compiler, cpu: str) -> tuple[str, ...]:
+def _flags(compiler: Compiler, cpu: str) -> tuple[str, ...]:
     return (
+        "-O1",  # kernels are vectors already: more takes longer and gains nothing
         *_cpu_flag(compiler, cpu),
         *(("-fPIC",) if os.name == "posix" else ()),
         "-fvisibility=hidden",
@@ -383,9 +421,9 @@ def _cpu_flag(compiler: Compiler, cpu: str) -> tuple[str, ...]:
     return (f"{_CPU_FLAGS.get(architecture, '-march')}={named}",)
 
 
-def sanitizers(compiler: Compiler) -> tuple[str, ...]:
+def _sanitizers(compiler: Compiler) -> tuple[str, ...]:
     """What watches for mistakes in kernels, if `DOVETAIL_NATIVE_SANITIZE` names it, as address,undefined."""
-    wanted = os.environ.get(SANITIZE_VARIABLE, "")
+    wanted = os.environ.get(SANITIZE_VARIABLE)
     if not wanted:
         return ()
     if not re.fullmatch(r"[a-z-]+(,[a-z-]+)*", wanted):
@@ -404,31 +442,45 @@ def sanitizers(compiler: Compiler) -> tuple[str, ...]:
 
 def time_limit() -> float:
     """Seconds that a compiler may take."""
-    text = os.environ.get(SECONDS_VARIABLE, "")
-    try:
-        seconds = float(text or SECONDS)
-    except ValueError:
-        seconds = 0.0
-    if not 0.0 < seconds < float("inf"):
-        raise ConfigError(
-            f"environment {SECONDS_VARIABLE}: {shown(text)} should be a number of seconds, as {SECONDS:g}"
-        )
-    return seconds
+    text = os.environ.get(SECONDS_VARIABLE) or f"{SECONDS:g}"
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(text) < math.inf:
+            return float(text)
+    raise ConfigError(
+        f"environment {SECONDS_VARIABLE}: {shown(text)} should be a number of seconds, as {SECONDS:g}"
+    )
+
+
+# ---- compiling --------------------------------------------------------------------------------------------
+
+_LIBRARY = "kernel.so"
 
 
 def build(
     sources: Sequence[str], compiler: Compiler, flags: Sequence[str], out: Path, seconds: float | None = None
 ) -> None:
-    """Compile sources to a shared library, which is there whole or not at all. One source is compiled and linked by
-    one command, several are compiled at once and linked after."""
-    deadline = time.monotonic() + (time_limit() if seconds is None else seconds)
-    names = [f"kernel_{number}" for number in range(len(sources))]
+    """Compile sources to a shared library, which is there whole or not at all."""
     with writing(out.parent), jobs.working_folder(out.parent) as work:
-        for name, source in zip(names, sources, strict=True):
-            (work / f"{name}{compiler.suffix}").write_text(source, encoding="utf-8")
-        for commands in _steps(names, compiler, flags):
-            _run(commands, compiler, work, deadline)
-        _take(work / _LIBRARY, out, compiler)
+        built = _compiled(sources, compiler, flags, work, time_limit() if seconds is None else seconds)
+        built.chmod(0o700)  # nobody else may write, whatever the umask says
+        built.replace(out)
+
+
+def _compiled(
+    sources: Sequence[str], compiler: Compiler, flags: Sequence[str], work: Path, seconds: float
+) -> Path:
+    """A library in a working folder. One source is compiled and linked by one command, several are compiled at once
+    and linked after."""
+    deadline = time.monotonic() + seconds
+    names = [f"kernel_{number}" for number in range(len(sources))]
+    for name, source in zip(names, sources, strict=True):
+        (work / f"{name}{compiler.suffix}").write_text(source, encoding="utf-8")
+    for commands in _steps(names, compiler, flags):
+        _run(commands, compiler, work, deadline)
+    built = work / _LIBRARY
+    if not built.is_file() or built.stat().st_size == 0:
+        raise _failure(compiler, "ended well, but wrote no library")
+    return built
 
 
 @contextlib.contextmanager
@@ -445,15 +497,11 @@ def writing(folder: Path) -> Iterator[None]:
         ) from error
 
 
-_LIBRARY = "kernel.so"
-
-
 def _steps(names: Sequence[str], compiler: Compiler, flags: Sequence[str]) -> list[list[list[str]]]:
-    """Commands by steps; those of a step may run at once."""
-    start, files = [*compiler.command, *flags], [f"{name}{compiler.suffix}" for name in names]
-    end = ["-shared", "-o", _LIBRARY, "-lm", "-pthread"]
+    """Commands by steps; those of a step run at once."""
+    start, end = [*compiler.command, *flags], ["-shared", "-o", _LIBRARY, "-lm", "-pthread"]
     if len(names) == 1:
-        return [[[*start, *files, *end]]]
+        return [[[*start, f"{names[0]}{compiler.suffix}", *end]]]
     compiling = [[*start, "-c", f"{name}{compiler.suffix}", "-o", f"{name}.o"] for name in names]
     return [compiling, [[*start, *(f"{name}.o" for name in names), *end]]]
 
@@ -467,15 +515,7 @@ def _run(commands: Sequence[Sequence[str]], compiler: Compiler, work: Path, dead
         raise _failure(compiler, f"cannot be run ({error.strerror or error})") from error
     if outcome.code != 0:
         full = "it is full" if _is_full(work, outcome.said) else ""
-        raise _failure(compiler, outcome.end, said=f"\nIt said:\n{outcome.quoted}", unwritable=full)
-
-
-def _take(built: Path, out: Path, compiler: Compiler) -> None:
-    """Give a library its name, if it is one."""
-    if not built.is_file() or built.stat().st_size == 0:
-        raise _failure(compiler, "ended well, but wrote no library")
-    built.chmod(0o700)  # nobody else may write, whatever the umask says
-    built.replace(out)
+        raise _failure(compiler, outcome.end, said=outcome.quoted, unwritable=full)
 
 
 def _failure(compiler: Compiler, how: str, *, said: str = "", unwritable: str = "") -> CompilerError:

@@ -34,8 +34,8 @@ MOST_BYTES = 1 << 20
 """Of what a compiler says, at all."""
 
 KEPT = ("HOME", "USER", "LOGNAME", "LD_LIBRARY_PATH")
-"""Variables that a compiler gets: where the user's folders and the libraries of programs are. None of these changes what
-it compiles, as CFLAGS, CPATH, COMPILER_PATH, LIBRARY_PATH or CCACHE_PREFIX may."""
+"""Variables that a compiler gets: where the user's folders and the libraries of programs are. None of these changes
+what it compiles, as CFLAGS, CPATH, COMPILER_PATH, LIBRARY_PATH or CCACHE_PREFIX may."""
 
 KEPT_ON = {
     "darwin": ("DEVELOPER_DIR", "SDKROOT"),  # where Apple's headers are
@@ -68,10 +68,10 @@ class Outcome:
 
     @property
     def quoted(self) -> str:
-        """The first lines of what it said, each indented."""
+        """The first lines of what it said, as the end of a message."""
         lines = [line[:LONGEST_LINE] for line in self.said.splitlines() if line.strip()]
         more = [f"({len(lines) - MOST_LINES} more lines)"] if len(lines) > MOST_LINES else []
-        return "\n".join(f"  {line}" for line in [*lines[:MOST_LINES], *more]) or "  (it said nothing)"
+        return "\n  ".join(["\nIt said:", *lines[:MOST_LINES], *more]) if lines else ""
 
 
 def environment(work: Path, cache: Path) -> dict[str, str]:

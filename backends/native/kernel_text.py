@@ -1,8 +1,8 @@
 """The C source of a fused kernel: a header that explains it, the stages as functions, and the loop over tiles.
 
 Sizes and offsets are literals of the source, loops are loops, Model values are read from the packed buffers at run
-time; so editing the Model in place needs no new kernel. A large kernel is printed as several units, which compile side
-by side; the first has the loop over tiles.
+time; so editing the Model in place needs no new kernel. A large kernel is printed as several units, which compile
+side by side; the first has the loop over tiles.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from itertools import groupby
 
 from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run
+from dovetail.backends.lanes.landings import PlacedLandings
 from dovetail.backends.lanes.program import DONE
 from dovetail.backends.native.prelude import prelude
 from dovetail.backends.native.stage_text import PARAMETERS, stage_body
+from dovetail.contracts.types import DATA_SPECS
 
 POINTERS = {
     "D": ("V", "Data, tile by tile"),
@@ -27,13 +29,29 @@ POINTERS = {
     "MI": ("int", "integers of the Model"),
     "MB": ("unsigned char", "bytes of the Model"),
     "MF": ("float", "single precision numbers of the Model"),
-    "taken": ("int", f"at 0 the next tile; then by tile: 0 to be run, {DONE} run, else the room its lists lack"),
+    "taken": (
+        "int",
+        f"at 0 the next tile; then by tile: 0 to be run, {DONE} run, else the room its lists lack",
+    ),
     "E": ("V", "exported numbers, tile by tile"),
     "EI": ("int", "exported integers"),
     "EL": ("int", "lengths of the exported lists"),
     "G": ("V", "imported (given) numbers, tile by tile"),
     "GI": ("int", "imported integers"),
     "GL": ("int", "lengths of the imported lists"),
+    "alarm": ("int", "not 0 if what was exported says that somebody must look at it"),
+    "LR": ("fp", "growing fields of Data that are reals, tile by tile"),
+    "LI": ("int", "growing fields of Data that are integers"),
+    "LC": ("int", "other fields of Data that are integers"),
+    "LO": ("int64_t", "the first row of each field that lands there"),
+    "P": (
+        "V",
+        "as D: what a tile was loaded with, as it was before the last step; 0 if nobody wants to know",
+    ),
+    "watched": ("int64_t", "triples: memory that must not have changed, what it held, and how many bytes"),
+    "MD": ("double", "the Model's reals in double precision, to be taken over into MR; 0 if they have been"),
+    "B": ("unsigned char", "Data that is bytes, tile by tile"),
+    "BC": ("int64_t", "triples: rows of a tile of B that become rows of C, where those begin, how many"),
 }
 """What a launch points to: the type of each array, and what it holds."""
 
@@ -48,11 +66,22 @@ NUMBERS = {
     "given_room": "rows that imported lists have",
     "anew": "whether all tiles are to be run, not only those whose place in `taken` holds 0",
     "parallel": "the function of the pool of threads, 0 without one",
+    "land_room": "entries that lists which land have room for",
+    "lr_rows": "rows of a tile of LR",
+    "li_rows": "rows of a tile of LI",
+    "lc_rows": "rows of a tile of LC",
+    "nwatched": "triples of watched",
+    "nreal": "numbers of MD",
+    "byte_rows": "rows of a tile of B",
+    "nbyte": "triples of BC",
 }
 """The numbers of a launch."""
 
 ARGUMENTS = (*POINTERS, *NUMBERS)
 """The struct that a launch hands over, in its order; each entry has eight bytes."""
+
+AT = {name: place for place, name in enumerate(ARGUMENTS)}
+"""Where each argument stands in it."""
 
 _SHORT = {
     "e": "which forward evaluation of the step",
@@ -105,15 +134,30 @@ _WORK = """static void work(const arguments *A, I slot) {{
 _RUN = r"""
 typedef void (*parallel_type)(void (*)(void *, int64_t), void *, int64_t);
 static void slot_work(void *A, int64_t slot) { work((const arguments *)A, slot); }
-/* 0, or bits: 1 some tile's lists lack room, 2 some exported list is too long */
+/* Take over what a launch that was kept ready has not been given as it is now. */
+static void prepare(const arguments *A) {
+  if (A->MD) for (I i = 0; i < A->nreal; i++) ((fp *)A->MR)[i] = (fp)A->MD[i];
+  for (I k = 0; k < 3 * A->nbyte; k += 3)
+    for (I tile = 0; tile < A->ntile; tile++) {
+      const unsigned char *from = A->B + (tile * A->byte_rows + A->BC[k]) * W;
+      fp *to = (fp *)(A->C + tile * A->converted + A->BC[k + 1]);
+      for (I i = 0; i < A->BC[k + 2] * W; i++) to[i] = (fp)from[i];
+    }
+}
+/* 0, or bits: 1 some tile's lists lack room, 2 some exported list is too long, 4 somebody must look at an export;
+   or 8: what is watched has changed, and nothing was done */
 EXPORTED int run(const arguments *A) {
+  for (I k = 0; k < 3 * A->nwatched; k += 3)
+    if (memcmp((const void *)A->watched[k], (const void *)A->watched[k + 1], A->watched[k + 2])) return 8;
+  prepare(A);
   A->taken[0] = 0;
+  A->alarm[0] = 0;
   if (A->anew) for (I i = 1; i <= A->ntile; i++) A->taken[i] = 0;
   if (A->nslot > 1) ((parallel_type)A->parallel)(slot_work, (void *)A, A->nslot);
   else work(A, 0);
   int found = 0;
   for (I i = 1; i <= A->ntile; i++) found |= A->taken[i] > 0 ? 1 : A->taken[i] == 0 ? 2 : 0;
-  return found;
+  return found | (A->alarm[0] ? 4 : 0);
 }
 """
 
@@ -207,6 +251,7 @@ def _kernel_text(fused: FusedKernel, present: set[str]) -> str:
         *_step_lines(fused, present, lacking),
         *([f"    if ({lacking} != 0) {{ A->taken[1 + tile] = {lacking}; continue; }}"] if lacking else []),
         *_export_lines(fused.exports),
+        *_landing_lines(fused.landed),
         *_store_lines(fused.store),
         f"    A->taken[1 + tile] = {DONE};",
         "  }",
@@ -236,12 +281,24 @@ def _step_lines(fused: FusedKernel, present: set[str], lacking: str) -> list[str
     return [
         *_look_lines(fused, "begin", present, "A->first"),
         "    for (I step = 0; step < A->nstep; step++) {",
+        *_remember_lines(fused.load),
         f"      const I last = A->first + {number};",
         "      for (I e = A->first; e < last; e++) {",
         *_evaluation_lines(fused, present),
         "      }",
         "    }",
         *_look_lines(fused, "end", present, "A->first"),
+    ]
+
+
+def _remember_lines(runs: Sequence[Run]) -> list[str]:
+    """Keep what a tile was loaded with as it is before the last step, for who wants to repeat that."""
+    copies = [_copy("P", run.far, "S", run.scratch, run.count) for run in runs]
+    return [
+        "    if (A->P && step == A->nstep - 1) {",
+        "    V *P = A->P + tile * A->stride;",
+        *copies,
+        "    }",
     ]
 
 
@@ -269,9 +326,7 @@ def _evaluation_lines(fused: FusedKernel, present: set[str]) -> list[str]:
 
 def _look_lines(fused: FusedKernel, role: Role, present: set[str], evaluation: str) -> list[str]:
     return [
-        f"    {t.function}({_PASSED}, {evaluation});"
-        for t in fused.with_role(role)
-        if t.function in present
+        f"    {t.function}({_PASSED}, {evaluation});" for t in fused.with_role(role) if t.function in present
     ]
 
 
@@ -324,7 +379,46 @@ def _export_lines(exports: Exports) -> list[str]:
         for part in buffer.lists:
             place = f"{out}_at + {buffer.fixed_rows} + A->room * {part.before}"
             lines.append(_copy(f"A->{out}", place, scratch, part.source, f"listed * {part.width}"))
+    for row in exports.alarms:
+        lines.append(f"    if (ANY(S[{row}] != SPL((fp)0))) __atomic_store_n(A->alarm, 1, __ATOMIC_RELAXED);")
     return lines
+
+
+def _landing_lines(landed: PlacedLandings) -> list[str]:
+    """Write counts, and of each world the entries that it has, to their places in Data; a tile whose lists have no
+    room there is not finished."""
+    if not landed:
+        return []
+    lines = []
+    if landed.count is not None:
+        lines += [f"    const I landed = SI[{landed.count}];", "    A->EL[tile] = (int)landed;"]
+        lines += ["    if (landed > A->land_room) continue;"]
+    lines.append("    for (I l = 0; l < W; l++) {")
+    for number, each in enumerate(landed.counts):
+        lines.append(f"      {_landed_at('LC', number)} = (int)LANE(S[{each.source}], l);")
+    if landed.lists:
+        lines += ["      I n = 0;", "      for (I i = 0; i < landed; i++) {"]
+        lines.append(f"        if (!(LANE(S[{landed.present} + i], l) > (fp)0.5)) continue;")
+        for number, each in enumerate(landed.lists, start=len(landed.counts)):
+            buffer, kind = ("LI", "(int)") if is_integer(each.field) else ("LR", "")
+            entry = f"{each.width} * n + c"
+            lines.append(
+                f"        for (I c = 0; c < {each.width}; c++) {_landed_at(buffer, number, entry)} = "
+                f"{kind}LANE(S[{each.source} + {each.width} * i + c], l);"
+            )
+        lines += ["        n++;", "      }"]
+    lines.append("    }")
+    return lines
+
+
+def _landed_at(buffer: str, number: int, entry: str = "0") -> str:
+    """Where a number of lane l lands."""
+    return f"A->{buffer}[(tile * A->{buffer.lower()}_rows + A->LO[{number}] + {entry}) * W + l]"
+
+
+def is_integer(field: str) -> bool:
+    """Whether a Data field holds integers."""
+    return DATA_SPECS[field].dtype == "int32"
 
 
 def _rows(buffer: Buffer, room: str) -> str:

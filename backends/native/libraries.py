@@ -101,8 +101,16 @@ def load(library: Library) -> ctypes.CDLL:
     return library.handle
 
 
+def discard(sources: Sequence[str], compiler: Compiler, flags: Sequence[str]) -> None:
+    """Forget a library, so that it is built anew when next wanted."""
+    key = Order(tuple(sources), compiler, tuple(flags)).key
+    _loaded.pop(key, None)
+    _remove(compilers.folder() / f"{key}.so")
+
+
 def _found(order: Order, key: str) -> Library:
     """In the cache, or in a temporary folder if nothing can be written there."""
+    _check_watcher(order)
     folder = compilers.folder()
     try:
         return _kept(folder, order, key) or _made(folder, order, key)
@@ -153,8 +161,8 @@ def _built(path: Path, order: Order, key: str) -> Library:
     except (DamagedError, OSError) as problem:
         _remove(path)
         raise CompilerError(
-            f"{path} cannot be loaded: {problem}. {order.compiler} has just built it, with {' '.join(order.flags)}. If "
-            "no programs may run from that folder (it is mounted noexec), name another by DOVETAIL_CACHE_DIR. "
+            f"{path} cannot be loaded: {problem}. {order.compiler} has just built it, with {' '.join(order.flags)}. "
+            "If no programs may run from that folder (it is mounted noexec), name another by DOVETAIL_CACHE_DIR. "
             f"{compilers.instead()}"
         ) from problem
     return _tested(Library(path, key, seconds, handle), order)
@@ -241,6 +249,17 @@ def _name(file: int, path: Path) -> str:
     return name if os.path.exists(name) else str(path)
 
 
+def _check_watcher(order: Order) -> None:
+    """A library that is watched for wrong addresses would end a process that did not begin with the watcher."""
+    watched = any(flag.startswith("-fsanitize=") and "address" in flag for flag in order.flags)
+    if watched and os.name == "posix" and not hasattr(ctypes.CDLL(None), "__asan_init"):
+        runtime = "libasan.so" if order.compiler.language == "c++" else "libclang_rt.asan-x86_64.so"
+        raise CompilerError(
+            f"environment {compilers.SANITIZE_VARIABLE}: kernels that are watched for wrong addresses need a Python "
+            f"that is, too: start it with LD_PRELOAD=$({order.compiler.command[0]} -print-file-name={runtime})"
+        )
+
+
 # ---- testing ----------------------------------------------------------------------------------------------
 
 _TEST_NUMBERS = (
@@ -252,6 +271,16 @@ _TEST_NUMBERS = (
 second is tiny, and zero only for a processor that was told to drop such numbers; the third is plainly not zero."""
 
 
+def _expected(a: float, b: float, c: float, d: float, e: float, f: float) -> int:
+    double = np.float64(a) * np.float64(b) + np.float64(c)
+    single = np.float32(d) * np.float32(e) + np.float32(f)
+    return int(double == 0) | int(single == 0) << 1
+
+
+_EXPECTED = tuple(_expected(*numbers) for numbers in _TEST_NUMBERS)
+"""What NumPy computes before a library is loaded, which may change how it does."""
+
+
 def _tested(library: Library, order: Order) -> Library:
     """A library that computes as NumPy does, bit for bit."""
     try:
@@ -261,20 +290,14 @@ def _tested(library: Library, order: Order) -> Library:
             f"{library.path} has no function {SELF_TEST}: it is no library of kernels"
         ) from None
     function.argtypes, function.restype = [ctypes.c_double] * 3 + [ctypes.c_float] * 3, ctypes.c_int
-    for numbers in _TEST_NUMBERS:
-        found, expected = function(*numbers), _expected(*numbers)
+    for numbers, expected in zip(_TEST_NUMBERS, _EXPECTED, strict=True):
+        found = function(*numbers)
         if found != expected:
             _remove(library.path)
             raise CompilerError(
-                f"what {order.compiler} compiles with {' '.join(order.flags)} does not compute as NumPy does: whether "
-                f"a b + c is zero for {numbers} in double and single precision is {found:02b}, not {expected:02b}. "
-                f"Something adds options as -ffast-math or -ffp-contract=fast. Name another compiler by "
-                f"{compilers.CC_VARIABLE}. {compilers.instead()}"
+                f"what {order.compiler} compiles with {' '.join(order.flags)} does not compute as NumPy does: "
+                f"whether a b + c is 0 for {numbers} in single and double precision is {found:02b} instead of "
+                f"{expected:02b}. Something adds options as -ffast-math or -ffp-contract=fast. Name another compiler "
+                f"by {compilers.CC_VARIABLE}. {compilers.instead()}"
             )
     return library
-
-
-def _expected(a: float, b: float, c: float, d: float, e: float, f: float) -> int:
-    double = np.float64(a) * np.float64(b) + np.float64(c)
-    single = np.float32(d) * np.float32(e) + np.float32(f)
-    return int(double == 0) | int(single == 0) << 1

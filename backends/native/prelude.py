@@ -1,7 +1,7 @@
 """What the C of every kernel begins with: the types of lanes, and the few operations that C has no sign for.
 
-`V` is one number per world of a tile, a vector of GCC and Clang (or a plain number where a tile is one world), `M` the
-truth values that comparing two of them gives, `fp` one number, `I` an integer. The square root, rounding down and
+`V` is one number per world of a tile, a vector of GCC and Clang (or a plain number where a tile is one world), `M`
+the truth values that comparing two of them gives, `fp` one number, `I` an integer. The square root, rounding down and
 `ANY` are intrinsics in parts as wide as a register where there are some, else loops over the lanes.
 """
 
@@ -18,6 +18,7 @@ def prelude(lanes: int, precision: str) -> str:
 
 _TEXT = r"""#include <math.h>
 #include <stdint.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -1,8 +1,8 @@
 """From traced stages to C: each stage becomes one function over the memory of a slot.
 
-Every symbol that somebody needs is one `const` temporary, in the order in which the stage was written; what to keep in
-registers, and what to compute anew, the compiler knows best. Reals are never contracted or reordered, so that a kernel
-gives the bits that every other printer's gives.
+Every symbol that somebody needs is one `const` temporary, in the order in which the stage was written; what to keep
+in registers, and what to compute anew, the compiler knows best. Reals are never contracted or reordered, so that a
+kernel gives the bits that every other printer's gives.
 """
 
 from __future__ import annotations
@@ -238,7 +238,11 @@ class _StagePrinter:
 
     def _other(self, op: str, args: tuple[Any, ...], kind: str) -> str:
         if op == "select":
-            condition, a, b = self._as(args[0], args[0].kind), self._as(args[1], kind), self._as(args[2], kind)
+            condition, a, b = (
+                self._as(args[0], args[0].kind),
+                self._as(args[1], kind),
+                self._as(args[2], kind),
+            )
             return f"SEL({condition}, {a}, {b})" if args[0].kind == MASK else f"{condition} ? {a} : {b}"
         if op == "real":
             return f"(fp){self._as(args[0], INT)}"

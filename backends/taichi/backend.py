@@ -25,6 +25,10 @@ class TaichiBackend(LaneBackend):
         found = any(importlib.util.find_spec(name) for name in ("taichi", "quadrants"))
         return "" if found else "taichi"
 
+    def preference(self, nworld: int | None) -> int:
+        """Its kernels take long to compile and to launch: one world is sooner done without."""
+        return 0 if nworld is None else 1
+
     def runtime(self, options: Mapping[str, Any]) -> str:
         """The runtime that plans with these options use."""
         from dovetail.backends.taichi.runtime import choose_runtime

@@ -91,11 +91,11 @@ def notes(plan: Plan) -> list[str]:
         others = [name for name, backend in plan.registry.backends.items() if not backend.in_place]
         hint = f"; --backend {others[0]} runs them together" if others else ""
         found.append(f"worlds run one after another{hint}")
-    if batching and not many:
+    if batching and not many and not plan.execution.may_be_ready:
         found.append(
             f"{', '.join(batching)} is made for batches: a step of one world is mostly the cost of its launch"
         )
-    if plan.replay is not None:
+    if plan.replay is not None and not plan.replay.late:
         fields = ", ".join(plan.replay.fields)
         found.append(f"after each call the reference repeats its last step, world by world, for {fields}")
     taken = sorted({f.partition(".")[0] for fields in plan.flow.imports for f in fields})

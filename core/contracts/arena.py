@@ -6,7 +6,7 @@ field of W worlds with one vector instruction. With W = 1 the fields of one worl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -81,6 +81,30 @@ def _grows(place: Place) -> bool:
     return place.dtype.endswith(GROWING)
 
 
+class LateFields:
+    """Fields of an arena that are filled when somebody asks for them: what kernels keep to themselves, and only a
+    repetition of the last step by the reference tells."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+        """What must not be read before `settle`."""
+        self._fill: Callable[[], None] | None = None
+
+    def expect(self, names: frozenset[str], fill: Callable[[], None]) -> None:
+        """From now on these fields hold what `fill` will put there."""
+        self.names, self._fill = names, fill
+
+    def forget(self) -> None:
+        """What the fields hold now is right."""
+        self._fill = None
+
+    def settle(self) -> None:
+        """Fill the fields, if they are not."""
+        if self._fill is not None:
+            fill, self._fill = self._fill, None
+            fill()
+
+
 @attrs.frozen(eq=False)
 class Arena:
     """Buffers by dtype, and the layout that says what is where in them."""
@@ -94,6 +118,15 @@ class Arena:
     subject: str = "Data"
     watchers: WeakSet[Bound] = attrs.field(factory=WeakSet, init=False, repr=False)
     """Objects that remember views and must forget those of growing fields when they move."""
+    late: LateFields = attrs.field(factory=LateFields, init=False, repr=False)
+    """Fields that are filled when somebody asks for them."""
+
+    def expect(self, names: frozenset[str], fill: Callable[[], None]) -> None:
+        """Have fields filled by `fill` when next somebody asks for one of them."""
+        if names != self.late.names:
+            for bound in self.watchers:
+                bound._forget_views(names)
+        self.late.expect(names, fill)
 
     @classmethod
     def allocate(
@@ -165,6 +198,7 @@ class Arena:
 
     def copy(self) -> Arena:
         """A clone with memory of its own."""
+        self.late.settle()
         clone = {name: aligned_zeros(b.shape, b.dtype) for name, b in self.buffers.items()}
         for name, buffer in self.buffers.items():
             clone[name][...] = buffer
@@ -172,6 +206,8 @@ class Arena:
 
     def copy_from(self, other: Arena) -> None:
         """Take over the numbers of an arena with the same fields, whose growing ones may be shorter."""
+        other.late.settle()
+        self.late.forget()
         for name, buffer in other.buffers.items():
             if not name.endswith(GROWING):
                 self.buffers[name][...] = buffer

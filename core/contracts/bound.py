@@ -7,7 +7,7 @@ those of growing fields until the arena grows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.arena import Arena, Place, TiledArray
@@ -65,6 +65,14 @@ class Bound:
             del self.__dict__[name]
         self._growing.clear()
 
+    def _forget_views(self, names: Collection[str]) -> None:
+        """Drop the views of some fields, by full name."""
+        for full in names:
+            name = full.removeprefix(self._prefix)
+            self.__dict__.pop(name, None)
+            self._numbers.pop(name, None)
+            self._growing.discard(name)
+
     def _view(self, place: Place) -> View:
         if self._nworld is None:
             return self.arena.world(place, self._world)
@@ -77,6 +85,11 @@ class Bound:
         if name in self._numbers:
             return self._numbers[name].item()
         place = self._place(name)
+        late = self.arena.late
+        if self._prefix + name in late.names:  # not remembered: the next step makes it stale
+            late.settle()
+            view = self._view(self._place(name))
+            return view.item() if not place.shape and self._nworld is None else view
         view = self._view(place)
         if not place.shape and self._nworld is None:
             self._numbers[name] = view
@@ -122,6 +135,7 @@ class Bound:
 
     def fields(self) -> Iterator[tuple[str, View]]:
         """Every field present, by full name, with its array view (scalars as 0-d or per-world arrays)."""
+        self.arena.late.settle()
         for full, place in self.arena.layout.places.items():
             if full.startswith(self._prefix):
                 yield full, self._view(place)
@@ -133,6 +147,9 @@ class Bound:
         place = self.arena.layout.places.get(full)
         if place is None:
             raise self._unknown(full.removeprefix(self._prefix), full)
+        if full in self.arena.late.names:
+            self.arena.late.settle()
+            place = self.arena.layout.places[full]
         return self._view(place)
 
     def __contains__(self, full: str) -> bool:

@@ -219,6 +219,7 @@ def reset(
     instance("model", model, Model, "a dovetail.Model")
     instance("data", data, Data, "a dovetail.Data")
     key = None if keyframe is None else int(model.key(keyframe).id)
+    data.arena.late.forget()
     chosen = chosen_worlds(data, worlds)
     if worlds is None:
         own = _own_values(data)

@@ -316,6 +316,7 @@ class Data(Bound, DataObjects, DataLike):
         """Live in the memory of another Data of the same model and worlds, which has other fields, from now on: what
         both have keeps its numbers. The object stays, its worlds and groups too; views of fields are to be taken
         again."""
+        self.arena.late.settle()
         other.reserve(**{name: self.sizes.get(name, 0) for name in CAPACITIES})
         for name, place in other.arena.layout.places.items():
             if name in self:

@@ -53,6 +53,13 @@ class Dependencies:
         """Whether the Model still has all these values."""
         return all(key.holds(self._model) for key in self._keys)
 
+    def memory(self, *others: str) -> list[tuple[Array, bytes]]:
+        """The memory of the Model that holds all that is looked at before a step, and of other fields, with what is
+        there now: while that does not change, neither does what a look would find."""
+        views = [view for key in self._keys for view in key.views(self._model)]
+        views += [*self._indices.views, *_Memory.of(self._model, others).views]
+        return [(view, view.tobytes()) for view in views if view.size]
+
 
 @attrs.frozen
 class DecidingValues:
@@ -84,6 +91,10 @@ class DecidingValues:
                     return False
                 memory.last[place] = now
         return True
+
+    def views(self, model: Model) -> list[Array]:
+        """The memory that holds the values."""
+        return _Memory.of(model, self.names).views
 
     def _agrees(self, model: Model, names: Iterable[int]) -> bool:
         return all(_pattern(model, self.names[n]) == self.values[n] for n in names)
@@ -129,6 +140,11 @@ class IndexCheck:
         self._names = names
         memory = _Memory.of(self._model, sorted(names))
         self._seen = [(view, _copied(view)) for view in memory.views]
+
+    @property
+    def views(self) -> list[Array]:
+        """The memory that is looked at."""
+        return [view for view, _ in self._seen]
 
     def check(self) -> None:
         """Raise a ValidationError if the Model was edited and now points nowhere; also the next time, until it is

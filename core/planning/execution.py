@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -23,7 +23,7 @@ from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.indices import check_indices, check_rings
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import PlanError
-from dovetail.planning.per_world import check_patterns
+from dovetail.planning.per_world import PATTERNS, check_patterns
 from dovetail.planning.replay import Replayer
 
 if TYPE_CHECKING:
@@ -59,6 +59,36 @@ class Execution:
             return
         with self._turn, interrupts.held_back(), self._suspecting_indices():
             self._step(data, nstep)
+
+    # ---- steps that are kept ready
+
+    @cached_property
+    def may_be_ready(self) -> bool:
+        """Whether a step can be one call of a kernel, with nothing to look at before or after it but memory."""
+        plan = self._plan
+        groups = plan.segments("step")
+        if len(groups) != 1 or plan.wrappers or plan.once_per_call or plan.missing or plan.partial:
+            return False
+        backend = plan.registry.backend(groups[0][0].record.backend)
+        told = bool(self._first_looks or plan.has_captures or set(plan.per_world).intersection(PATTERNS))
+        return backend.takes_whole_steps and not backend.in_place and not told
+
+    def ready(self, data: Data) -> Ready | None:
+        """The step of a Data that was just stepped, kept ready; None if it takes more than a call."""
+        plan = self._plan
+        program = self._programs.get("step")
+        if not self.may_be_ready or program is None or not program.whole_step:
+            return None
+        if plan.model.opt.enableflags & EnableBit.SLEEP or data.served_by is not plan:
+            return None
+        replayer = self._replayer
+        if replayer is not None and not replayer.late:
+            return None
+        kept_ready = getattr(program.runners[0], "kept_ready", None)
+        steps = kept_ready and kept_ready(
+            data, plan.depends_on.memory("opt.enableflags"), before=replayer is not None
+        )
+        return Ready(plan, data, steps, self._turn, replayer) if steps else None
 
     def runners(self, sequence: str = "step") -> tuple[Runner, ...]:
         """The compiled segments of a sequence, in order."""
@@ -129,6 +159,7 @@ class Execution:
             for name in self._unfilled:
                 if name in data:
                     data.field(name)[...] = initial_values(plan.model, DATA_SPECS[name])
+            data.arena.late.forget()
             data.note_plan(plan)
 
     def _check(self, data: Data) -> None:
@@ -186,6 +217,29 @@ class Execution:
             for runner, group, around in zip(runners, flow.groups, wrappers, strict=True)
         ]
         return _Program(tuple(wrapped), whole_step)
+
+
+class Ready:
+    """The step of one Data, ready to be taken without a look at anything but the memory that the kernel compares."""
+
+    def __init__(
+        self, plan: Plan, data: Data, steps: Any, turn: threading.RLock, replayer: Replayer | None
+    ) -> None:
+        self.plan, self.data = plan, data
+        self._steps, self._turn = steps, turn
+        self._names = frozenset[str]() if replayer is None else replayer.names
+        self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before)
+
+    def step(self, data: Data, nstep: int) -> bool:
+        """Advance the state; False, and nothing done, if that takes another look."""
+        if data is not self.data or type(nstep) is not int or nstep < 1:
+            return False
+        with self._turn:
+            if not self._steps.step(nstep):
+                return False
+        if self._fill is not None:
+            data.arena.late.expect(self._names, self._fill)
+        return True
 
 
 def compile_segments(plan: Plan, flow: Flow, *, whole: bool = False) -> list[Runner]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -110,14 +111,30 @@ def _price_of_segments(plan: Plan) -> list[str]:
 
 def _besides(plan: Plan) -> list[str]:
     text = []
+    if plan.auto is not None:
+        text.append(f"   -  backend auto: {plan.auto.backend}, {plan.auto.reason}")
     if plan.per_world:
         text.append(f"   -  with values per world: {', '.join(plan.per_world)}")
-    if plan.replay is not None:
+    if plan.replay is not None and plan.replay.late:
+        fields = some(plan.replay.fields)
+        text.append(f"   +  when one is read the last step is repeated with the reference: {fields}")
+    elif plan.replay is not None:
         text.append(
             "   +  repeated with the reference after the last step of a call, world by world, for: "
             + ", ".join(plan.replay.fields)
         )
     return text
+
+
+def some(names: Sequence[str]) -> str:
+    """Names, of many of them the first and how many there are."""
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMED])} … ({len(names)} in all)"
+
+
+MOST_NAMED = 6
+"""Fields that a line names."""
 
 
 def headline(plan: Plan) -> str:

@@ -112,15 +112,13 @@ class Flow:
         absent: Iterable[str] = (),
         earlier: Iterable[Slot] = (),
         wanted: Fields = frozenset(),
-        named: Fields = frozenset(),
     ) -> Flow:
         """Follow the fields. `absent`: stages that the model does without; `earlier`: slots that have run before, and
-        have left in Data what they write; `wanted`: Data fields that are kept, or read later; `named`: those of
-        them without which the plan will not do."""
+        have left in Data what they write; `wanted`: Data fields that are kept, or read later."""
         groups = group_slots(slots, wrappers)
         walk = _Walk(contracts, groups, frozenset(absent), earlier)
         walk.run()
-        walk.keep(wanted, named)
+        walk.keep(wanted)
         return cls(
             groups=groups,
             imports=walk.imports,
@@ -234,14 +232,12 @@ class _Walk:
             slot.stage.kind == "table" and field in self.hidden and self.hidden[field][1].stage is slot.stage
         )
 
-    def keep(self, wanted: Fields, named: Fields) -> None:
+    def keep(self, wanted: Fields) -> None:
         """Export what is wanted and can be had."""
         for field in sorted(wanted & self.hidden.keys()):
             where, holder = self.hidden[field]
             if self._is_exportable(where, field):
                 self._export(where, holder, field)
-            elif field in named:
-                self.conflicts.append(Conflict(field=field, kind="kept", reader=None, writers=(holder,)))
 
     def _conflict(
         self, kind: Literal["kernel", "data"], reader: Slot, field: str, writers: Sequence[Slot]

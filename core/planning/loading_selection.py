@@ -17,6 +17,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.config import BY_CALL, Config, Request
+from dovetail.contracts.plugin_fields import as_plain
 from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
 from dovetail.planning.selection import UNASKED, Choice, Selector, check_slot, check_stage, no_row
@@ -141,8 +142,11 @@ class Loading:
 
     def checks(self) -> list[Callable[..., Any]]:
         """What looks at a finished model: dovetail's, the call's, and of other packages those that are asked for."""
+        return [record.load() for record in self._checking()]
+
+    def _checking(self) -> list[Implementation]:
         records = self.registry.of("check_model")
-        return [r.load() for r in records if self.selector.asks_for(f"check_model#{r.name}", r)]
+        return [r for r in records if self.selector.asks_for(f"check_model#{r.name}", r)]
 
     def choice(self, slot: str) -> Choice:
         """What fills a slot."""
@@ -157,6 +161,25 @@ class Loading:
             choice = self.selector.choose(slot)
             self._used[slot] = (choice, _bound(choice.record, self.registry))
         return self._used[slot]
+
+    def described(self) -> list[Any] | None:
+        """All that decides which implementations are used, as plain values, for who keeps the result. None if a
+        function takes part: what it does is not known by its name."""
+        records = [r for r in self.registry.implementations if loads_models(r.stage)]
+        if any(record.function is not None for record in records):
+            return None
+        config = self.selector.config
+        requests = [[slot, *map(attrs.astuple, found)] for slot, found in config.requests.items()]
+        plugins = [attrs.astuple(setting) for setting in config.settings.values()]
+        installed = [[p.name, p.distribution, p.version, p.status] for p in self.registry.plugins]
+        offered = [[r.slot, r.identity, r.target, r.default] for r in records]
+        own = as_plain(self.registry.model_fields().values())
+        return [requests, plugins, installed, offered, own]
+
+    def is_all_builtin(self) -> bool:
+        """Whether nothing but dovetail's own implementations took part."""
+        used = [choice.record for choice, _ in self._used.values()]
+        return all(record.is_builtin for record in (*used, *self._checking()))
 
     def record(self, model: Model) -> None:
         """Let the Model say what it was made with: every slot that was needed, and what filled it."""

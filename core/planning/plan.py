@@ -24,6 +24,7 @@ from dovetail.contracts.types import Data, Model
 from dovetail.errors import MissingStageError
 from dovetail.implementation import Implementation
 from dovetail.planning import explain
+from dovetail.planning.auto import Preferred
 from dovetail.planning.dependencies import Dependencies
 from dovetail.planning.execution import Execution
 from dovetail.planning.flow import Contracts, Flow
@@ -74,6 +75,8 @@ class Plan:
     """What fills kept fields that the plan's own slots do not (see `replay`)."""
     per_world: tuple[str, ...] = ()
     """Model fields that have values of their own in every world."""
+    auto: Preferred | None = None
+    """The backend that was taken where nobody named one, and why."""
     depends_on: Dependencies
     """The Model values that the plan depends on."""
     partial: bool = False
@@ -83,6 +86,11 @@ class Plan:
     def is_current(self) -> bool:
         """Whether the Model still has the values that the plan depends on."""
         return self.depends_on.holds() and all(captures.hold() for captures in self._captures)
+
+    @property
+    def has_captures(self) -> bool:
+        """Whether functions in its kernels take numbers from around them, which may change."""
+        return bool(self._captures)
 
     @cached_property
     def _captures(self) -> list[Any]:

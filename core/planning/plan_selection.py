@@ -6,17 +6,18 @@ wanted, the planner moves a slot that nobody asked for on a certain backend to a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 
 from dovetail import pipeline
 from dovetail.backend import REFERENCE
-from dovetail.config import BY_CALL, Request
+from dovetail.config import BY_CALL, Request, Setting
 from dovetail.contracts.enums import Integrator, Solver
 from dovetail.errors import SelectionError, listing
 from dovetail.implementation import Implementation
+from dovetail.planning.auto import AUTO
 from dovetail.planning.loading_selection import loaded_already, loads_only
 from dovetail.planning.selection import BY_MODEL, Choice, Selector, both_origins, check_slot
 
@@ -55,6 +56,8 @@ class PlanSelector(Selector):
     facts: ModelFacts
     unconstrained: bool = False
     """Do without constraints if the model's solver is not installed (the caller knows)."""
+    auto: Callable[[], str] = lambda: REFERENCE
+    """The backend that `auto` stands for; asked only where nobody names one."""
     moved: dict[str, Move] = attrs.field(factory=dict)
     """Slots that a plan has run on another backend than they would, and why."""
 
@@ -64,6 +67,13 @@ class PlanSelector(Selector):
         requests = model_requests(self.facts, installed if self.unconstrained else None)
         for slot, request in requests.items():
             self._requests.setdefault(slot, []).append(request)
+
+    @property
+    def _everywhere(self) -> Setting:
+        asked = self.config.setting("backend", AUTO)
+        if asked.value != AUTO:
+            return asked
+        return Setting(self.auto(), asked.origin)
 
     def _check_requests(self) -> None:
         """Every slot must exist; those of loading are looked at when a model is loaded, so a call that asks for one
@@ -144,7 +154,7 @@ class PlanSelector(Selector):
         lacks = next(filter(None, (self._lacks(part, backend) for part in parts)), "")
         if not lacks:
             return choice
-        everywhere = self.config.setting("backend", REFERENCE)
+        everywhere = self._everywhere
         return Choice(reference, "default", fallback=f"{backend} wished by {everywhere.origin}: {lacks}")
 
     def _lacks(self, part: str, backend: str) -> str:

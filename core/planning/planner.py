@@ -29,6 +29,7 @@ from dovetail.errors import (
 )
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
+from dovetail.planning.auto import Preferred, default_threads, preferred
 from dovetail.planning.dependencies import Dependencies
 from dovetail.planning.flow import Conflict, Contracts, Flow, regrouped
 from dovetail.planning.needs import ModelFacts
@@ -114,6 +115,8 @@ class _Planner:
     """Whom slots gave way to."""
     part_choices: dict[str, Choice] = attrs.field(factory=dict)
     """Of the slot that is being filled."""
+    auto: Preferred | None = None
+    """What `auto` stands for, once it was asked."""
     facts: ModelFacts = attrs.field(init=False)
     selector: PlanSelector = attrs.field(init=False)
     contracts: Contracts = attrs.field(init=False)
@@ -121,7 +124,11 @@ class _Planner:
     def __attrs_post_init__(self) -> None:
         self.facts = ModelFacts(self.model, self.registry)
         self.selector = PlanSelector(
-            self.registry, self.config, self.facts, unconstrained=self.on_missing == "skip"
+            self.registry,
+            self.config,
+            self.facts,
+            unconstrained=self.on_missing == "skip",
+            auto=self._take_auto,
         )
         self.contracts = Contracts.of(self.registry.kernel_fields, self.registry.transfers)
 
@@ -132,10 +139,11 @@ class _Planner:
             model=self.model,
             nworld=self.nworld,
             precision=precision,
-            threads=whole("threads", self.config.setting("threads", 1).value, 1, "THREADS"),
+            threads=self._threads,
             lanes=self._lanes(slots, precision),
             kept=arranged.kept,
             per_world=self.per_world,
+            auto=self.auto,
             replay=self._replay(arranged),
             slots=tuple(slots),
             choices=self.choices,
@@ -152,6 +160,17 @@ class _Planner:
         )
         self._inspect(plan)
         return plan
+
+    def _take_auto(self) -> str:
+        """The backend that runs where nobody names one."""
+        if self.auto is None:
+            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers))
+        return self.auto.backend
+
+    @property
+    def _threads(self) -> int:
+        asked = self.config.setting("threads", None).value
+        return default_threads(self.nworld) if asked is None else whole("threads", asked, 1, "THREADS")
 
     def _inspect(self, plan: Plan) -> None:
         """Have backends look at slots that others wrote: what they touch without declaring it is an error now, not
@@ -203,15 +222,7 @@ class _Planner:
         return _Arranged(working, idle, flow, kept if self._replays else kept - flow.hidden.keys())
 
     def _flow(self, slots: Sequence[Slot], kept: frozenset[str]) -> Flow:
-        named = kept_by_name(self.config) if self.nworld is None else set[str]()
-        return Flow.of(
-            slots,
-            self.wrappers,
-            self.contracts,
-            absent=self._absent,
-            wanted=kept,
-            named=frozenset(named),
-        )
+        return Flow.of(slots, self.wrappers, self.contracts, absent=self._absent, wanted=kept)
 
     def _give_way(self, conflict: Conflict, slots: Sequence[Slot]) -> None:
         """Have a slot chosen otherwise so that a conflict goes away, or raise: who was not asked for on a certain
@@ -379,8 +390,13 @@ class _Planner:
         return frozenset(stage.writes if same[0].writes is None else same[0].writes)
 
     def _target(self, stage: Stage, record: Implementation) -> Callable[..., Any]:
+        """What a slot calls, checked; of dovetail's own builders, which its tests have checked, it is imported when a
+        kernel is built."""
+        backend = self.registry.backend(record.backend)
+        if record.is_builtin and not backend.in_place:
+            return record.deferred()
         target = record.load()
-        self.registry.backend(record.backend).check(record, stage, target)
+        backend.check(record, stage, target)
         return target
 
     def _parts(self, stage: Stage, backend: str) -> Parts:
@@ -448,9 +464,12 @@ class _Planner:
 
     @property
     def _replays(self) -> bool:
-        """Whether fields that a kernel keeps to itself are had by repeating steps: of batches, if the user asks."""
+        """Whether fields that a kernel keeps to itself are had by repeating steps: of one world when they are read,
+        of batches if the user asks."""
         asked = self.config.setting("keep", None).value
-        return self.nworld is not None and asked is not None and "computed" not in asked
+        if self.nworld is None:
+            return asked is None or "computed" not in asked
+        return asked is not None and "computed" not in asked
 
     def _replay(self, arranged: _Arranged) -> Replay | None:
         """The reference for kept fields that no slot fills."""
@@ -472,10 +491,15 @@ class _Planner:
             on_nan="freeze" if policy == "raise" else policy,
             plugins=self.config.setting("plugins", None).value,
         )
-        plan = compile_plan(
-            self.model, config, registry=registry, missing=self.on_missing, per_world=self.per_world
+        make_plan = partial(
+            compile_plan,
+            self.model,
+            config,
+            registry=registry,
+            missing=self.on_missing,
+            per_world=self.per_world,
         )
-        return Replay(plan, tuple(sorted(hidden)))
+        return Replay(make_plan, tuple(sorted(hidden)), late=self.nworld is None)
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what

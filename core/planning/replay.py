@@ -1,15 +1,17 @@
 """Fields that a kernel keeps to itself, computed by repeating the last step with the reference.
 
 The stages of a kernel hand each other kernel fields; Data fields such as `efc_J` are never made there. Who keeps one
-has it all the same: before the last step of a call the state of every world is remembered, and after it the reference
-takes the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied.
-That is as slow as one step of the reference for all worlds, once per call, and does not change the state.
+has it all the same: before the last step of a call the state of every world is remembered, and the reference takes
+the same step from there, world by world, in a Data of its own, out of which the wanted fields are copied. That is as
+slow as one step of the reference for all worlds, and does not change the state. Of a batch it is done after every
+call, of one world when somebody reads such a field.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -27,20 +29,28 @@ State = Mapping[str, Array]
 """State fields of all worlds by name."""
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False, slots=False)
 class Replay:
     """The reference beside a plan, for fields that the plan's own kernels do not fill."""
 
-    plan: Plan
-    """Of one world, on the reference backend."""
+    _make_plan: Callable[[], Plan]
     fields: tuple[str, ...]
+    late: bool
+    """Whether it is done only when somebody reads one of the fields."""
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Of one world, on the reference backend."""
+        return self._make_plan()
 
 
 class Replayer:
     """Repeats steps in a Data of its own."""
 
     def __init__(self, replay: Replay) -> None:
-        self._plan, self._fields = replay.plan, replay.fields
+        self._replay, self._fields = replay, replay.fields
+        self.late = replay.late
+        self.names = frozenset(replay.fields)
         self._single: Data | None = None
 
     def remember(self, data: Data) -> State:
@@ -48,16 +58,27 @@ class Replayer:
         return {name: np.array(data.field(name)) for name in data.state}
 
     def step(self, data: Data, before: State) -> None:
-        """Fill the fields with those of a step from a remembered state."""
-        self._run(data, before, self._plan.step)
+        """Fill the fields with those of a step from a remembered state, now or when somebody reads them."""
+        self._fill(data, lambda: self._run(data, before, self._replay.plan.step))
 
     def forward(self, data: Data) -> None:
-        """Fill the fields with those that follow from the present state."""
-        self._run(data, self.remember(data), self._plan.forward)
+        """Fill the fields with those that follow from the present state, now or when somebody reads them."""
+        state = self.remember(data)
+        self._fill(data, lambda: self._run(data, state, self._replay.plan.forward))
+
+    def _fill(self, data: Data, fill: Callable[[], None]) -> None:
+        if self.late:
+            data.arena.expect(self.names, fill)
+        else:
+            fill()
+
+    def step_from(self, data: Data, before: Callable[[], State]) -> Callable[[], None]:
+        """What fills the fields with those of a step from the state that `before` gives then."""
+        return lambda: self._run(data, before(), self._replay.plan.step)
 
     def _run(self, data: Data, state: State, run: Callable[[Data], None]) -> None:
         if self._single is None:
-            self._single = self._plan.make_data(data.arena.max_bytes)
+            self._single = self._replay.plan.make_data(data.arena.max_bytes)
         single = self._single
         for number, world in enumerate(data.worlds()):
             for name, values in state.items():

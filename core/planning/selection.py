@@ -15,7 +15,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.backend import REFERENCE
-from dovetail.config import Config, Request
+from dovetail.config import Config, Request, Setting
 from dovetail.errors import (
     MissingDependencyError,
     SelectionError,
@@ -26,6 +26,7 @@ from dovetail.errors import (
     nearest,
 )
 from dovetail.implementation import Implementation
+from dovetail.planning.auto import AUTO
 from dovetail.registry import Registry
 
 BY_MODEL = "model option"
@@ -96,6 +97,12 @@ class Selector:
         """Requests for this row, then for its whole stage, the strongest first."""
         stage = slot.partition(":")[0]
         return self._requests.get(slot, []) + (self._requests.get(stage, []) if stage != slot else [])
+
+    @property
+    def _everywhere(self) -> Setting:
+        """The backend that is asked for everywhere, and by whom."""
+        asked = self.config.setting("backend", REFERENCE)
+        return Setting(REFERENCE, asked.origin) if asked.value == AUTO else asked
 
     def unsuitable(self, record: Implementation) -> str:
         """Why a record is not for this model; empty if it is."""
@@ -176,7 +183,7 @@ class Selector:
 
     def _on_unasked_backend(self, slot: str, name: str, origin: str, records: list[Implementation]) -> Choice:
         """An algorithm on the backend that is asked for everywhere, else on the reference."""
-        everywhere = self.config.setting("backend", REFERENCE)
+        everywhere = self._everywhere
         self._check_backend(everywhere.value, everywhere.origin)
         by_backend = {r.backend: r for r in records if r.name == name}
         wanted = by_backend.get(everywhere.value)
