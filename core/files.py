@@ -4,17 +4,24 @@ A path is opened without waiting and looked at afterwards, so that nothing can b
 and sockets are refused (a pipe may wait for ever, a device has no end), and no more is read than the limit even if
 the file grows meanwhile. Inside a folder (`root`) each step of the path is followed by hand: one that leads out is
 refused with the same words whether something is there or not.
+
+What was read and what was looked for can be `recorded`, so that a result of it can be kept and asked later whether it
+still holds.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+
+import attrs
 
 from dovetail.errors import ArgumentError, FileError, shown
 from dovetail.limits import amount
@@ -70,7 +77,23 @@ def checked_path(path: object) -> Path:
 def read_bytes(path: str | Path, limit: int, *, root: Path | None = None) -> bytes:
     """The content of a regular file of at most `limit` bytes, which may not lie outside of `root`."""
     with opened(path, limit, root=root) as handle:
-        return _bounded(handle, path, limit)
+        content = _bounded(handle, path, limit)
+    seen = _recording.get()
+    if seen is not None:
+        seen.contents[str(path)] = Content.of(path, content)
+    return content
+
+
+def exists(path: str | Path, *, root: Path | None = None) -> bool:
+    """Whether there is something at a path, be it a link that leads nowhere; outside of `root` nobody looks."""
+    there: bool | None = None
+    try:
+        there = os.path.lexists(path if root is None else confined(path, root))
+        return there
+    finally:
+        seen = _recording.get()
+        if seen is not None:
+            seen.looked_for[str(path)] = there
 
 
 @contextmanager
@@ -138,6 +161,63 @@ def reasons(path: str | Path) -> Iterator[None]:
 
 def reason_of(problem: OSError) -> str:
     return _REASONS.get(problem.errno or 0, f"cannot be used: {problem.strerror or problem}")
+
+
+# ---- what was read and looked for
+
+
+@attrs.frozen
+class Content:
+    """What a file was when it was read."""
+
+    place: str
+    """Where its path led, links followed."""
+    digest: str
+
+    @classmethod
+    def of(cls, path: str | Path, content: bytes) -> Content:
+        return cls(os.path.realpath(path), hashlib.sha256(content).hexdigest())
+
+
+@attrs.define
+class Seen:
+    """What was asked of the file system, and what it answered, by path as it was given."""
+
+    contents: dict[str, Content] = attrs.field(factory=dict)
+    looked_for: dict[str, bool | None] = attrs.field(factory=dict)
+    """Whether something was there; None if the path led out of the root."""
+
+    def still_holds(self, limit: int, *, root: Path | None = None) -> bool:
+        """Whether the file system would answer the same today."""
+        with recorded() as today:
+            try:
+                for path in self.looked_for:
+                    _look(path, root)
+                for path in self.contents:
+                    read_bytes(path, limit, root=root)
+            except (FileError, OSError, ValueError):
+                return False
+        return today == self
+
+
+def _look(path: str, root: Path | None) -> None:
+    """Look for something, wherever the path leads."""
+    with suppress(OutsideError):
+        exists(path, root=root)
+
+
+_recording: ContextVar[Seen | None] = ContextVar("recording", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Seen]:
+    """What is read and looked for meanwhile, in this thread."""
+    seen = Seen()
+    token = _recording.set(seen)
+    try:
+        yield seen
+    finally:
+        _recording.reset(token)
 
 
 # ---- inside a folder

@@ -6,6 +6,7 @@ The target is imported only when a plan selects the record.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -157,6 +158,11 @@ class Implementation:
             "" if self.provider == "dovetail" else f" of {self.provider}"
         )
 
+    def deferred(self) -> Callable[..., Any]:
+        """The target, to be imported when it is first called: the builder of a kernel that is at hand never is. Of a
+        built-in one only; whether others fit their stage must be seen before."""
+        return _deferred.setdefault(self.target, Deferred(self)) if self.is_builtin else self.load()
+
     def load(self) -> Callable[..., Any]:
         """Import the target; a broken one is a PluginError that names its distribution."""
         if self.function is not None:
@@ -180,6 +186,27 @@ class Implementation:
                 f"{nearest(attribute, vars(module))}"
             ) from None
         return target
+
+
+class Deferred:
+    """A function that is imported when it is first called, or asked for its arguments."""
+
+    def __init__(self, record: Implementation) -> None:
+        self._record = record
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._record.load()(*arguments, **named)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._record.load())
+
+    def __repr__(self) -> str:
+        return f"<{self._record.target}, imported when needed>"
+
+
+_deferred: dict[str, Deferred] = {}
+"""One for each target: who calls rows looks whether two of them are the same function."""
 
 
 def data_field(name: str, *shape: str | int, unit: str = "", doc: str, tolerance: float = 1e-10) -> FieldSpec:

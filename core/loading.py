@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail import files
+from dovetail import files, model_cache
 from dovetail.arguments import instance, texts_by_name
 from dovetail.config import Config
 from dovetail.contracts.choices import Dialect
@@ -45,17 +45,21 @@ def load(
     `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
     spellings, each with a DeprecationWarning; `registry` brings plugins of one's own. `stages` chooses what loads the
     model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `config` stands for the configuration
-    files and the environment.
+    files and the environment. A model that was loaded before comes from the cache while its files are the same.
     """
-    from dovetail import mjcf
-
     builtin = isinstance(path, str) and path in builtin_models()
     file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)
     root = None if builtin else checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
-    with _at_work(str(path)):
+
+    def make() -> Model:
+        from dovetail import mjcf
+
         compiled = mjcf.compile_file(file, mjcf.Tables(**loading.tables()), asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
+
+    with _at_work(str(path)):
+        return model_cache.kept(model_cache.key_of_file(file, root, dialect, loading), make, loading)
 
 
 def loads(
@@ -70,17 +74,21 @@ def loads(
 ) -> Model:
     """A Model from MJCF text; `assets` holds the files it names. Those that it does not hold are looked for in
     `asset_root`, which they may not leave, or else in the working directory; all else is as in `load`."""
-    from dovetail import mjcf
-
     if not isinstance(xml, str | bytes | bytearray | memoryview):
         raise ArgumentError(f"loads takes a model as text or bytes, not {shown(xml)}; load takes a file")
     given = texts_by_name("assets", {} if assets is None else assets)
     root = checked_root(asset_root)
     loading = _loading(registry, stages, config, dialect)
-    with _at_work("<string>"):
+
+    def make() -> Model:
+        from dovetail import mjcf
+
         tables = mjcf.Tables(**loading.tables())
         compiled = mjcf.compile_text(xml, tables, assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
+
+    with _at_work("<string>"):
+        return model_cache.kept(model_cache.key_of_text(xml, given, root, dialect, loading), make, loading)
 
 
 def checked_root(asset_root: object) -> Path | None:

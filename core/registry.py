@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pluggy
@@ -17,11 +17,15 @@ from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer, expand
 from dovetail.contracts.plugin_fields import wrong_with
 from dovetail.contracts.types import DATA_SPECS
+from dovetail.entry_points import entry_points
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
 from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
 from dovetail.implementation import Implementation
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "dovetail.plugins"
 DISABLED = "DOVETAIL_DISABLED_PLUGINS"
@@ -99,14 +103,14 @@ class Registry:
         if (stage.kind == "table") != (record.key is not None):
             need = "needs" if stage.kind == "table" else "takes no"
             raise PluginError(f"{record.slot} {record.label} from {record.provider}: stage {need} key")
-        known = {*DATA_SPECS, *self.kernel_fields}
-        unknown = [f for f in _named_fields(record) if f not in known]
-        if unknown:
-            raise PluginError(
-                f"{record.slot} {record.label} from {record.provider}: there is no Data or kernel field "
-                f"{unknown[0]!r}{nearest(unknown[0], known) or '.'} Fields of its own it declares with fields= and "
-                "kernel_fields="
-            )
+        for name in _named_fields(record):
+            if name not in DATA_SPECS and name not in self.kernel_fields:
+                known = {*DATA_SPECS, *self.kernel_fields}
+                raise PluginError(
+                    f"{record.slot} {record.label} from {record.provider}: there is no Data or kernel field "
+                    f"{name!r}{nearest(name, known) or '.'} Fields of its own it declares with fields= and "
+                    "kernel_fields="
+                )
         strange = strange_feature(record.supports, self.feature_groups)
         if strange:
             raise PluginError(
@@ -195,7 +199,9 @@ class Registry:
 
     def of(self, slot: str) -> list[Implementation]:
         """Every record for a slot, `stage` or `stage:key`."""
-        return [r for r in self.implementations if r.slot == slot]
+        stage, colon, row = slot.partition(":")
+        key = row if colon else None
+        return [r for r in self.implementations if r.stage == stage and r.key == key]
 
     def keys(self, stage: str) -> list[str]:
         """The row keys of a table stage, in order of registration."""
@@ -272,28 +278,50 @@ def _disabled() -> set[str]:
     return {name.strip() for name in os.environ.get(DISABLED, "").split(",") if name.strip()}
 
 
-def _entry_points() -> Iterator[importlib.metadata.EntryPoint]:
-    yield from sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name)
-
-
-def _collect(registry: Registry, plugin: object, name: str, distribution: str) -> tuple[Implementation, ...]:
-    """Call one plugin's discovery hooks and add what it returns, all or nothing."""
+def _hooks() -> pluggy.PluginManager:
+    """What knows the specifications of all hooks, and no plugin yet."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(discovery)
     for module in pipeline.HOOKSPEC_MODULES:
         manager.add_hookspecs(module)
-    manager.register(plugin, name)
-    manager.check_pending()
-    _refuse_bare_stages(manager)
-    records = [
-        attrs.evolve(record, provider=distribution)
-        for answer in manager.hook.dovetail_implementations()
-        for record in answer
-    ]
-    backends = [b for answer in manager.hook.dovetail_backends() for b in answer]
-    transfers = [t for answer in manager.hook.dovetail_transfers() for t in answer]
-    versions: list[Any] = [h.function for h in manager.hook.dovetail_function_versions.get_hookimpls()]
-    groups = [attrs.evolve(g, plugin=name) for answer in manager.hook.dovetail_features() for g in answer]
+    return manager
+
+
+@contextmanager
+def _asked_alone(manager: pluggy.PluginManager, plugin: object, name: str) -> Iterator[Any]:
+    """The hooks with one plugin behind them, which is taken off again: it is judged by itself, and reading the
+    specifications takes longer than asking a plugin."""
+    try:
+        manager.register(plugin, name)
+        manager.check_pending()
+        _refuse_bare_stages(manager)
+        yield manager.hook
+    finally:
+        manager.unregister(plugin, name)
+
+
+def _of_provider(record: Implementation, distribution: str) -> Implementation:
+    return record if record.provider == distribution else attrs.evolve(record, provider=distribution)
+
+
+def _collect(
+    registry: Registry,
+    plugin: object,
+    name: str,
+    distribution: str,
+    manager: pluggy.PluginManager | None = None,
+) -> tuple[Implementation, ...]:
+    """Call one plugin's discovery hooks and add what it returns, all or nothing."""
+    with _asked_alone(manager or _hooks(), plugin, name) as hook:
+        records = [
+            _of_provider(record, distribution)
+            for answer in hook.dovetail_implementations()
+            for record in answer
+        ]
+        backends = [b for answer in hook.dovetail_backends() for b in answer]
+        transfers = [t for answer in hook.dovetail_transfers() for t in answer]
+        versions: list[Any] = [h.function for h in hook.dovetail_function_versions.get_hookimpls()]
+        groups = [attrs.evolve(g, plugin=name) for answer in hook.dovetail_features() for g in answer]
     trial = registry.copy()
     for group in groups:
         trial.add_feature_group(group)
@@ -323,14 +351,14 @@ def _refuse_bare_stages(manager: pluggy.PluginManager) -> None:
             )
 
 
-def _add_third_party(registry: Registry, entry: importlib.metadata.EntryPoint) -> None:
+def _add_third_party(registry: Registry, entry: EntryPoint, manager: pluggy.PluginManager) -> None:
     distribution = entry.dist.name if entry.dist else entry.name
     version = entry.dist.version if entry.dist else ""
     if {entry.name, distribution} & _disabled():
         registry.plugins.append(PluginInfo(entry.name, distribution, version, "disabled", f"by {DISABLED}"))
         return
     try:
-        records = _collect(registry, entry.load(), entry.name, distribution)
+        records = _collect(registry, entry.load(), entry.name, distribution, manager)
     except Exception as error:  # a third party's bug must not stop those who do not use it
         detail = f"{type(error).__name__}: {error}"
         registry.plugins.append(PluginInfo(entry.name, distribution, version, "broken", detail))
@@ -345,13 +373,13 @@ def build_registry(*, third_party: bool = True) -> Registry:
     """A registry of the built-in plugins, then of installed ones in order of their names."""
     from dovetail import __version__, builtin
 
-    registry = Registry()
+    registry, manager = Registry(), _hooks()
     for name, plugin in builtin.plugins():
-        records = _collect(registry, plugin, name, "dovetail")
+        records = _collect(registry, plugin, name, "dovetail", manager)
         registry.plugins.append(PluginInfo(name, "dovetail", __version__, "active", "", records))
     if third_party:
-        for entry in _entry_points():
-            _add_third_party(registry, entry)
+        for entry in sorted(entry_points(ENTRY_POINTS), key=lambda entry: entry.name):
+            _add_third_party(registry, entry, manager)
     return registry
 
 

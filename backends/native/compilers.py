@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import importlib.metadata
 import importlib.util
 import json
 import logging
@@ -290,6 +289,8 @@ def _version(candidate: Candidate) -> str:
     first = said.splitlines()[0][:LONGEST_VERSION] if said else "of unknown version"
     if candidate.name != "zig":
         return first
+    import importlib.metadata  # it takes long, and only here is it needed
+
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return f"zig {importlib.metadata.version('ziglang')}, {first}"
     return f"zig, {first}"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from dovetail.entry_points import entry_points
 from dovetail.errors import DovetailError, PluginError, nearest
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ COMMANDS = {
     "stages": "List the stages of the pipeline, or describe one.",
     "fields": "List the declared fields of Model and Data.",
     "plugins": "List the installed plugins and what they offer.",
+    "doctor": "Show what this machine has for fast batches, and try it.",
     "bench": "Measure the speed of batches, beside MuJoCo if it is installed.",
     "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
@@ -47,9 +49,7 @@ INTERRUPTED = 130
 
 def plugin_commands() -> dict[str, EntryPoint]:
     """Commands that installed packages add, by name; nothing is imported."""
-    from importlib.metadata import entry_points
-
-    found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
+    found = sorted(entry_points(ENTRY_POINTS), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in COMMANDS}
 
 
@@ -70,11 +70,13 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if not name.startswith("-") and name not in self.list_commands(ctx):
+        if not name.startswith("-") and name not in COMMANDS:
             known = self.list_commands(ctx)
-            raise click.UsageError(
-                f"there is no command {name!r}{nearest(name, known) or '.'} Commands: {', '.join(known)}", ctx
-            )
+            if name not in known:
+                raise click.UsageError(
+                    f"there is no command {name!r}{nearest(name, known) or '.'} Commands: {', '.join(known)}",
+                    ctx,
+                )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,7 +1,8 @@
 """Declaring a field of Model or Data: once, with everything that derives from it.
 
-`array()` and `scalar()` make attrs fields whose metadata is a `FieldSpec`. Allocation, validation, reset,
-save/load, documentation, kernel layout and comparison with MuJoCo all read the specs; nobody repeats them.
+`array()` and `scalar()` state what is known of a field, and `specs_of` an entity gives that as a `FieldSpec` with its
+name. Allocation, validation, reset, save/load, documentation, kernel layout and comparison with MuJoCo all read the
+specs; nobody repeats them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Init: TypeAlias = float | str | tuple[float, ...]
 
 T = TypeVar("T")
 
-_KEY = "dovetail"
+_DECLARED = "_declared_fields"
+"""Attribute of an entity: what it declares, by name."""
 
 REAL = "real"
 """The floating-point type of Data: float64, or float32 in a Data made with precision="f32"."""
@@ -79,6 +81,10 @@ class FieldSpec:
         return self.dtype + GROWING if self.grows else self.dtype
 
 
+class Declared(dict[str, Any]):
+    """What `array()` states: a `FieldSpec` but for the name, which is that of the attribute."""
+
+
 def array(
     *shape: str | int,
     dtype: str = REAL,
@@ -92,8 +98,7 @@ def array(
     """Declare an array field, e.g. `xpos: Array = array("nbody", 3, unit="m", doc="…", writer="kinematics")`."""
     if dtype not in DTYPES:
         raise ValueError(f"dtype {dtype!r} is none of {DTYPES}")
-    spec = FieldSpec(
-        name="",
+    return Declared(
         shape=shape,
         dtype=dtype,
         unit=unit,
@@ -103,7 +108,6 @@ def array(
         state=state,
         init=init,
     )
-    return attrs.field(metadata={_KEY: spec}, init=False)
 
 
 def scalar(
@@ -129,16 +133,20 @@ def scalar(
 
 
 def entity(cls: type[T]) -> type[T]:
-    """Class decorator for a set of declared fields (a part of Model or Data, or a group like Option)."""
-    return attrs.define(cls, slots=False, init=False, eq=False, repr=False)
+    """Class decorator for a set of declared fields (a part of Model or Data, or a group like Option). The attributes
+    are taken off: objects find their fields in an arena."""
+    declared = {name: value for name, value in vars(cls).items() if isinstance(value, Declared)}
+    for name in declared:
+        delattr(cls, name)
+    setattr(cls, _DECLARED, declared)
+    return cls
 
 
 def specs_of(cls: type, prefix: str = "") -> Iterator[FieldSpec]:
     """The specs a class declares, own and inherited, in declaration order, dotted under `prefix`."""
-    for attribute in attrs.fields(cls):
-        spec = attribute.metadata.get(_KEY)
-        if spec is not None:
-            yield attrs.evolve(spec, name=prefix + attribute.name)
+    for part in reversed(cls.__mro__):
+        for name, declared in vars(part).get(_DECLARED, {}).items():
+            yield FieldSpec(name=prefix + name, **declared)
 
 
 def numpy_dtype(dtype: str, precision: str = "f64") -> np.dtype[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from dovetail.mjcf.compose.document import JOINTS, Document
 from dovetail.mjcf.compose.key_layout import KeyLayout, inherited_classes, joints_below
 from dovetail.mjcf.compose.namespace import Rename, copied
 from dovetail.mjcf.read.source import Node
+from dovetail.warned import warn
 
 if TYPE_CHECKING:
     from dovetail.mjcf.compose.composer import Submodel
@@ -70,7 +70,7 @@ def _follow_first_copy(
 
 def _warn_forgotten(node: Node, key: Node) -> None:
     """Warn of a key that a replicate makes forget its controls."""
-    warnings.warn(
+    warn(
         f"{key.file}:{key.line}: {key.describe()}: ctrl and act of this key of an attached model become 0, as in "
         f"MuJoCo 3.4, because <replicate> at {node.file}:{node.line} follows; put it before the <attach>",
         LeftOutWarning,

@@ -6,7 +6,6 @@ See the replicate case of `mjXReader::Body`.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -18,6 +17,7 @@ from dovetail.mjcf.compose.namespace import TREE_KINDS, Named, Rename, copied, k
 from dovetail.mjcf.compose.plugin_instances import instances
 from dovetail.mjcf.geometry.rotation import ORIGIN, Vec, add, rotate
 from dovetail.mjcf.read.source import Node, walk
+from dovetail.warned import warn
 
 Turn = Callable[[Node, Vec], Vec]
 """Euler angles of an element to a quaternion, by the settings of the model it stands in."""
@@ -167,7 +167,7 @@ def _warn_left_out(node: Node, removed: list[Node], copies: list[dict[Node, Node
     )
     for element in removed:
         if element not in replaced and element not in made:
-            warnings.warn(
+            warn(
                 f"{element.file}:{element.line}: {element.describe()}: left out, because it connects what "
                 f"<replicate> at {node.file}:{node.line} copies with something else; write it for the copies",
                 LeftOutWarning,

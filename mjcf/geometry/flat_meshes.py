@@ -7,7 +7,6 @@ what it is, but one whose vertices lie on a line has none and is a box too.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from dovetail.contracts.enums import MeshInertia
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry.triangle_areas_numpy import surface_centroid
+from dovetail.warned import warn
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.mesh import MeshItem
@@ -53,7 +53,7 @@ def boxed(mesh: MeshItem, row: MeshInertiaRow) -> MeshInertiaRow:
 
 def _warn(mesh: MeshItem, lack: str, remedy: str) -> None:
     place = mesh.place
-    warnings.warn(
+    warn(
         f"{place.file}:{place.line}: {place.describe()}: a mesh {lack} is given the inertia of its bounding box, an "
         f"older rule; {remedy}",
         DeprecationWarning,

@@ -9,7 +9,6 @@ at the end. A rebuilt graph has the same edges, but for meshes with flat sides o
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import attrs
@@ -22,6 +21,7 @@ from dovetail.mjcf.geometry.qhull_lists import (
     read_lists,
     turned,
 )
+from dovetail.warned import warn
 
 Ints = np.ndarray
 Reals = np.ndarray
@@ -100,12 +100,13 @@ def _hull(points: Reals, result: Any) -> Hull:
     try:
         return Hull(raw, read_lists(result))
     except UnknownListsError as problem:
-        warnings.warn(
+        warn(
             f"Qhull's lists cannot be read from SciPy's memory ({problem}): vertices of hulls are in an order that "
             "may not be MuJoCo's, which moves contacts on flat sides of meshes; the page on collision of the "
             "documentation names the versions of SciPy that are known",
             HullOrderWarning,
             stacklevel=2,
+            lasting=False,  # it depends on what the system lets a process read
         )
         return Hull(raw, _rebuilt(points, raw, result), rebuilt=True)
 

@@ -7,11 +7,11 @@ raw elements; the schema and the compiler know nothing of dialects.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 
 from dovetail.errors import ArgumentError, listing, nearest
 from dovetail.mjcf.read.source import Node, walk
+from dovetail.warned import warn
 
 Rewrite = Callable[[Node], None]
 
@@ -44,7 +44,7 @@ _FLEX_LISTS = {"vertex": ("pos", "vertex"), "element": ("data", "element")}
 
 def _deprecated(node: Node, old: str, new: str, attribute: str | None = None) -> None:
     message = f"{node.file}:{node.line}: {node.describe(attribute)}: {old} is an older spelling; {new}"
-    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    warn(message, DeprecationWarning, stacklevel=2)
 
 
 def exact_mesh_inertia(root: Node) -> None:

@@ -207,8 +207,7 @@ class Loader:
     def _exists(self, path: Path, place: Place) -> bool:
         """Whether there is something at a path; outside the jail nobody looks."""
         try:
-            real = path if self.asset_root is None else files.confined(path, self.asset_root)
-            return os.path.lexists(real)
+            return files.exists(path, root=self.asset_root)
         except FileError as problem:
             raise place.error(_told(problem)) from None
         except (OSError, ValueError):

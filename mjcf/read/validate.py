@@ -7,7 +7,6 @@ refused here, except inside `<default>`, where it may stand as long as no elemen
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 
@@ -24,6 +23,7 @@ from dovetail.mjcf.read.kinds import (
 )
 from dovetail.mjcf.read.schema import MUJOCO, Element
 from dovetail.mjcf.read.source import Node
+from dovetail.warned import warn
 
 
 def validate(root: Node, custom: frozenset[str] = frozenset()) -> None:
@@ -118,7 +118,7 @@ def _unknown_attributes(node: Node, element: Element) -> Iterator[MJCFError]:
 
 def _warn_ignored(node: Node, message: str, attribute: str | None = None) -> None:
     text = f"{node.file}:{node.line}: {node.describe(attribute)}: {message}"
-    warnings.warn(text, IgnoredWarning, stacklevel=2)
+    warn(text, IgnoredWarning, stacklevel=2)
 
 
 def _not_a_child(parent: Node, element: Element, child: Node) -> MJCFError:
@@ -166,7 +166,7 @@ class NotFiniteWarning(UserWarning):
 def warn_at(node: Node, message: str, attribute: str | None = None) -> None:
     """Warn of numbers that are not finite, with the place of the element."""
     text = f"{node.file}:{node.line}: {node.describe(attribute)}: {message}"
-    warnings.warn(text, NotFiniteWarning, stacklevel=2)
+    warn(text, NotFiniteWarning, stacklevel=2)
 
 
 _NAMED_BY_FILE = ("mesh", "hfield", "skin", "texture")

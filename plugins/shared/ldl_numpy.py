@@ -10,7 +10,6 @@ Featherstone, Rigid Body Dynamics Algorithms, section 6.5. In lanes: ldl_lanes.p
 from __future__ import annotations
 
 import math
-import warnings
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.warned import warn
 
 LONG = 12
 """Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""
@@ -69,7 +69,7 @@ def eliminate_arrays(
 
 def warn_singular(dof: int, pivot: float) -> None:
     """Say which dof has no inertia: like MuJoCo's, the result goes on to infinity or NaN."""
-    warnings.warn(
+    warn(
         f"the mass matrix is singular at dof {dof} (pivot {pivot:g}): what it moves has no mass or inertia; "
         "give it some, or give its joint armature",
         RuntimeWarning,

@@ -55,7 +55,7 @@ def test_help_imports_no_more_than_click_and_the_command_line() -> None:
     added = ast.literal_eval(printed.splitlines()[-1])
     ours = [name for name in added if name.partition(".")[0] == "dovetail"]
     assert [n for n in added if n not in ours and not n.startswith(("click", "__editable__"))] == []
-    assert set(ours) == {"dovetail", "dovetail.cli", "dovetail.errors"}
+    assert set(ours) == {"dovetail", "dovetail.cli", "dovetail.entry_points", "dovetail.errors"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -290,4 +290,5 @@ _MOST = 400
 """Requests after which a process is replaced: memory that a document corrupted does not stay for ever."""
 
 if __name__ == "__main__":
+    os.environ["DOVETAIL_MODEL_CACHE"] = "0"  # it is the compiler that is looked at
     serve(sys.argv[1])

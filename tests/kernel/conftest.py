@@ -21,7 +21,7 @@ MODULE = "toy_stages"
 @pytest.fixture(autouse=True)
 def _no_outside_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither variables nor configuration files of the place where the tests run."""
-    for name in [n for n in os.environ if n.startswith("DOVETAIL_")]:
+    for name in [n for n in os.environ if n.startswith("DOVETAIL_") and n != "DOVETAIL_MODEL_CACHE"]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 

@@ -24,6 +24,7 @@ DOORS = {
     "dovetail.registry": "other stages by name (shared/reference.py)",
     "dovetail.recorded_model": "rules of the Model that are watched by value",
     "dovetail.bad_states": "how a bad control is described",
+    "dovetail.warned": "warnings that a Model from the cache repeats",
 }
 """What of the kernel a plugin may import, and for what."""
 

@@ -57,7 +57,7 @@ def start(site_of: Callable[[str], Path], tmp_path: Path) -> Run:
 
     def run(*arguments: str, packages: tuple[str, ...], **variables: str) -> Any:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("DOVETAIL_")}
-        kept = {k: v for k, v in os.environ.items() if k == "DOVETAIL_CACHE_DIR"}
+        kept = {k: v for k, v in os.environ.items() if k in ("DOVETAIL_CACHE_DIR", "DOVETAIL_MODEL_CACHE")}
         path = os.pathsep.join(str(site_of(package)) for package in packages)
         return subprocess.run(
             [sys.executable, *arguments],

@@ -9,7 +9,6 @@ Compare getsolparam, getimpedance and mj_makeImpedance.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +17,7 @@ from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MAXIMP, MINIMP, MINVAL
+from dovetail.warned import warn
 
 DEFAULT_SOLREF = (0.02, 1.0)
 """Time constant [s] and damping ratio (mj_defaultSolRefImp)."""
@@ -55,7 +55,7 @@ def _warn_of_mixed(
     for text in dict.fromkeys(
         f"{describe(index)}: {name} {solref[index, 0]:g} {solref[index, 1]:g}" for index in mixed.tolist()
     ):
-        warnings.warn(
+        warn(
             f"{text} mixes the two formats (both positive: time constant and damping ratio; both negative: "
             f"−stiffness and −damping); {default[0]:g} {default[1]:g} is used",
             RuntimeWarning,
