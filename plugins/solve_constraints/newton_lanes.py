@@ -38,7 +38,13 @@ FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
 
 ROUNDING = {"f64": 1e-15, "f32": 5e-7}
-"""Relative changes of the distance along the line, and slopes relative to their parts, that are mere noise."""
+"""Slopes along the line, relative to their parts, that are mere noise."""
+
+NEAR = {"f64": 1e-15, "f32": 1e-4}
+"""Relative changes of the distance along the line that end the search. One that is so small costs the square of it."""
+
+GRADIENT_NOISE = 1e-6
+"""Lengths of the gradient, relative to those of its parts, that are mere noise in single precision."""
 
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
@@ -160,6 +166,8 @@ class Newton:
         with k.loop(0, m.opt.iterations + 1) as turn:
             steepness = self.find_gradient(moved.value)
             flat = scale * k.sqrt(steepness) < m.opt.tolerance
+            if k.precision == "f32":
+                flat |= self.is_noise(steepness, scale)
             going = k.select(flat, 0.0, live.value)
             live.set(k.select(turn == 0, live.value, going))
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
@@ -461,6 +469,20 @@ class Newton:
             steepness += slope * slope
         return steepness.value
 
+    def is_noise(self, steepness: Any, scale: Any) -> Any:
+        """Whether the gradient, whose length's square is given, is what rounding leaves of its parts. Even if it were
+        not, the cost could hardly fall by more than the tolerance: the Hessian is at least M, of which the diagonal
+        is taken here."""
+        k, m, d = self.k, self.k.model, self.k.data
+        parts, gain = k.local(0.0), k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            slope, inertia = self.gradient[dof], d.M[m.M_rowadr[dof] + m.M_rownnz[dof] - 1]
+            for part in (self.Ma[dof], d.qfrc_smooth[dof], d.qfrc_constraint[dof]):
+                parts += part * part
+            gain += slope * slope / inertia
+        small = steepness <= GRADIENT_NOISE * GRADIENT_NOISE * parts.value
+        return small & (0.5 * scale * gain.value < m.opt.tolerance)
+
     def pull_bodies(self) -> None:
         """Wrench of the bonds on every body, and on all it carries."""
         k, body_rows, pull = self.k, self.body_rows, self.body_force
@@ -607,7 +629,7 @@ class Newton:
             inside = (newton > low.value) & (newton < high.value)
             target = k.select(inside, newton, 0.5 * (low.value + high.value))
             target = k.select(searching.value > 0.0, target, at.value)
-            near = k.abs(target - at.value) <= rounding * at.value
+            near = k.abs(target - at.value) <= NEAR[k.precision] * at.value
             at.set(target)
             searching.set(k.select(near, 0.0, searching.value))
         # Where the slope would not vanish, as far as it is known to lead down.
