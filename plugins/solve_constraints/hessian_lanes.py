@@ -25,14 +25,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import (
-    EQUALITY,
-    LARGEST_DIM,
-    BodyRows,
-    BondKind,
-    contact_kind,
-    ends_of,
-)
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -47,17 +40,9 @@ USUAL_ROOM, USUAL_WIDTH = 4096, 64
 front, so that what a tile does not need is never touched."""
 
 
-def has_ends(body_rows: BodyRows, kind: BondKind | None = None) -> tuple[bool, bool]:
-    """Whether any bond (of a kind) may be tied to the ground, and whether any may have two moving ends."""
-    model, table = body_rows.k.frozen_model, body_rows.equalities
-    far: list[Any] = []
-    if kind is None or kind.name == EQUALITY:
-        far += ends_of(model, table.body1, table.body2).far.tolist()
-    if body_rows.has_contacts:
-        pairs, cone = body_rows.contacts.pairs, int(model.opt.cone)
-        ends = ends_of(model, pairs.body2, pairs.body1).far.tolist()
-        names = [contact_kind(dim, cone) for dim in body_rows.contacts.dims.tolist()]
-        far += [end for end, name in zip(ends, names, strict=True) if kind is None or name == kind.name]
+def has_ends(body_rows: BodyRows, kind: BondKind) -> tuple[bool, bool]:
+    """Whether any bond of a kind may be tied to the ground, and whether any may have two moving ends."""
+    far = [end for _, end in body_rows.far_bodies(kind)]
     return 0 in far, any(far)
 
 
@@ -429,16 +414,22 @@ class Hessian:
         """A of every body with all it carries."""
         k, m = self.k, self.k.model
         with k.loop(0, m.nbody) as body:
-            self.carries[body] = self.loaded[body]
-            with k.when(self.loaded[body] > 0):
-                self.composite[body] = self.own[body]
-            with k.otherwise():
-                self.composite[body] = 0.0
+            self.carries[body] = 0
         with k.loop(1, m.nbody, reverse=True) as body:
+            with k.when(self.loaded[body] > 0):
+                self._add_composite(body, self.own[body])
             parent = m.body_parentid[body]
-            with k.when(self.carries[body] > 0), k.when(parent > 0):
-                self.carries[parent] = 1
-                self.composite[parent] += self.composite[body]
+            with k.when(self.carries[body] == 0):
+                self.composite[body] = 0.0
+            with k.otherwise(), k.when(parent > 0):
+                self._add_composite(parent, self.composite[body])
+
+    def _add_composite(self, body: Any, part: Any) -> None:
+        with self.k.when(self.carries[body] > 0):
+            self.composite[body] += part
+        with self.k.otherwise():
+            self.composite[body] = part
+        self.carries[body] = 1
 
     def write_tree(self, filled: Any = None) -> None:
         """M and the bonds to the ground in the rows of changed blocks; zero in all other places of the pattern, of
@@ -527,19 +518,20 @@ class Hessian:
         blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
         count = k.local(0)
 
-        def visit(dof: Any, wrench: LaneField) -> None:
+        def visit(dof: Any, wrench: LaneField, sign: float = 1.0) -> None:
             nonlocal count
             n = count.value
             blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
             for row in bond.each_row():
-                J[n, row] = dot(wrench[bond.index, row], d.cdof[dof])
+                J[n, row] = sign * dot(wrench[bond.index, row], d.cdof[dof])
             count += 1
 
+        near, far = body_rows.near_wrench, body_rows.far_wrench
         apart(
             k,
             (body_rows.near[bond.index], body_rows.far[bond.index]),
-            lambda dof: visit(dof, body_rows.near_wrench),
-            lambda dof: visit(dof, body_rows.far_wrench),
+            lambda dof: visit(dof, near),
+            lambda dof: visit(dof, near, -1.0) if body_rows.mirrored else visit(dof, far),
         )
         return count.value
 
