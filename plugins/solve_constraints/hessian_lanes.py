@@ -497,58 +497,87 @@ class Hessian:
             H[block, (B + 1) * place] = 1.0
 
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
-        """A bond between two moving bodies, through its J over the dofs they do not share."""
-        k, H = self.k, self.cells
-        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
-        J = k.scratch("unshared_J", self.nv, LARGEST_DIM)
-        count = self._write_unshared(bond, J)
+        """A bond between two moving bodies, through its J over the blocks of dofs that they do not share."""
+        k, H, J, blocks = self.k, self.blocks_field, self._span_J, self._span
+        count = self._write_span(bond)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
-            own = self._weighted(bond, W, lambda row: J[a, row])
-            block, first = blocks[a], B * places[a]
-            with k.loop(a, count) as b:
-                cell = B * B * self.place(block, blocks[b]) + (first + places[b])
-                total = k.local(H[cell])
-                for row in bond.each_row():
-                    total += own(row) * J[b, row]
-                H[cell] = total.value
+            block = blocks[a]
+            own = [self._weighted(bond, W, a, place) for place in range(B)]
+            lower = [(i, j) for i in range(B) for j in range(i + 1)]
+            H[block] = _placed(self._product(bond, own, a, lower), lower, H[block])
+            with k.loop(a + 1, count) as b:
+                there = self.place_beside(block, blocks[b])
+                H[there] += self._product(bond, own, b, [(i, j) for i in range(B) for j in range(B)])
 
-    def _write_unshared(self, bond: Bond, J: LaneField) -> Any:
-        """Write J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
-        k, d, body_rows = self.k, self.k.data, bond.body_rows
-        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
+    @property
+    def _span(self) -> IntegerField:
+        """Blocks with dofs that move one of a bond's bodies but not both, descending."""
+        return self.k.integers("span", self.nblock)
+
+    @property
+    def _span_J(self) -> LaneField:
+        """J over their dofs."""
+        return self.k.scratch("span_J", self.nblock, B, LARGEST_DIM)
+
+    def _write_span(self, bond: Bond) -> Any:
+        """Write the blocks of a bond's dofs, and J; returns how many they are. Up both chains, until they meet."""
+        k, m, rows = self.k, self.k.model, bond.body_rows
+        ends = [k.local(last_dof(k, end[bond.index])) for end in (rows.near, rows.far)]
+        wrenches = [(rows.near_wrench, 1.0), (rows.near_wrench, -1.0)]
+        if not rows.mirrored:
+            wrenches[1] = rows.far_wrench, 1.0
         count = k.local(0)
 
-        def visit(dof: Any, wrench: LaneField, sign: float = 1.0) -> None:
-            nonlocal count
-            n = count.value
-            blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
-            for row in bond.each_row():
-                J[n, row] = sign * dot(wrench[bond.index, row], d.cdof[dof])
-            count += 1
+        def climb(side: int) -> None:
+            dof, other = ends[side].value, ends[1 - side].value
+            block = self.block_of(dof)
+            shared = k.max(other - self.first(block) + 1, 0)  # dofs of the block, if they meet in it
+            self._span[count.value] = block
+            self._write_span_J(bond, count.value, *wrenches[side], (self.first(block), shared, dof))
+            count.set(count.value + 1)
+            ends[side].set(k.select(shared > 0, other, m.dof_parentid[self.first(block)]))
 
-        near, far = body_rows.near_wrench, body_rows.far_wrench
-        apart(
-            k,
-            (body_rows.near[bond.index], body_rows.far[bond.index]),
-            lambda dof: visit(dof, near),
-            lambda dof: visit(dof, near, -1.0) if body_rows.mirrored else visit(dof, far),
-        )
+        with k.loop(0, 2 * self.nblock):
+            k.leave_when(ends[0].value == ends[1].value)
+            with k.when(ends[0].value > ends[1].value):
+                climb(0)
+            with k.otherwise():
+                climb(1)
         return count.value
 
-    def _weighted(self, bond: Bond, W: LaneField, J: Values) -> Values:
-        """W times a column of J; kept in registers if the rows are written out."""
-        k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
+    def _write_span_J(
+        self, bond: Bond, n: Any, wrench: LaneField, sign: float, dofs: tuple[Any, Any, Any]
+    ) -> None:
+        """J over a block of which some first dofs are shared, and one dof is the last that counts; zero over others."""
+        k, (first, shared, last) = self.k, dofs
+        for place in range(B):
+            counts = (shared <= place) & (first + place <= last)
+            factor = k.select(counts, sign, 0.0)
+            axis = k.data.cdof[k.min(first + place, last)]
+            for row in bond.each_row():
+                self._span_J[n, place, row] = factor * dot(wrench[bond.index, row], axis)
+
+    def _weighted(self, bond: Bond, W: LaneField, n: Any, place: int) -> Values:
+        """W times a column of J over a span; kept in registers if the rows are written out."""
+        k, J, memory = self.k, self._span_J, self.k.scratch("span_WJ", B, LARGEST_DIM)
         found: dict[int, Any] = {}
         for row in bond.each_row():
             total = k.local(0.0)
             for column in bond.each_row():
                 if not always_zero(bond, row, column):
-                    total += W[bond.index, row, column] * J(column)
+                    total += W[bond.index, row, column] * J[n, place, column]
             if isinstance(row, int):
                 found[row] = total.value
             else:
-                memory[row] = total.value
-        return lambda row: found[row] if isinstance(row, int) else memory[row]
+                memory[place, row] = total.value
+        return lambda row: found[row] if isinstance(row, int) else memory[place, row]
+
+    def _product(self, bond: Bond, own: list[Values], n: Any, entries: list[tuple[int, int]]) -> Any:
+        """Entries of Jᵀ·W·J, from W·J of a block and J of another one."""
+        total = self.k.local(np.zeros(len(entries)))
+        for row in bond.each_row():
+            total += np.array([own[i](row) * self._span_J[n, j, row] for i, j in entries], dtype=object)
+        return total.value
 
     def add_dof_row(self, dof: Any, other: Any, value: Any) -> None:
         """One product of a dof row with itself."""
@@ -654,6 +683,14 @@ def _upper_solve(inside: tuple[Any, ...], y: Any) -> list[Any]:
     u2 = y[2] * r2
     u1 = (y[1] - l21 * u2) * r1
     return [(y[0] - l10 * u1 - l20 * u2) * r0, u1, u2]
+
+
+def _placed(values: Any, entries: list[tuple[int, int]], block: Any) -> np.ndarray:
+    """A block with values added to some of its entries."""
+    found = np.array(block, dtype=object)
+    for value, (i, j) in zip(values, entries, strict=True):
+        found[B * i + j] = found[B * i + j] + value
+    return found
 
 
 def symmetric_times(packed: Any, v: Any) -> np.ndarray:
