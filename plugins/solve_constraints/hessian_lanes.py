@@ -338,8 +338,6 @@ class Hessian:
         self.any_body_changed[0] = value
         with k.loop(0, k.model.nbody) as body:
             self.changed_body[body] = value
-            with k.when(new):
-                self.loaded[body] = 0
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
@@ -383,19 +381,18 @@ class Hessian:
         """1 for bodies that have bonds to the ground."""
         return self.k.integers("loaded", self.k.model.nbody)
 
-    def clear_changed(self) -> None:
+    def forget_changed(self) -> None:
         """Forget the bonds of bodies that will be added again."""
         k = self.k
         with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
-            self.own[body] = 0.0
+            self.loaded[body] = 0
 
     def add_grounded(self, bond: Bond, W: LaneField) -> None:
         """A bond between a changed body and the ground: A += wᵀ·W·w."""
         k, wrench = self.k, bond.body_rows.near_wrench
         body = bond.body_rows.near[bond.index]
         with k.when(self.changed_body[body] > 0):
-            self.loaded[body] = 1
-            total = k.local(self.own[body])
+            total = k.local(np.zeros(len(PACKED)))
             for row in bond.each_row():
                 weighted = k.local(np.full(6, 0.0, object))
                 for column in bond.each_row():
@@ -403,7 +400,15 @@ class Hessian:
                         weighted += W[bond.index, row, column] * wrench[bond.index, column]
                 w, u = wrench[bond.index, row], weighted.value
                 total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
-            self.own[body] = total.value
+            self._gather(self.loaded, self.own, body, total.value)
+
+    def _gather(self, there: IntegerField, sums: LaneField, body: Any, part: Any) -> None:
+        """Add to a body's sum, which this begins unless `there` says that it is there."""
+        with self.k.when(there[body] > 0):
+            sums[body] += part
+        with self.k.otherwise():
+            sums[body] = part
+        there[body] = 1
 
     @property
     def carries(self) -> IntegerField:
@@ -417,19 +422,12 @@ class Hessian:
             self.carries[body] = 0
         with k.loop(1, m.nbody, reverse=True) as body:
             with k.when(self.loaded[body] > 0):
-                self._add_composite(body, self.own[body])
+                self._gather(self.carries, self.composite, body, self.own[body])
             parent = m.body_parentid[body]
             with k.when(self.carries[body] == 0):
                 self.composite[body] = 0.0
             with k.otherwise(), k.when(parent > 0):
-                self._add_composite(parent, self.composite[body])
-
-    def _add_composite(self, body: Any, part: Any) -> None:
-        with self.k.when(self.carries[body] > 0):
-            self.composite[body] += part
-        with self.k.otherwise():
-            self.composite[body] = part
-        self.carries[body] = 1
+                self._gather(self.carries, self.composite, parent, self.composite[body])
 
     def write_tree(self, filled: Any = None) -> None:
         """M and the bonds to the ground in the rows of changed blocks; zero in all other places of the pattern, of
@@ -579,6 +577,12 @@ class Hessian:
             total += np.array([own[i](row) * self._span_J[n, j, row] for i, j in entries], dtype=object)
         return total.value
 
+    def add_diagonal(self, dof: Any, value: Any) -> None:
+        """The product of a row of one dof with itself."""
+        block = self.block_of(dof)
+        with self.k.when(self.changed[block] > 0):
+            self.blocks_field[block, (B + 1) * self.place_of(dof)] += value
+
     def add_dof_row(self, dof: Any, other: Any, value: Any) -> None:
         """One product of a dof row with itself."""
         with self.k.when(self.changed[self.block_of(dof)] > 0):
@@ -603,11 +607,14 @@ class Hessian:
             x = L[self.place_beside(lower, block)].reshape(B, B)
             total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
         h00, h10, h11, h20, h21, h22 = total.value
-        r2 = 1.0 / k.sqrt(k.max(h22, MINVAL))
-        l20, l21 = h20 * r2, h21 * r2
-        r1 = 1.0 / k.sqrt(k.max(h11 - l21 * l21, MINVAL))
-        l10 = (h10 - l20 * l21) * r1
-        r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, MINVAL))
+        # one number waits for the other, so the roots are drawn last, where none waits for them
+        s2 = 1.0 / k.max(h22, MINVAL)
+        share = h21 * s2
+        s1 = 1.0 / k.max(h11 - h21 * share, MINVAL)
+        rest = h10 - h20 * share
+        s0 = 1.0 / k.max(h00 - h20 * (h20 * s2) - rest * (rest * s1), MINVAL)
+        r0, r1, r2 = (k.sqrt(s) for s in (s0, s1, s2))
+        l10, l20, l21 = rest * r1, h20 * r2, h21 * r2
         for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
             L[block, B * i + j] = value
         return r0, r1, r2, l10, l20, l21

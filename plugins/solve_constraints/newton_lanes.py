@@ -450,7 +450,7 @@ class Newton:
             force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.body_rows.kinds else 0.0
         for row, cost in self.each_row_by_kind():
             push = cost(self.row_z[NOW, row]).force
-            with k.loop(0, self.rows.column("nnz", row)) as n:
+            with k.loop(0, self.rows.column("nnz", row) if self.rows.width > 1 else 1) as n:
                 force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
         steepness = k.local(0.0)
         with k.loop(0, m.nv) as dof:
@@ -561,16 +561,20 @@ class Newton:
     def assemble(self) -> None:
         """The changed rows of the Hessian at the current point."""
         k, H, rows = self.k, self.hessian, self.rows
-        H.clear_changed()
+        H.forget_changed()
         self._add_bonds(H.add_grounded, coupled=False)
         H.write_tree(self.pattern_state[1] > 0 if H.fills else None)
         self._add_bonds(H.add_coupling, coupled=True)
         for row in self.each_row():
             weight = self.row_weight[row]
-            with k.loop(0, rows.column("nnz", row)) as a:
-                own = weight * rows.coefficient[row, a]
-                with k.loop(a, rows.column("nnz", row)) as b:
-                    H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
+            if rows.width == 1:
+                own = rows.coefficient[row, 0]
+                H.add_diagonal(rows.dof(row, 0), weight * own * own)
+            else:
+                with k.loop(0, rows.column("nnz", row)) as a:
+                    own = weight * rows.coefficient[row, a]
+                    with k.loop(a, rows.column("nnz", row)) as b:
+                        H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
     def _add_bonds(self, add: Callable[[Bond, LaneField], None], *, coupled: bool) -> None:
         """Add the bonds that have two moving ends, or those that have one."""
