@@ -167,7 +167,8 @@ class Newton:
             live.set(k.select(turn == 0, live.value, going))
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
             k.leave_when(~k.any(live.value > 0.0))
-            self.keep_listed(live.value)
+            with k.when(k.any(moved.value > live.value)):
+                self.keep_listed(live.value)
             self.find_direction(live.value, new=turn == 0)
             distance, gain = self.search(live.value, scale)
             self.move(distance)
@@ -334,8 +335,18 @@ class Newton:
 
     # ---- products
 
-    def mass_times(self, x: Any, result: Any) -> None:
+    def mass_times(self, x: Any, result: LaneField) -> None:
         """result = M·x; x(dof) gives the numbers of the vector."""
+        k, H = self.k, self.hessian
+        if not H.whole:
+            self._mass_times_by_rows(x, result)
+            return
+        with k.loop(0, H.nblock) as block:
+            for n in np.unique(H.blocks.size).tolist():
+                with k.when(H.size(block) == n):
+                    self._mass_times_block([H.first(block) + place for place in range(n)], x, result)
+
+    def _mass_times_by_rows(self, x: Any, result: LaneField) -> None:
         k, m, M = self.k, self.k.model, self.k.data.M
         with k.loop(0, m.nv) as row:
             first = m.M_rowadr[row]
@@ -347,6 +358,29 @@ class Newton:
                 total += M[at] * x(column)
                 result[column] += M[at] * own
             result[row] = total.value
+
+    def _mass_times_block(self, rows: list[Any], x: Any, result: LaneField) -> None:
+        """The rows of one block, which have the same ancestors: what those get of them is added at once."""
+        k, m, M, size = self.k, self.k.model, self.k.data.M, len(rows)
+        start, count = m.M_rowadr[rows[0]], m.M_rownnz[rows[0]] - 1
+        first = [m.M_rowadr[row] for row in rows]
+        own = [x(row) for row in rows]
+        total = k.local(np.zeros(size))
+        with k.loop(0, count) as n:
+            column = m.M_colind[start + n]
+            entries = [M[first[place] + n] for place in range(size)]
+            other = x(column)
+            total += np.array([entry * other for entry in entries], dtype=object)
+            result[column] += sum(entry * mine for entry, mine in zip(entries, own, strict=True))
+        for place in range(size):
+            for before in range(place):
+                entry = M[first[place] + count + before]
+                change = np.full(size, 0.0, object)
+                change[place], change[before] = entry * own[before], entry * own[place]
+                total += change
+        inside = [M[first[place] + count + place] * own[place] for place in range(size)]
+        for place in range(size):
+            result[rows[place]] = total.value[place] + inside[place]
 
     def move_bodies(self, x: Any, motion: LaneField) -> None:
         """Spatial acceleration of every body if x were that of the dofs."""
