@@ -122,8 +122,9 @@ class OwnRows:
 
     @property
     def AR(self) -> LaneField:
-        """A + R: by block of rows, by row felt, by row of the block."""
-        return self._field("AR", self.room // BLOCK, self.room, BLOCK)
+        """A + R, the lower triangle of its blocks: by block, by row of it, by column (see `_place`)."""
+        blocks = self.room // BLOCK
+        return self._field("AR", blocks * (blocks + 1) // 2, BLOCK, BLOCK)
 
     @property
     def _numbers(self) -> SplitField:
@@ -299,20 +300,17 @@ class OwnRows:
             self.Y[block, dof] = total.value * self.dual.root[dof]
 
     def _write_matrix(self) -> None:
-        k, rows = self.k, range(BLOCK)
+        k = self.k
         with k.loop(0, self._blocks[0]) as block:
             with k.loop(0, block + 1) as other:
                 A = k.local(np.full((BLOCK, BLOCK), 0.0, object))
                 with k.loop(0, k.model.nv) as dof:
                     A += np.multiply.outer(self.Y[block, dof], self.Y[other, dof])
-                for r in rows:
-                    for s in rows:
-                        self.AR[block, BLOCK * other + s, r] = A.value[r, s]
-                        self.AR[other, BLOCK * block + r, s] = A.value[r, s]
-            for r in rows:
-                i = BLOCK * block + r
-                own = self.AR[block, i, r] + self.softness[i]
-                self.AR[block, i, r] = own
+                self.AR[_place(block, other)] = A.value
+            for r in range(BLOCK):
+                i, place = BLOCK * block + r, _place(block, block)
+                own = self.AR[place, r, r] + self.softness[i]
+                self.AR[place, r, r] = own
                 self.inverse_diagonal[i] = inverse(k, k.select(self.softness[i] > 0.0, own, 0.0))
 
     def cost(self) -> Any:
@@ -341,40 +339,34 @@ class OwnRows:
         k, fallen = self.k, self.k.local(0.0)
         with k.loop(0, self._blocks[0]) as block:
             felt = self._felt_of_others(block)
-            force = [self.force[BLOCK * block + r] for r in range(BLOCK)]
+            own, first = self.AR[_place(block, block)], BLOCK * block
+            force = [self.force[first + r] for r in range(BLOCK)]
             for r in range(BLOCK):
-                i = BLOCK * block + r
-                old, residual = force[r], self._felt(block, r, felt[r], force)
-                low, high = self.bounds[i]
-                new = k.min(k.max(old - residual * self.inverse_diagonal[i], low), high)
+                old, residual = force[r], _felt(own, r, felt[r], force)
+                low, high = self.bounds[first + r]
+                new = k.min(k.max(old - residual * self.inverse_diagonal[first + r], low), high)
                 force[r] = k.select(live > 0.0, new, old)
                 step = force[r] - old
-                fallen -= step * (residual + 0.5 * self.AR[block, i, r] * step)
-                self.force[i] = force[r]
+                fallen -= step * (residual + 0.5 * own[r, r] * step)
+                self.force[first + r] = force[r]
         return fallen.value
 
     def _felt_of_others(self, block: Any) -> np.ndarray:
         """b + A·f of the rows of a block, without the forces of its own; those before it, which the last visits
         changed, come last."""
-        k, rows = self.k, range(BLOCK)
-        total = k.local(np.array([self.b[BLOCK * block + r] for r in rows], dtype=object))
-        for start, stop in ((block + 1, self._blocks[0]), (0, block)):
-            with k.loop(start, stop) as other:
-                first = BLOCK * other
-                terms = np.array(
-                    [[self.AR[block, first + s, r] * self.force[first + s] for r in rows] for s in rows],
-                    dtype=object,
-                )
-                total += pairwise_sum(terms)
+        k = self.k
+        total = k.local(np.array([self.b[BLOCK * block + r] for r in range(BLOCK)], dtype=object))
+        with k.loop(block + 1, self._blocks[0]) as later:
+            total += self._felt_of(self.AR[_place(later, block)], later)
+        with k.loop(0, block) as earlier:
+            total += self._felt_of(self.AR[_place(block, earlier)].T, earlier)
         felt: np.ndarray = total.value
         return felt
 
-    def _felt(self, block: Any, r: int, others: Any, force: list[Any]) -> Any:
-        """What a row feels of others and of the forces of its block, that of the row before it last."""
-        total = others
-        for s in [s for s in range(BLOCK) if s != r - 1] + ([r - 1] if r else []):
-            total = total + self.AR[block, BLOCK * block + s, r] * force[s]
-        return total
+    def _felt_of(self, A: np.ndarray, other: Any) -> np.ndarray:
+        """What rows feel of the forces of another block; A is by row of that, by row that feels."""
+        force = np.array([self.force[BLOCK * other + s] for s in range(BLOCK)], dtype=object)
+        return pairwise_sum(A * force[:, None])
 
     # ---- the answer
 
@@ -400,3 +392,17 @@ class OwnRows:
                 self._next[world] = first + forces
             with k.loop(0, forces) as n:
                 dual.force[v, n] = k.select(has, item[n], dual.force[v, n])
+
+
+def _place(block: Any, other: Any) -> Int:
+    """Place of a block of a symmetric matrix that is not to the right of the diagonal."""
+    place: Int = (block * (block + 1)) // 2 + other
+    return place
+
+
+def _felt(A: np.ndarray, r: int, others: Any, force: list[Any]) -> Any:
+    """What a row feels of others and of the forces of its block, that of the row before it last."""
+    total = others
+    for s in [s for s in range(BLOCK) if s != r - 1] + ([r - 1] if r else []):
+        total = total + A[max(r, s), min(r, s)] * force[s]
+    return total
