@@ -3,7 +3,8 @@
 The items of a tile are those that any of its worlds has, several times as many as each has itself. So every world's
 rows are moved together: row i of one world and row i of its neighbour have nothing in common but their number, and a
 sweep takes as long as the world with the most rows needs. What a row feels of all others stands in a matrix
-A + R = Yᵀ·Y + R, each force of a pyramid's edges having a row of its own.
+A + R = Yᵀ·Y + R, each force of a pyramid's edges having a row of its own. Rows are in units in which its diagonal is
+one: then the force that is best for a row is what the others leave to it, and nothing is to be divided by.
 
 Rows come in blocks of BLOCK, filled up with rows of zeros. The terms of a sum over rows are taken in an order that
 depends on the row alone, so that the rows of neighbours change no bit.
@@ -95,8 +96,14 @@ class OwnRows:
         return self.k.scratch(f"own/{name}", *shape)
 
     @property
-    def b(self) -> LaneField:
-        return self._field("b", self.room)
+    def unit(self) -> LaneField:
+        """Of each row's force: (A + R)^−½, or 0 if there is no such row."""
+        return self._field("unit", self.room)
+
+    @property
+    def wanted(self) -> LaneField:
+        """−b: the force that is best for a row while there is no other."""
+        return self._field("wanted", self.room)
 
     @property
     def force(self) -> LaneField:
@@ -105,10 +112,6 @@ class OwnRows:
     @property
     def bounds(self) -> LaneField:
         return self._field("bounds", self.room, 2)
-
-    @property
-    def inverse_diagonal(self) -> LaneField:
-        return self._field("inverse_diagonal", self.room)
 
     @property
     def softness(self) -> LaneField:
@@ -121,10 +124,10 @@ class OwnRows:
         return self._field("Y", self.room // BLOCK, self.k.model.nv, BLOCK)
 
     @property
-    def AR(self) -> LaneField:
-        """A + R, the lower triangle of its blocks: by block, by row of it, by column (see `_place`)."""
+    def A(self) -> LaneField:
+        """The lower triangle of its blocks: by block, by row of it, by column (see `_place`)."""
         blocks = self.room // BLOCK
-        return self._field("AR", blocks * (blocks + 1) // 2, BLOCK, BLOCK)
+        return self._field("A", blocks * (blocks + 1) // 2, BLOCK, BLOCK)
 
     @property
     def _numbers(self) -> SplitField:
@@ -188,7 +191,6 @@ class OwnRows:
         with self.k.loop(0, self.dual.counts[0]) as v:
             self._read_item(v)
             self._move_item(v, few)
-        self._write_rows()
         self._project()
         self._write_matrix()
 
@@ -264,11 +266,6 @@ class OwnRows:
         with self.k.loop(0, self._blocks[0] * BLOCK) as i:
             yield i
 
-    def _write_rows(self) -> None:
-        for i in self.each_row():
-            self.b[i], self.softness[i], self.force[i] = (self._numbers[i, n] for n in (0, 1, 4))
-            self.bounds[i, 0], self.bounds[i, 1] = self._numbers[i, 2], self._numbers[i, 3]
-
     # ---- the matrix
 
     @cached_property
@@ -292,33 +289,46 @@ class OwnRows:
             for name, numbers in zip(("first", "below", "at"), self._descendants, strict=True)
         )
         solved = self._field("solved", nv, BLOCK)
-        with k.loop(0, self._blocks[0]) as block, k.loop(0, nv, reverse=True) as dof:
-            total = k.local(np.array([self._J[BLOCK * block + r, dof] for r in rows], dtype=object))
-            with k.loop(first[dof], first[dof + 1]) as n:
-                total -= k.data.qLD[at[n]] * solved[below[n]]
-            solved[dof] = total.value
-            self.Y[block, dof] = total.value * self.dual.root[dof]
+        with k.loop(0, self._blocks[0]) as block:
+            squared = k.local(np.full(BLOCK, 0.0, object))
+            with k.loop(0, nv, reverse=True) as dof:
+                total = k.local(np.array([self._J[BLOCK * block + r, dof] for r in rows], dtype=object))
+                with k.loop(first[dof], first[dof + 1]) as n:
+                    total -= k.data.qLD[at[n]] * solved[below[n]]
+                solved[dof] = total.value
+                Y = total.value * self.dual.root[dof]
+                self.Y[block, dof] = Y
+                squared += Y * Y
+            self._write_rows(block, squared.value)
+
+    def _write_rows(self, block: Any, squared: np.ndarray) -> None:
+        """What sweeps need of the rows of a block, in units in which A + R is one."""
+        k, units = self.k, []
+        for r in range(BLOCK):
+            i = BLOCK * block + r
+            b, R, low, high, force = (self._numbers[i, n] for n in range(len(NUMBERS)))
+            size = k.sqrt(squared[r] + R)
+            unit = inverse(k, k.select(R > 0.0, size, 0.0))
+            units.append(unit)
+            self.unit[i], self.wanted[i], self.softness[i] = unit, -b * unit, R * unit * unit
+            self.bounds[i, 0], self.bounds[i, 1], self.force[i] = low * size, high * size, force * size
+        with k.loop(0, k.model.nv) as dof:
+            self.Y[block, dof] = self.Y[block, dof] * np.array(units, dtype=object)
 
     def _write_matrix(self) -> None:
         k = self.k
-        with k.loop(0, self._blocks[0]) as block:
-            with k.loop(0, block + 1) as other:
-                A = k.local(np.full((BLOCK, BLOCK), 0.0, object))
-                with k.loop(0, k.model.nv) as dof:
-                    A += np.multiply.outer(self.Y[block, dof], self.Y[other, dof])
-                self.AR[_place(block, other)] = A.value
-            for r in range(BLOCK):
-                i, place = BLOCK * block + r, _place(block, block)
-                own = self.AR[place, r, r] + self.softness[i]
-                self.AR[place, r, r] = own
-                self.inverse_diagonal[i] = inverse(k, k.select(self.softness[i] > 0.0, own, 0.0))
+        with k.loop(0, self._blocks[0]) as block, k.loop(0, block + 1) as other:
+            A = k.local(np.full((BLOCK, BLOCK), 0.0, object))
+            with k.loop(0, k.model.nv) as dof:
+                A += np.multiply.outer(self.Y[block, dof], self.Y[other, dof])
+            self.A[_place(block, other)] = A.value
 
     def cost(self) -> Any:
         """½·f·(A + R)·f + f·b."""
         k, total = self.k, self.k.local(0.0)
         for i in self.each_row():
             f = self.force[i]
-            total += f * (self.b[i] + 0.5 * self.softness[i] * f)
+            total += f * (0.5 * self.softness[i] * f - self.wanted[i])
         with k.loop(0, k.model.nv) as dof:
             pushed = self._pushed(dof)
             total += 0.5 * pushed * pushed
@@ -338,30 +348,32 @@ class OwnRows:
         """Move every force to its best within bounds, one after another; by how much the cost fell in each world."""
         k, fallen = self.k, self.k.local(0.0)
         with k.loop(0, self._blocks[0]) as block:
-            felt = self._felt_of_others(block)
-            own, first = self.AR[_place(block, block)], BLOCK * block
-            force = [self.force[first + r] for r in range(BLOCK)]
+            first = BLOCK * block
+            force = np.array([self.force[first + r] for r in range(BLOCK)], dtype=object)
+            best, A = self._left_by_others(block, force), self.A[_place(block, block)]
             for r in range(BLOCK):
-                old, residual = force[r], _felt(own, r, felt[r], force)
-                low, high = self.bounds[first + r]
-                new = k.min(k.max(old - residual * self.inverse_diagonal[first + r], low), high)
-                force[r] = k.select(live > 0.0, new, old)
-                step = force[r] - old
-                fallen -= step * (residual + 0.5 * own[r, r] * step)
-                self.force[first + r] = force[r]
+                old, low, high = force[r], *self.bounds[first + r]
+                for s in range(r):
+                    best[r] = best[r] - A[r, s] * force[s]
+                new = k.select(live > 0.0, k.min(k.max(best[r], low), high), old)
+                step = new - old
+                fallen += step * (best[r] - old - 0.5 * step)
+                self.force[first + r] = force[r] = new
         return fallen.value
 
-    def _felt_of_others(self, block: Any) -> np.ndarray:
-        """b + A·f of the rows of a block, without the forces of its own; those before it, which the last visits
-        changed, come last."""
-        k = self.k
-        total = k.local(np.array([self.b[BLOCK * block + r] for r in range(BLOCK)], dtype=object))
+    def _left_by_others(self, block: Any, force: np.ndarray) -> np.ndarray:
+        """The forces that would be best for the rows of a block, but for those before them in it: −b − A·f without
+        a row's own. The rows just visited come last."""
+        k, rows = self.k, range(BLOCK)
+        total = k.local(np.array([self.wanted[BLOCK * block + r] for r in rows], dtype=object))
         with k.loop(block + 1, self._blocks[0]) as later:
-            total += self._felt_of(self.AR[_place(later, block)], later)
+            total -= self._felt_of(self.A[_place(later, block)], later)
+        A = self.A[_place(block, block)]
+        total -= np.array([sum((A[s, r] * force[s] for s in rows[r + 1 :]), 0.0) for r in rows], dtype=object)
         with k.loop(0, block) as earlier:
-            total += self._felt_of(self.AR[_place(block, earlier)].T, earlier)
-        felt: np.ndarray = total.value
-        return felt
+            total -= self._felt_of(self.A[_place(block, earlier)].T, earlier)
+        left: np.ndarray = total.value
+        return left
 
     def _felt_of(self, A: np.ndarray, other: Any) -> np.ndarray:
         """What rows feel of the forces of another block; A is by row of that, by row that feels."""
@@ -380,7 +392,7 @@ class OwnRows:
         k, dual, found = self.k, self.dual, self.k.split("own/found", self.room)
         item = self.k.split("own/item_force", self.k.kernel_size("ndual_force"))
         for i in self.each_row():
-            found[i] = self.force[i]
+            found[i] = self.force[i] * self.unit[i]
         with k.worlds() as world:
             self._next[world] = 0
         with k.loop(0, dual.counts[0]) as v:
@@ -399,10 +411,3 @@ def _place(block: Any, other: Any) -> Int:
     place: Int = (block * (block + 1)) // 2 + other
     return place
 
-
-def _felt(A: np.ndarray, r: int, others: Any, force: list[Any]) -> Any:
-    """What a row feels of others and of the forces of its block, that of the row before it last."""
-    total = others
-    for s in [s for s in range(BLOCK) if s != r - 1] + ([r - 1] if r else []):
-        total = total + A[max(r, s), min(r, s)] * force[s]
-    return total
