@@ -40,6 +40,10 @@ BLOCK = 4
 MOST_ROWS = 64
 """Rows of a world beyond which the whole matrix costs more than it gains: it would fill half a second-level cache."""
 
+SPREAD = 3
+"""How many times as many dofs as any item moves a model may have. With more, as with many free bodies, nearly all
+entries of rows would be zeros: with 12 of 24 spheres on a floor a step takes six times as long as without a matrix."""
+
 NUMBERS = ("b", "R", "low", "high", "force")
 """What is known of a row, beside its Y."""
 
@@ -58,8 +62,9 @@ class OwnRows:
 
     @property
     def possible(self) -> bool:
-        """Whether all forces of the model are found row by row."""
-        return bool(self.dual.kinds) and all(kind.name != ELLIPTIC for kind in self.dual.kinds)
+        """Whether all forces of the model are found row by row, and rows have entries at many of its dofs."""
+        by_row = all(kind.name != ELLIPTIC for kind in self.dual.kinds)
+        return bool(self.dual.kinds) and by_row and int(self.k.model.nv) <= SPREAD * self.longest
 
     @cached_property
     def most(self) -> int:
