@@ -25,6 +25,7 @@ from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAI
 from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search
 from dovetail.plugins.shared.geometry.epa_one_world_lanes import Polytope
 from dovetail.plugins.shared.geometry.gjk_one_world_lanes import Distance
+from dovetail.plugins.shared.geometry.separations_lanes import Separation
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
 from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS, Shapes
 from dovetail.plugins.shared.vectors_lanes import dot, vector
@@ -48,9 +49,12 @@ def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     lay_out(k, poses, geom1, geom2)
     own_margin = margin_by_world(k, "convex/margin", margin)
     count[0] = 0.0
-    with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
+    separation = Separation(k, geom1, geom2)
+    with k.worlds(in_reach(k, geom1, geom2, margin) & ~separation.known(margin)) as world:
         pair = ConvexPair(k, kinds, (geom1, geom2), own_margin(world))
         pair.collide(poses.of(world), found.of(world))
+        with k.when(pair.apart.value == 1):
+            separation.note(world, poses.of(world), pair.direction.value, pair.reach.value)
         count.of(world)[0] = pair.count.value
         most.set(k.max(most.value, pair.count.value))
     return StoredContacts(most.value, partial(contact, found, count))
@@ -97,6 +101,10 @@ class ConvexPair:
         self.margin = margin
         self.shapes = Shapes(k, kinds)
         self.count: Variable = k.local(0)
+        self.apart = k.local(0)
+        """1 if the geoms were found to be apart, in a direction in which both together reach so far."""
+        self.direction = k.uniform(vector(1.0, 0.0, 0.0))
+        self.reach = k.uniform(0.0)
         self.field = HeightField(k, self.shapes, geoms, margin) if HFIELD in kinds else None
 
     def collide(self, poses: Any, found: Any) -> None:
@@ -138,6 +146,17 @@ class ConvexPair:
                     normal.set(self.field.to_world(normal.value))
             found[self.count.value] = vector(dist.value, place.value, normal.value)
             self.count += 1
+        if self.field is not None:
+            with k.when(~self.field.concerned & (search.apart.value == 1)):
+                self._note(search)
+        else:
+            with k.when(search.apart.value == 1):
+                self._note(search)
+
+    def _note(self, search: Search) -> None:
+        self.apart.set(1)
+        self.direction.set(search.direction.value)
+        self.reach.set(search.reach())
 
 
 def witness(k: Kernel, shapes: Shapes, margin: Any) -> Search:
