@@ -21,8 +21,8 @@ from dovetail.backends.lanes.blocks import Trace
 from dovetail.backends.lanes.exports import Export, Exports, memory_name, wanted_memories
 from dovetail.backends.lanes.imports import imports_of
 from dovetail.backends.lanes.kernel import (
-    INTEGERS,
     FORGOTTEN,
+    INTEGERS,
     LACKING,
     PRIVATE,
     PROGRAM,

@@ -184,7 +184,9 @@ def capsule_box_shapes(k: Kernel, capsule: Primitive, box: Primitive, margin: An
             found = k.select(contact.exists & exists, 1.0, 0.0)
             kept.set(vector(found, contact.dist, contact.pos, contact.normal))
     return [
-        LaneContact(exists=kept.value[0] > 0.5, dist=kept.value[1], pos=kept.value[2:5], normal=kept.value[5:8])
+        LaneContact(
+            exists=kept.value[0] > 0.5, dist=kept.value[1], pos=kept.value[2:5], normal=kept.value[5:8]
+        )
         for kept in stored
     ]
 

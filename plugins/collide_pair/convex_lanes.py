@@ -3,7 +3,8 @@
 Iterations that walk from one support point to the next take other ways in every world, so here the worlds of a tile
 take turns: their poses are laid out number by number, the algorithm of `convex_numpy` runs for one world in uniform
 numbers, and what it finds is put together to lanes again. Only worlds in which the bounds of the geoms meet take
-part. One body of code serves all pairs of types, since compiling takes time.
+part, and of these only those in which no earlier step has left the knowledge that they are apart. One body of code
+serves all pairs of types, since compiling takes time.
 
 World frame. See mjc_Convex, mjc_ConvexHField and mjc_ccd in MuJoCo 3.4. The flag multiccd and the flag nativeccd
 off are the reference's matter: see the records.
@@ -102,9 +103,11 @@ class ConvexPair:
         self.shapes = Shapes(k, kinds)
         self.count: Variable = k.local(0)
         self.apart = k.local(0)
-        """1 if the geoms were found to be apart, in a direction in which both together reach so far."""
+        """1 if a search found the geoms apart; not said of a height field, of which it knows one prism only."""
         self.direction = k.uniform(vector(1.0, 0.0, 0.0))
+        """In which they are apart."""
         self.reach = k.uniform(0.0)
+        """How far both reach in it."""
         self.field = HeightField(k, self.shapes, geoms, margin) if HFIELD in kinds else None
 
     def collide(self, poses: Any, found: Any) -> None:
@@ -146,17 +149,11 @@ class ConvexPair:
                     normal.set(self.field.to_world(normal.value))
             found[self.count.value] = vector(dist.value, place.value, normal.value)
             self.count += 1
-        if self.field is not None:
-            with k.when(~self.field.concerned & (search.apart.value == 1)):
-                self._note(search)
-        else:
-            with k.when(search.apart.value == 1):
-                self._note(search)
-
-    def _note(self, search: Search) -> None:
-        self.apart.set(1)
-        self.direction.set(search.direction.value)
-        self.reach.set(search.reach())
+        apart = search.apart.value == 1
+        with k.when(apart if self.field is None else apart & ~self.field.concerned):
+            self.apart.set(1)
+            self.direction.set(search.direction.value)
+            self.reach.set(search.reach())
 
 
 def witness(k: Kernel, shapes: Shapes, margin: Any) -> Search:

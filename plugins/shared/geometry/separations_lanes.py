@@ -71,6 +71,3 @@ class Separation:
         first, second = (poses[n, 3:12].reshape(3, 3) for n in range(2))
         a, b = to_frame(first, direction), -to_frame(second, direction)
         self.facts.of(world)[self.place] = vector(a, b, reach)
-
-
-__all__ = ["Separation"]
