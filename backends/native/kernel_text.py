@@ -225,6 +225,7 @@ def _kernel_text(fused: FusedKernel, present: set[str]) -> str:
         _STRUCT.format(fields="\n".join(fields)),
         _WORK.format(numbers=numbers, integers=integers, reals=reals),
         *([f"    {lacking} = 0;"] if lacking else []),
+        *(f"    for (I i = 0; i < {p.count}; i++) SI[{p.offset} + i] = 0;" for p in fused.forgotten),
         *(_copy("S", run.scratch, "D", run.far, run.count) for run in fused.load),
         *(
             _copy("S", run.scratch, "A->C", f"tile * A->converted + {run.far}", run.count)
