@@ -47,6 +47,10 @@ NEAR = {"f64": 1e-15, "f32": 1e-4}
 GRADIENT_NOISE = 1e-6
 """Lengths of the gradient, relative to those of its parts, that are mere noise in single precision."""
 
+LARGEST_STRIDE = 16.0
+"""How many times as far the line search in single precision looks next while it knows no point with rising cost:
+from `FARTHEST` the numbers would overflow."""
+
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
 
@@ -659,7 +663,11 @@ class Newton:
             high.set(k.select(slope > 0.0, at.value, high.value))
             newton = at.value - slope / curvature
             inside = (newton > low.value) & (newton < high.value)
-            target = k.select(inside, newton, 0.5 * (low.value + high.value))
+            middle = 0.5 * (low.value + high.value)
+            if k.precision == "f32":
+                inside |= k.abs(newton - at.value) <= rounding * at.value
+                middle = k.min(middle, LARGEST_STRIDE * at.value)
+            target = k.select(inside, newton, middle)
             target = k.select(searching.value > 0.0, target, at.value)
             near = k.abs(target - at.value) <= NEAR[k.precision] * at.value
             at.set(target)
