@@ -43,7 +43,12 @@ def ball_roots(k: Kernel, point: Vector, ray: Vector, radius_squared: Any) -> tu
 
 def unless_missed(k: Kernel, point: Vector, ray: Vector, radius_squared: Any, x: Any) -> Any:
     """x, if the ray meets the sphere around a shape."""
-    return k.select(in_front(k, *ball_roots(k, point, ray, radius_squared)) < 0.0, MISS, x)
+    return k.select(misses_ball(k, point, ray, radius_squared), MISS, x)
+
+
+def misses_ball(k: Kernel, point: Vector, ray: Vector, radius_squared: Any) -> Any:
+    """Whether a ray misses the sphere around a shape."""
+    return in_front(k, *ball_roots(k, point, ray, radius_squared)) < 0.0
 
 
 def hit_or_miss(k: Kernel, x: Any) -> Any:
@@ -106,8 +111,14 @@ def cylinder(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
 
 
 def box(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
-    """A box, from outside or inside: its six faces."""
-    nearest = k.local(MISS)
+    """A box, from outside or inside."""
+    return reduce(k.min, box_faces(k, point, ray, size))
+
+
+def box_faces(k: Kernel, point: Vector, ray: Vector, size: Vector) -> list[Any]:
+    """Where rays cross the faces −x +x −y +y −z +z of a box."""
+    missed = misses_ball(k, point, ray, dot(size, size))
+    faces = []
     for axis in range(3):
         others = [other for other in range(3) if other != axis]
         leaves = k.abs(ray[axis]) > MINVAL
@@ -116,8 +127,8 @@ def box(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
             x = (way * size[axis] - point[axis]) / slope
             within = [k.abs(point[n] + x * ray[n]) <= size[n] for n in others]
             hit = reduce(lambda a, b: a & b, [leaves, x >= 0.0, *within])
-            nearest.set(k.min(nearest.value, k.select(hit, x, MISS)))
-    return unless_missed(k, point, ray, dot(size, size), nearest.value)
+            faces.append(k.select(missed, MISS, k.select(hit, x, MISS)))
+    return faces
 
 
 SHAPES: Mapping[GeomType, Callable[[Kernel, Vector, Vector, Vector], Any]] = {
