@@ -104,6 +104,8 @@ def mesh(k: Kernel, geom: Any, point: Vector, ray: Vector, nearest: Any) -> Any:
 
 PADDING = 1
 """Cells that are looked at on both sides of those under a ray."""
+SLACK = 1e-4
+"""How far above or below a ray cells are looked at, in sizes of the field: more than what rounding can do."""
 
 
 def hfield(k: Kernel, geom: Any, point: Vector, ray: Vector, nearest: Any) -> Any:
@@ -139,6 +141,7 @@ class Terrain:
         self.half = vector(x, y)
         self.step = vector(2.0 * x / (self.columns - 1), 2.0 * y / (self.rows - 1))
         """Distance of samples along x and y."""
+        self.slack = SLACK * (x + y + self.top)
 
     def slab(self, height: Any, point: Vector, ray: Vector) -> list[Any]:
         """Where rays cross the faces of the box between zero and a height."""
@@ -157,46 +160,38 @@ class Terrain:
     # In one world.
 
     def meet_surface(self, sight: Sight, start: Any, end: Any, best: Variable) -> None:
-        """Look at the triangles of the cells under the part of a ray between two distances, row by row."""
+        """Look at the cells under the part of a ray between two distances: strip by strip, along the axis on which
+        it passes more of them. Cells that are lower or higher than the ray over their strip are passed over."""
         k = self.k
-        low, high = self._range(sight, 1, start, end)
-        with k.loop(*self._cells(low, high, self.rows)) as row:
-            low, high = self._range(sight, 0, *self._part(sight, row, start, end))
-            with k.loop(*self._cells(low, high, self.columns)) as column:
-                self._meet_cell(sight, row, column, best)
+        x, y = (Track(k, *self._track(sight, axis)) for axis in range(2))
+        upwards = k.abs(y.slope) > k.abs(x.slope)
+        along, across = y.or_else(upwards, x), x.or_else(upwards, y)
+        with k.loop(*along.cells(start, end)) as strip:
+            first, last = along.part(strip, start, end)
+            ends = [sight.point[2] + place * sight.ray[2] for place in (first, last)]
+            low, high = k.min(*ends) - self.slack, k.max(*ends) + self.slack
+            with k.loop(*across.cells(first, last)) as place:
+                row, column = k.select(upwards, strip, place), k.select(upwards, place, strip)
+                corners = self._corners(row, column)
+                heights = [corner[2] for corner in corners]
+                with k.when((reduce(k.max, heights) >= low) & (reduce(k.min, heights) <= high)):
+                    self._meet_cell(sight, corners, best)
 
-    def _range(self, sight: Sight, axis: int, start: Any, end: Any) -> tuple[Any, Any]:
-        """Least and greatest coordinate of a part of a ray, counted in samples."""
-        k = self.k
-        at = [
-            (sight.point[axis] + x * sight.ray[axis] + self.half[axis]) / self.step[axis]
-            for x in (start, end)
-        ]
-        return k.min(*at), k.max(*at)
+    def _track(self, sight: Sight, axis: int) -> tuple[Any, Any, Any]:
+        """Start of a ray and its slope along an axis, counted in samples, and how many there are."""
+        origin = (sight.point[axis] + self.half[axis]) / self.step[axis]
+        return origin, sight.ray[axis] / self.step[axis], (self.columns, self.rows)[axis]
 
-    def _cells(self, low: Any, high: Any, samples: Any) -> tuple[Any, Any]:
-        """First and last-but-one of the cells along an axis between two coordinates, and of the padding."""
-        k = self.k
-        most = 1.0 * (samples - 1)
-        start, stop = k.floor(low) - PADDING, PADDING - k.floor(-high)
-        return k.integer(k.clip(start, 0.0, most)), k.integer(k.clip(stop, 0.0, most))
-
-    def _part(self, sight: Sight, row: Any, start: Any, end: Any) -> tuple[Any, Any]:
-        """The part of a ray over a row of cells and its padding."""
-        k = self.k
-        slope = sight.ray[1] / self.step[1]
-        level = k.abs(slope) < MINVAL
-        above = row - (sight.point[1] + self.half[1]) / self.step[1]
-        at = [(above + offset) / k.select(level, 1.0, slope) for offset in (-PADDING, 1 + PADDING)]
-        first = k.select(level, start, k.max(start, k.min(*at)))
-        return first, k.max(first, k.select(level, end, k.min(end, k.max(*at))))
-
-    def _meet_cell(self, sight: Sight, row: Any, column: Any, best: Variable) -> None:
-        """Look at the two triangles of a cell."""
+    def _corners(self, row: Any, column: Any) -> list[Vector]:
+        """Of a cell: the two on its diagonal, the two beside it."""
         places = ((row, column), (row + 1, column + 1), (row, column + 1), (row + 1, column))
-        near, far, right, left = (self.corner(*place) for place in places)
+        return [self.corner(*place) for place in places]
+
+    def _meet_cell(self, sight: Sight, corners: list[Vector], best: Variable) -> None:
+        """Look at the two triangles of a cell."""
+        near, far, *sides = corners
         seen_near, seen_far = sight.of(near), sight.of(far)
-        for side in (right, left):
+        for side in sides:
             meet_triangle(self.k, sight, (near, far, side), (seen_near, seen_far, sight.of(side)), best)
 
     def meet_walls(self, sight: Sight, sides: Vector, best: Variable) -> None:
@@ -216,6 +211,39 @@ class Terrain:
         """A height at the border of a side."""
         last = 0 if side in (0, 2) else (self.columns if side == 1 else self.rows) - 1
         return self.height(sample, last) if side < 2 else self.height(last, sample)
+
+
+@attrs.frozen(eq=False)
+class Track:
+    """One world's ray over a height field, along one axis, counted in samples."""
+
+    k: Kernel
+    origin: Any
+    slope: Any
+    samples: Any
+
+    def or_else(self, condition: Any, other: Track) -> Track:
+        """This where a condition holds, else the other."""
+        numbers = ("origin", "slope", "samples")
+        chosen = (self.k.select(condition, getattr(self, n), getattr(other, n)) for n in numbers)
+        return Track(self.k, *chosen)
+
+    def cells(self, start: Any, end: Any) -> tuple[Any, Any]:
+        """The first cell between two distances, padding included, and the one after the last."""
+        k = self.k
+        ends = [self.origin + x * self.slope for x in (start, end)]
+        most = 1.0 * (self.samples - 1)
+        first, stop = k.floor(k.min(*ends)) - PADDING, PADDING - k.floor(-k.max(*ends))
+        return k.integer(k.clip(first, 0.0, most)), k.integer(k.clip(stop, 0.0, most))
+
+    def part(self, cell: Any, start: Any, end: Any) -> tuple[Any, Any]:
+        """The part of a ray between two distances that is over a cell and its padding."""
+        k = self.k
+        level = k.abs(self.slope) < MINVAL
+        slope = k.select(level, 1.0, self.slope)
+        ends = [(cell + offset - self.origin) / slope for offset in (-PADDING, 1 + PADDING)]
+        first = k.select(level, start, k.max(start, k.min(*ends)))
+        return first, k.max(first, k.select(level, end, k.min(end, k.max(*ends))))
 
 
 SURFACES: Mapping[GeomType, Callable[[Kernel, Any, Vector, Vector, Any], Any]] = {
