@@ -136,7 +136,11 @@ class Terrain:
     def __init__(self, k: Kernel, number: Any) -> None:
         m = k.model
         self.k = k
-        self.first, self.rows, self.columns = m.hfield_adr[number], m.hfield_nrow[number], m.hfield_ncol[number]
+        self.first, self.rows, self.columns = (
+            m.hfield_adr[number],
+            m.hfield_nrow[number],
+            m.hfield_ncol[number],
+        )
         x, y, self.top, self.base = m.hfield_size[number]
         self.half = vector(x, y)
         self.step = vector(2.0 * x / (self.columns - 1), 2.0 * y / (self.rows - 1))
