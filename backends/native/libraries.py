@@ -123,7 +123,7 @@ def _found(order: Order, key: str) -> Library:
 def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Library | None:
     """The library that a folder has, if it is in order. What is not is removed, if it is settled that nobody is just
     writing it."""
-    path = folder / f"{key}.so"
+    path, answers = folder / f"{key}.so", _answers()
     try:
         handle = _opened(path)
     except FileNotFoundError:
@@ -133,7 +133,7 @@ def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Lib
             logger.warning("%s is not used, but built anew: %s", path, problem)
             _remove(path)
         return None
-    return _tested(Library(path, key, 0.0, handle), order)
+    return _tested(Library(path, key, 0.0, handle), order, answers)
 
 
 def _made(folder: Path, order: Order, key: str) -> Library:
@@ -156,6 +156,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
     with compilers.writing(path.parent):
         _keep_sources(path, order)
         kernel_cache.write_whole(_seal_of(path), _hash(path.read_bytes()))
+    answers = _answers()
     try:
         handle = _opened(path)
     except (DamagedError, OSError) as problem:
@@ -165,7 +166,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
             "If no programs may run from that folder (it is mounted noexec), name another by DOVETAIL_CACHE_DIR. "
             f"{compilers.instead()}"
         ) from problem
-    return _tested(Library(path, key, seconds, handle), order)
+    return _tested(Library(path, key, seconds, handle), order, answers)
 
 
 def _keep_sources(path: Path, order: Order) -> None:
@@ -277,12 +278,13 @@ def _expected(a: float, b: float, c: float, d: float, e: float, f: float) -> int
     return int(double == 0) | int(single == 0) << 1
 
 
-_EXPECTED = tuple(_expected(*numbers) for numbers in _TEST_NUMBERS)
-"""What NumPy computes before a library is loaded, which may change how it does."""
+def _answers() -> tuple[int, ...]:
+    """What NumPy computes now; loading a library may change that, and so may others (Taichi does)."""
+    return tuple(_expected(*numbers) for numbers in _TEST_NUMBERS)
 
 
-def _tested(library: Library, order: Order) -> Library:
-    """A library that computes as NumPy does, bit for bit."""
+def _tested(library: Library, order: Order, answers: tuple[int, ...]) -> Library:
+    """A library that computes as NumPy did before it was loaded, bit for bit."""
     try:
         function = library.handle[SELF_TEST]
     except AttributeError:
@@ -290,7 +292,7 @@ def _tested(library: Library, order: Order) -> Library:
             f"{library.path} has no function {SELF_TEST}: it is no library of kernels"
         ) from None
     function.argtypes, function.restype = [ctypes.c_double] * 3 + [ctypes.c_float] * 3, ctypes.c_int
-    for numbers, expected in zip(_TEST_NUMBERS, _EXPECTED, strict=True):
+    for numbers, expected in zip(_TEST_NUMBERS, answers, strict=True):
         found = function(*numbers)
         if found != expected:
             _remove(library.path)
