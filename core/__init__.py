@@ -2,7 +2,7 @@
 
     import dovetail
     model = dovetail.load("humanoid.xml")
-    sim = dovetail.Simulation(model, nworld=1024, backend="taichi")
+    sim = dovetail.Simulation(model, nworld=1024)
     sim.step(100)
     sim.data.qpos
 

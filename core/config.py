@@ -3,7 +3,7 @@
 A configuration file is `dovetail.toml`, or the table `[tool.dovetail]` of `pyproject.toml`, in the working directory
 or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names:
 
-    backend = "taichi"
+    backend = "native"
     precision = "f64"
     threads = 2
     keep = ["sensordata"]
@@ -11,7 +11,7 @@ or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names
 
     [stages]
     integrate = "rk4@numpy"
-    "passive_force:spring" = "@taichi"
+    "passive_force:spring" = "@numpy"
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from dovetail.backends.lanes.kernel import (
 from dovetail.backends.lanes.landings import Landings, PlacedLandings
 from dovetail.backends.lanes.live import Live, find_live
 from dovetail.errors import PerWorldError
+from dovetail.recorded_model import RecordedModel
 
 AGAIN = "watch/again"
 """Integer of the program by which `bad_states` says that an evaluation must be repeated."""
@@ -71,6 +72,12 @@ class LaneStage:
     @property
     def label(self) -> str:
         return "_".join(filter(None, (self.stage, self.key, self.name)))
+
+    @property
+    def described(self) -> str:
+        """All of it that is not a function."""
+        when = (self.first_only, self.integrate, self.role, self.group)
+        return f"{self.label} {when} {sorted(self.reads)} {sorted(self.writes)}"
 
     def on(self, backend: str) -> str:
         """Its name in messages."""
@@ -124,6 +131,10 @@ class Sources:
     """Kernel fields that hold nothing in this plan: no stage writes them, and they stay zero."""
     imported: Collection[str] = ()
     """Kernel fields that are brought in when a tile begins."""
+    identity: str | None = None
+    """What the builders are, and all that they were told besides what stands here; None if no name says it."""
+    recorded: RecordedModel | None = None
+    """The Model as builders see it: what they look at is noted."""
 
 
 @attrs.frozen(kw_only=True)

@@ -1,9 +1,8 @@
 """Where backends keep kernels between runs: a folder for each, in which nobody else can write.
 
-A cache may be damaged, unwritable, full, or in use by several processes at once; none of that may stop a run or
-change its results. What is in it is run, so nobody else may be able to write to it. Here is what all backends share:
-the folder, a temporary one in its place, files that are written whole, locks that end with their process, and
-warnings that come once. What a backend keeps, and how it knows that it is whole, is the backend's own.
+What is in it is run, so nobody else may be able to write to it (`dovetail.cache_folder`). Here is what backends share
+beside that: a temporary folder in place of one that cannot be used, locks that end with their process, and warnings
+that come once. What a backend keeps, and how it knows that it is whole, is the backend's own.
 """
 
 from __future__ import annotations
@@ -12,13 +11,30 @@ import atexit
 import logging
 import os
 import shutil
-import stat
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from dovetail.cache_folder import cache_directory, make_private, why_others_write, why_unsafe, write_whole
+
+__all__ = [
+    "CacheWarning",
+    "cache_directory",
+    "directory_instead",
+    "locked",
+    "make_private",
+    "remove_temporary_directories",
+    "warn",
+    "warn_full",
+    "why_others_write",
+    "why_unsafe",
+    "why_unusable",
+    "writable_directory",
+    "write_whole",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -40,15 +56,6 @@ _told: set[str] = set()
 
 class CacheWarning(RuntimeWarning):
     """The cache cannot be used; kernels will be compiled anew in the next run."""
-
-
-def cache_directory(kind: str) -> Path:
-    """Where a backend's kernels should be kept: in `DOVETAIL_CACHE_DIR`, else in the user's cache."""
-    root = os.environ.get("DOVETAIL_CACHE_DIR")
-    if root is None:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        root = str(Path(base) / "dovetail")
-    return Path(root).absolute() / kind
 
 
 def writable_directory(kind: str, inside: Iterable[Path] = ()) -> Path:
@@ -104,60 +111,6 @@ def _why_unwritable(folder: Path) -> str:
         return f"it cannot be written to: {error.strerror or error}"
 
 
-def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are not there, for the user alone, whatever the umask says."""
-    for path in (*reversed(folder.parents), folder):
-        if not path.exists():
-            path.mkdir(mode=0o700, exist_ok=True)
-
-
-def why_unsafe(folder: Path, inside: Iterable[Path] = ()) -> str:
-    """Why somebody else could put kernels there, which are then run as this user; empty if nobody could. As ssh
-    judges its files: the folder, what is in it and all folders above belong to the user or to root, and no one else
-    may write; in a folder above also where only owners may remove (as /tmp)."""
-    if os.name != "posix":
-        return ""
-    try:
-        real = folder.resolve()
-        for path in (*(real / part for part in inside if (real / part).is_dir()), real):
-            why = why_others_write(path, path.stat())
-            if why:
-                return f"{why}: say chmod go-w {path}, and remove what is in it" if "write" in why else why
-        for path in real.parents:
-            status = path.stat()
-            why = "" if status.st_mode & stat.S_ISVTX else why_others_write(path, status)
-            if why:
-                return why
-    except OSError as error:
-        return f"it cannot be looked at: {error.strerror or error}"
-    return ""
-
-
-def why_others_write(path: Path, status: os.stat_result) -> str:
-    """Why somebody else could change a file or folder, or an empty string."""
-    if os.name != "posix":
-        return ""
-    if status.st_uid not in (os.geteuid(), 0):
-        return f"{path} belongs to another user"
-    if status.st_mode & stat.S_IWOTH:
-        return f"everybody may write to {path}"
-    if status.st_mode & stat.S_IWGRP and not _is_own_group(status.st_gid):
-        return f"a group may write to {path}"
-    return ""
-
-
-def _is_own_group(group: int) -> bool:
-    """Whether a group is the user's alone: root's, or one of the user's name without other members."""
-    import grp
-    import pwd
-
-    try:
-        name, entry = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
-    except KeyError:
-        return False
-    return group == 0 or (entry.gr_name == name and set(entry.gr_mem) <= {name})
-
-
 # ---- warnings that come once ------------------------------------------------------------------------------
 
 
@@ -177,20 +130,7 @@ def warn_full(path: Path, error: OSError) -> None:
     )
 
 
-# ---- files ------------------------------------------------------------------------------------------------
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Under another name first, so that no other process sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+# ---- locks ------------------------------------------------------------------------------------------------
 
 
 @contextmanager

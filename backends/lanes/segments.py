@@ -21,6 +21,7 @@ from dovetail.contracts.types import DATA_SPECS, STATE
 from dovetail.errors import PerWorldError
 from dovetail.features import features
 from dovetail.planning.per_world import PATTERNS
+from dovetail.recorded_model import RecordedModel
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment, Slot
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from dovetail.backends.lanes.imports import Fetcher
     from dovetail.backends.lanes.transfers import Delivery
     from dovetail.contracts.types import Model
+    from dovetail.implementation import Implementation
 
 CONVERTED = ("eq_active",)
 """State that is no reals and that kernels may read as numbers."""
@@ -87,7 +89,25 @@ def sources_of(
         repeatable=segment.options.get("repeatable", False),
         empty=segment.empty,
         imported=segment.imports,
+        identity=identity_of(segment, delivered),
+        recorded=segment.frozen_model if isinstance(segment.frozen_model, RecordedModel) else None,
     )
+
+
+def identity_of(segment: Segment, delivered: Sequence[Delivery]) -> str | None:
+    """What a segment's builders are, and what they are told besides what `Sources` has; None if some are not
+    dovetail's own, or contacts come from elsewhere, whose kinds are learnt as they come."""
+    records = [record for slot in segment.slots for record in (slot.record, *_parts_of(slot))]
+    if segment.imports or not all(record.is_builtin for record in records):
+        return None
+    names = [f"{record.slot} {record.identity} {record.target}" for record in records]
+    return "\n".join(
+        [*names, repr(segment.bad_states), repr(list(delivered)), repr(sorted(converted(segment)))]
+    )
+
+
+def _parts_of(slot: Slot) -> list[Implementation]:
+    return [choice.record for choice in slot.part_choices.values()]
 
 
 def lane_layout(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from dovetail.backends.lanes.backend import LaneBackend
 from dovetail.distribution import requirement
@@ -30,6 +31,13 @@ class NativeBackend(LaneBackend):
 
     def preference(self, nworld: int | None) -> int:
         return 2
+
+    def runtime(self, options: Mapping[str, Any]) -> str:
+        """The compiler that plans with these options use."""
+        from dovetail.backends.native.compilers import choose_compiler
+
+        compiler = choose_compiler()
+        return "" if compiler is None else compiler.name
 
     def lanes(self, nworld: int | None, precision: str) -> int:
         """The least power of two that holds all worlds, but no more than a register of the processor does."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dovetail.backends.lanes.exports import Outbox
 from dovetail.backends.lanes.fuse import Rows, Sources, Target, fuse
 from dovetail.backends.lanes.program import LaneProgram, Launch, Memory, ReadyRequest
-from dovetail.backends.native import compilers, libraries, threads
+from dovetail.backends.native import compilers, libraries, threads, traces
 from dovetail.backends.native.kernel_text import ARGUMENTS, AT, kernel_sources, slot_rows
 from dovetail.backends.native.ready import NativeReadyLaunch
 from dovetail.contracts.arena import Arena
@@ -126,8 +126,9 @@ def compile_program(sources: Sources, target: Target) -> NativeProgram:
         raise ArgumentError(f"lanes={target.lanes}: a tile has one of {LANES} worlds")
     compiler = _required_compiler()
     flags = compilers.flags(compiler)
-    fused = fuse(sources, target)
-    texts = kernel_sources(fused, units=min(MOST_UNITS, threads.default_threads()))
+    units = min(MOST_UNITS, threads.default_threads())
+    printed = traces.printed(sources, target, units, lambda: _printed(sources, target, units))
+    fused, texts = printed.fused, printed.sources
     library = libraries.library(texts, compiler, flags)
     kernel = libraries.load(library).run
     kernel.argtypes, kernel.restype = [ctypes.c_void_p], ctypes.c_int
@@ -143,6 +144,12 @@ def compile_program(sources: Sources, target: Target) -> NativeProgram:
     if target.threads > 1:
         program.arguments[AT["parallel"]] = threads.pool_address(compiler, flags)
     return program
+
+
+def _printed(sources: Sources, target: Target, units: int) -> traces.Printed:
+    """Trace, fuse and print."""
+    fused = fuse(sources, target)
+    return traces.Printed(fused, kernel_sources(fused, units))
 
 
 def _required_compiler() -> compilers.Compiler:

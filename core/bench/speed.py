@@ -2,8 +2,9 @@
 
 Worlds start near the model's pose and roll in under random controls until they touch what there is to touch. Then
 times are taken in pairs, dovetail and MuJoCo in turn and in alternating order, and the figure is the median of the
-paired ratios: a change of the machine's speed then meets both. MuJoCo's side is `mujoco.rollout` with as many
-threads. Energy, which dovetail's kernels leave out when nobody reads it, is switched off in both engines.
+paired ratios: a change of the machine's speed then meets both. One thread is timed by the processor's time, several
+by the wall clock. MuJoCo's side is `mujoco.rollout` with as many threads. Energy, which dovetail's kernels leave out
+when nobody reads it, is switched off in both engines.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from dovetail.bench.cases import Case, find
 from dovetail.bench.results import BenchResult, BenchRow, machine
-from dovetail.compare.rollout import Batch, OneStep, Start, oracle_model, without_energy
+from dovetail.compare.rollout import Batch, OneStep, Start, clock_for, oracle_model, without_energy
 from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
@@ -44,7 +45,7 @@ class Measurement:
     runtimes: tuple[Runtime | None, ...] = (None,)
     steps: int = 50
     repeat: int = 9
-    backend: str = "taichi"
+    backend: str = "auto"
     seed: int = 0
     roll_in: float = 1.0
     """Simulated seconds before the measurement."""
@@ -86,7 +87,7 @@ def measure(case: Case, request: Measurement, show: ShowProgress = lambda text: 
     return BenchResult(
         model=case.name if case.file is None or not case.name.endswith(".xml") else case.file.stem,
         nv=contest.model.nv,
-        backend=request.backend,
+        backend=races[0].backend,
         repeat=request.repeat,
         rolled_in=contest.rolled_in,
         contacts=None if one is None else one.activity.contacts,
@@ -202,11 +203,11 @@ class Rival:
         after = {name: np.array(sim.data.field(name), np.float64) for name in ("qpos", "qvel")}
         return cls(sim, start, runtime_name(sim.plan), seconds, after)
 
-    def run(self, steps: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    def run(self, steps: int, clock: Callable[[], float] | None = None) -> float:
         """Seconds for so many steps from the start."""
         self.sim.reset()
         self.start.write(self.sim.data)
-        return _seconds(lambda: self.sim.step(steps), clock)
+        return _seconds(lambda: self.sim.step(steps), clock or clock_for(self.sim.plan.threads))
 
     @property
     def key(self) -> tuple[str, str]:
@@ -266,6 +267,12 @@ class _Race:
         contest.notes.extend(text for text in mixtures if text)
         batch = None if contest.oracle is None else Batch.of(contest.oracle, start)
         return cls(contest, rivals, batch)
+
+    @property
+    def backend(self) -> str:
+        """What runs, where `auto` was asked for, too."""
+        plan = self.rivals[0].sim.plan
+        return self.contest.request.backend if plan.auto is None else plan.auto.backend
 
     def rows(self, show: ShowProgress) -> list[BenchRow]:
         """Run, and compare."""

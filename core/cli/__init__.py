@@ -166,5 +166,5 @@ def main() -> None:
 
     \b
     dovetail run humanoid --duration 2 --plot
-    dovetail plan my_robot.xml --backend taichi --nworld 1024
+    dovetail plan my_robot.xml --nworld 1024
     """

@@ -12,7 +12,6 @@ import click
 import numpy as np
 
 from dovetail.contracts.enums import JointType
-from dovetail.contracts.store import write_arrays
 from dovetail.errors import listing, nearest, shown
 
 if TYPE_CHECKING:
@@ -161,6 +160,8 @@ class Recorder:
 
     def write(self, path: Path) -> None:
         """Write the trajectory as one .npz file, whole or not at all."""
+        from dovetail.contracts.store import write_arrays
+
         header = {
             "format": FORMAT,
             "model": self.sim.model.modelname,

@@ -17,6 +17,7 @@ from dovetail.cli._output import console, emit, quantity, say, size, table, titl
 
 if TYPE_CHECKING:
     from dovetail.bench import BenchResult, BenchRow, Case, Measurement, ShowProgress
+    from dovetail.bench.one_world import OneWorld
     from dovetail.bench.stages import StageTimes
     from dovetail.bench.startup import FirstStep
     from dovetail.bench.sweeps import Sweep
@@ -74,13 +75,14 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
     show_default=True,
     help="Seconds for the runs of one size of batch.",
 )
-@click.option("--backend", default="taichi", show_default=True, help="Where stages run.")
+@click.option("--backend", default="auto", show_default=True, help="Where stages run.")
 @click.option("--mujoco/--no-mujoco", "with_mujoco", default=None, help="Measure MuJoCo too [if installed].")
 @click.option(
     "--sweep", type=click.Choice(["nworld", "nv", "ncon"]), help="Cost over this size, with a fitted line."
 )
 @click.option("--profile", is_flag=True, help="Time each stage inside the fused kernel.")
 @click.option("--profile-stages", callback=_names, default="", metavar="A,B", help="Only these stages.")
+@click.option("--one-world", is_flag=True, help="One world: a call for each step, and for a thousand.")
 @click.option("--first-step", is_flag=True, help="Time to the first step, without and with cached kernels.")
 @click.option("--history", type=OUTPUT_FILE, help="Append JSON lines here.")
 @click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg, .png or .pdf.")
@@ -92,6 +94,7 @@ def bench(
     profile: bool,
     profile_stages: tuple[str, ...],
     first_step: bool,
+    one_world: bool,
     history: Path | None,
     plot: Path | None,
     asset_root: str | None,
@@ -106,7 +109,13 @@ def bench(
     ratios. The error is that of the state after one step.
     """
     profile = profile or bool(profile_stages)
-    _check_request(models, suite=suite, sweep=sweep, profile=profile, first_step=first_step, plot=plot)
+    kinds = {
+        "--sweep": sweep is not None,
+        "--profile": profile,
+        "--first-step": first_step,
+        "--one-world": one_world,
+    }
+    _check_request(models, [name for name, wanted in kinds.items() if wanted], suite, sweep, plot)
     _check_files(history, plot)
     request = _request(asked, profile=profile, sweep=sweep)
     with _status(show=not as_json) as show:
@@ -116,6 +125,8 @@ def bench(
             job: _Job = _Profile(cases, request, profile_stages)
         elif first_step:
             job = _FirstStep(cases, request)
+        elif one_world:
+            job = _OneWorld(cases, request)
         elif sweep is not None:
             job = _Sweep(sweep, cases[0], request, asked["nworld"])
         else:
@@ -135,23 +146,15 @@ def bench(
 
 
 def _check_request(
-    models: Sequence[str],
-    *,
-    suite: bool,
-    sweep: str | None,
-    profile: bool,
-    first_step: bool,
-    plot: Path | None,
+    models: Sequence[str], chosen: Sequence[str], suite: bool, sweep: str | None, plot: Path | None
 ) -> None:
-    kinds = {"--sweep": sweep is not None, "--profile": profile, "--first-step": first_step}
-    chosen = [name for name, wanted in kinds.items() if wanted]
     if len(chosen) > 1:
         raise click.UsageError(f"{' and '.join(chosen)} are different measurements: ask for one at a time")
     if sweep is not None and (suite or len(models) > 1):
         raise click.UsageError("--sweep measures one model")
     if sweep in ("nv", "ncon") and models:
         raise click.UsageError(f"--sweep {sweep} generates its models; leave out {models[0]!r}")
-    if plot is not None and (profile or first_step):
+    if plot is not None and chosen and sweep is None:
         raise click.UsageError(f"--plot draws speeds and sweeps, not what {chosen[0]} measures")
 
 
@@ -348,6 +351,22 @@ class _FirstStep(_Job):
         return 2 * len(self.cases) * len(self.request.precisions) * len(self.request.runtimes)
 
 
+class _OneWorld(_Job):
+    kind, plural = "one_world", "one_world"
+
+    def measured(self, case: Case, show: ShowProgress) -> Sequence[OneWorld]:
+        from dovetail.bench.one_world import one_world
+
+        return one_world(case, self.request, show)
+
+    def show(self, part: OneWorld) -> None:
+        """All of them, once the last is there."""
+        if part.keep == "all" and len(self.done) == 2 * len(self.cases):
+            title("one world, microseconds per step, least of several rounds")
+            _show(ONE_WORLD, self.done)
+            _show_machine(part.machine)
+
+
 # ---- tables
 
 Column = tuple[str, Callable[[Any], object]]
@@ -392,6 +411,20 @@ FIRST_STEP: tuple[Column, ...] = (
     ("planned", lambda one: _number(one.planned)),
     ("first step done", lambda one: _number(one.first_step)),
     ("a later step takes", lambda one: _number(one.later_step, ".4f")),
+)
+
+
+ONE_WORLD: tuple[Column, ...] = (
+    ("model", lambda one: one.model),
+    ("on", lambda one: one.backend),
+    ("keep", lambda one: one.keep),
+    ("step(1)", lambda one: _number(one.one, ".1f")),
+    ("MuJoCo", lambda one: _number(one.mujoco_one, ".1f")),
+    ("times MuJoCo", lambda one: _number(one.ratio_one)),
+    ("step(1000)", lambda one: _number(one.many, ".1f")),
+    ("MuJoCo's", lambda one: _number(one.mujoco_many, ".1f")),
+    ("times", lambda one: _number(one.ratio_many)),
+    ("real time", lambda one: f"{one.realtime:,.0f}x"),
 )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dovetail.compare.ab import ABReport
 
 
-@cli_command(example="dovetail compare humanoid --stage mass_matrix --a crb@numpy --b crb@taichi")
+@cli_command(example="dovetail compare humanoid --stage mass_matrix --a crb@numpy --b crb@native")
 @model_argument
 @click.option("--stage", required=True, metavar="SLOT", help="A stage, or a row as passive_force:spring.")
 @click.option("--a", required=True, metavar="NAME@BACKEND", help="The authority.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cli_command(
     example="""dovetail conform
-    dovetail conform my_robot.xml --disable constraint --backend taichi --nworld 16
+    dovetail conform my_robot.xml --disable constraint --backend native --nworld 16
     dovetail conform arm --stage mass_matrix --stage integrate --fields"""
 )
 @click.argument("models", nargs=-1, metavar="[MODEL...]")
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--disable", multiple=True, metavar="FLAG", help="Option flag to disable in both. Repeatable.")
 @click.option("--enable", multiple=True, metavar="FLAG", help="Option flag to enable in both. Repeatable.")
 @click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
-@click.option("--backend", help="Where stages run, as numpy or taichi.")
+@click.option("--backend", help="Where stages run: numpy (if nothing is said), native, taichi, auto.")
 @click.option("--precision", type=click.Choice(["f64", "f32"]), help="Of all real numbers in Data.")
 @click.option(
     "--compiled-by",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dovetail.planning.plan import Plan
 
 
-@cli_command(example="dovetail plan humanoid --backend taichi --nworld 1024 --stage integrate=rk4")
+@cli_command(example="dovetail plan humanoid --nworld 1024 --stage integrate=rk4")
 @model_argument
 @asset_root_option
 @selection_options

@@ -44,7 +44,7 @@ REFRESH = 0.1
 @cli_command(
     example="""dovetail run humanoid --duration 2 --plot height
     dovetail run pendulum --plot energy --plot "qpos[0]" --plot-file swing.pdf
-    dovetail run humanoid --nworld 1024 --backend taichi --noise 0.1 --steps 500
+    dovetail run humanoid --nworld 1024 --noise 0.1 --steps 500
     dovetail run arm --keyframe reach --output reach.npz --every 10 --stage integrate=euler"""
 )
 @model_argument
@@ -268,7 +268,7 @@ def _first_step(sim: Simulation, outcome: _Outcome, *, quiet: bool) -> float:
     with waiting(text, show=bool(compiled) and not quiet):
         seconds = _timed(sim, 1, outcome)
     if compiled and not quiet:
-        click.echo(f"compiled in {seconds:.1f} s", err=True)
+        click.echo(f"ready in {seconds:.1f} s", err=True)
     return seconds
 
 

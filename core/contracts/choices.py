@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias, get_args
 
 Precision: TypeAlias = Literal["f64", "f32"]
 """What `real` is."""
-Backend: TypeAlias = Literal["numpy", "taichi"] | str
-"""What a stage runs on; packages may bring others."""
+Backend: TypeAlias = Literal["auto", "numpy", "native", "taichi"] | str
+"""What a stage runs on: the fastest that is here (`auto`, which is meant where nobody says), the NumPy reference, C
+kernels for the processor, or Taichi's; packages may bring others."""
 Runtime: TypeAlias = Literal["auto", "quadrants", "taichi"]
 """What compiles the kernels of the Taichi backend."""
 Arch: TypeAlias = Literal["auto", "cpu", "gpu", "cuda", "vulkan", "metal"]

@@ -38,7 +38,10 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     if _needs(page):
         pytest.skip(f"needs {_needs(page)}")
     for variable in list(os.environ):
-        if variable.startswith("DOVETAIL_") and variable not in ("DOVETAIL_CACHE_DIR", "DOVETAIL_MODEL_CACHE"):
+        if variable.startswith("DOVETAIL_") and variable not in (
+            "DOVETAIL_CACHE_DIR",
+            "DOVETAIL_MODEL_CACHE",
+        ):
             monkeypatch.delenv(variable)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_cached", None)  # plugins that a page installs end with the page
