@@ -358,8 +358,8 @@ class Hessian:
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
-    def change_bond(self, bond: Bond) -> None:
-        """A bond weighs otherwise than before."""
+    def change_bond(self, bond: Bond, change: Any) -> None:
+        """A bond weighs otherwise than before, in the worlds where `change` is positive."""
         body_rows = bond.body_rows
         near, far = body_rows.near[bond.index], body_rows.far[bond.index]
         grounds, couples = has_ends(body_rows, bond.kind)
@@ -372,7 +372,8 @@ class Hessian:
                 self.changed_body[near] = 1
                 self.any_body_changed[0] = 1
 
-    def change_dof(self, dof: Any) -> None:
+    def change_dof(self, dof: Any, change: Any) -> None:
+        """So does a dof row that ends at this dof."""
         self.changed[self.block_of(dof)] = 1
 
     def spread_changes(self) -> None:

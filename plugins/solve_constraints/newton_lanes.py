@@ -33,6 +33,7 @@ from dovetail.plugins.shared.solver.row_costs_lanes import (
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import Hessian, apart, has_ends
+from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian, has_many_trees
 
 FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
@@ -119,7 +120,10 @@ class Newton:
 
     @cached_property
     def hessian(self) -> Hessian:
-        return Hessian(self.k, self.body_rows, self.couples or self.rows.fills)
+        fills = self.couples or self.rows.fills
+        if fills and has_many_trees(self.k.frozen_model):
+            return SparseHessian(self.k, self.body_rows, fills, self.rows)
+        return Hessian(self.k, self.body_rows, fills)
 
     @cached_property
     def couples(self) -> bool:
@@ -265,6 +269,9 @@ class Newton:
         if not self.hessian.fills:
             return
         k, H, body_rows, rows = self.k, self.hessian, self.body_rows, self.rows
+        if isinstance(H, SparseHessian):
+            H.find_pattern(self._each_coupled_bond, self._each_filling_row)
+            return
         known = k.integers("known_ties", self.body_rows.room + max(1, rows.count))
         found, same = k.local(0), k.local(1)
 
@@ -534,11 +541,12 @@ class Newton:
             change = k.local(0.0)
             write_weight(bond, self.values(bond.index, NOW), Watched(self.weight, bond.index, change))
             with k.when(k.any(change.value * live > 0.0)):
-                H.change_bond(bond)
+                H.change_bond(bond, change.value * live)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
-            with k.when(k.any(k.abs(weight - self.row_weight[row]) * live > 0.0)):
-                H.change_dof(rows.dof(row, 0))
+            change = k.abs(weight - self.row_weight[row]) * live
+            with k.when(k.any(change > 0.0)):
+                H.change_dof(rows.dof(row, 0), change)
             self.row_weight[row] = weight
         H.spread_changes()
 
