@@ -1,10 +1,10 @@
-"""In which order to eliminate the nodes of a graph so that few new edges come: minimum degree, for one world at a time.
+"""In which order to eliminate the nodes of a graph so that few new edges come: minimum degree, in one world.
 
-Eliminating a node ties all its neighbours together. The next to go is always one that has the fewest neighbours. What
-an eliminated node has tied together is not written out as edges but kept as a list of nodes, an *element*; a node has
-neighbours of its own and elements it belongs to, and an element that a later one covers is dropped. So no more memory
-is needed than for the edges and for one list per node. Compare George and Liu, The Evolution of the Minimum Degree
-Ordering Algorithm, SIAM Review 31 (1989).
+Eliminating a node ties all its neighbours together. The next to go is always one that has the fewest neighbours.
+What an eliminated node has tied together is not written out as edges but kept as a list of nodes, an *element*; a
+node has neighbours of its own and elements it belongs to, and an element that a later one covers is dropped. So no
+more memory is needed than for the edges and for one list per node. Compare George and Liu, The Evolution of the
+Minimum Degree Ordering Algorithm, SIAM Review 31 (1989).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIVE, ELEMENT, COVERED = range(3)
 
 @attrs.define(eq=False)
 class EliminationOrder:
-    """Call `begin`, `connect` for every edge, and `find`: then `order` has the nodes, first those to eliminate first."""
+    """Call `begin`, `connect` for every edge, and `find`: then `order` has the nodes, the first to go first."""
 
     k: Kernel
     count: int

@@ -1,11 +1,12 @@
 """The Hessian of models with many trees, in lanes: each world has a pattern, an order and a factor of its own.
 
-Many bodies that may touch each other touch few others at a time, and others in every world: what the worlds of a tile
-need together would be nearly full. So the pattern is each world's own, and its trees are eliminated in an order that
-keeps it small (`elimination_order_lanes`); within a tree from the leaves to the root as in `hessian_lanes`. Rows of the
-matrix stand in that order; a *place in order*, `at`, counts them. Memory and work grow with the entries of the factor.
-Entries are computed in lanes and put to their places world by world; the factor is computed one world at a time. What a
-world gets depends on its own ties only. Compare mj_solNewton; Davis, Direct Methods for Sparse Linear Systems, section 4.
+Many bodies that may touch each other touch few others at a time, and others in every world: what the worlds of a
+tile need together would be nearly full. So the pattern is each world's own, and its trees are eliminated in an order
+that keeps it small (`elimination_order_lanes`); within a tree from the leaves to the root as in `hessian_lanes`. Rows
+of the matrix stand in that order; a *place in order*, `at`, counts them. Memory and work grow with the entries of the
+factor. Entries are computed in lanes and put to their places world by world; the factor is computed one world at a
+time. What a world gets depends on its own ties only. Compare mj_solNewton; Davis, Direct Methods for Sparse Linear
+Systems, section 4.
 """
 
 from __future__ import annotations
@@ -381,12 +382,18 @@ class SparseHessian(Hessian):
     def spread_changes(self) -> None:
         """In every world; then note the blocks that have changed in any."""
         k = self.k
-        with k.loop(0, k.lanes) as world, k.loop(0, self.nblock, reverse=True) as at:
-            with k.when(self.world_changed[world, at] > 0):
+        with k.loop(0, k.lanes) as world:
+            for at in self._each_changed(world):
                 self.changed[self.block_at[world, at]] = 1
-                start = k.local(self.row_start[world, at])
-                with k.loop(start.value, start.value + self.row_length[world, at]) as n:
-                    self.world_changed[world, self.column[world, n]] = 1
+                for other, _ in self._each_column(world, at):
+                    self.world_changed[world, other] = 1
+
+    @walk
+    def _each_changed(self, world: Any) -> Iterator[Any]:
+        """`for at in …:` runs its body for the changed rows, from the last."""
+        k = self.k
+        with k.loop(0, self.nblock, reverse=True) as at, k.when(self.world_changed[world, at] > 0):
+            yield at
 
     # ---- entries
 
@@ -556,35 +563,42 @@ class SparseHessian(Hessian):
     # ---- factor
 
     def factor(self) -> None:
-        """H = Lᵀ·L in place, the changed rows of it: a row takes in what the rows below it have in its column."""
+        """H = Lᵀ·L in place, the changed rows of it."""
         k = self.k
-        where = self._integers("where", self.nblock)
-        with k.loop(0, k.lanes) as world, k.loop(0, self.nblock, reverse=True) as at:
-            with k.when(self.world_changed[world, at] > 0):
-                L = self.numbers.of(world)
-                start = k.local(self.nblock + self.row_start[world, at])
-                length = k.local(self.row_length[world, at])
-                with k.loop(0, length.value) as n:
-                    where[self.column[world, start.value + n - self.nblock]] = start.value + n
-                total = k.uniform(np.array([L[at, B * i + j] for i, j in LOWER], dtype=object))
-                for n, row in self.each_lower(world, at):
-                    first = k.local(self.row_start[world, row])
-                    place = k.local(self.below_place[world, n])
-                    x = L[self.nblock + first.value + place.value].reshape(B, B)
-                    total -= np.array([dot(x[:, i], x[:, j]) for i, j in LOWER], dtype=object)
-                    with k.loop(0, place.value) as m:
-                        y = L[self.nblock + first.value + m].reshape(B, B)
-                        there = k.local(where[self.column[world, first.value + m]])
-                        product = [dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)]
-                        L[there.value] = L[there.value] - np.array(product, dtype=object)
-                inside = self._root(total.value)
-                r0, r1, r2, l10, l20, l21 = inside
-                for (i, j), value in zip(LOWER, (r0, l10, r1, l20, l21, r2), strict=True):
-                    L[at, B * i + j] = value
-                with k.loop(start.value, start.value + length.value) as n:
-                    h = L[n].reshape(B, B)
-                    solved = np.array([_upper_solve(inside, h[:, j]) for j in range(B)], dtype=object).T
-                    L[n] = solved.reshape(-1)
+        with k.loop(0, k.lanes) as world:
+            for at in self._each_changed(world):
+                inside = self._root(self._take_in(world, at))
+                self._finish_row(world, at, inside)
+
+    def _take_in(self, world: Any, at: Any) -> Any:
+        """Subtract from a row what the rows below it, done already, make of it; returns the diagonal block."""
+        k, L, nblock = self.k, self.numbers.of(world), self.nblock
+        where = self._integers("where", nblock)
+        for other, place in self._each_column(world, at):
+            where[other] = place
+        total = k.uniform(np.array([L[at, B * i + j] for i, j in LOWER], dtype=object))
+        for n, row in self.each_lower(world, at):
+            first = k.local(self.row_start[world, row])
+            place = k.local(self.below_place[world, n])
+            x = L[nblock + first.value + place.value].reshape(B, B)
+            total -= np.array([dot(x[:, i], x[:, j]) for i, j in LOWER], dtype=object)
+            with k.loop(0, place.value) as m:
+                y = L[nblock + first.value + m].reshape(B, B)
+                there = k.local(where[self.column[world, first.value + m]])
+                product = [dot(x[:, i], y[:, j]) for i in range(B) for j in range(B)]
+                L[there.value] = L[there.value] - np.array(product, dtype=object)
+        return total.value
+
+    def _finish_row(self, world: Any, at: Any, inside: tuple[Any, ...]) -> None:
+        """Write L of the diagonal block, and of those beside it."""
+        L = self.numbers.of(world)
+        r0, r1, r2, l10, l20, l21 = inside
+        for (i, j), value in zip(LOWER, (r0, l10, r1, l20, l21, r2), strict=True):
+            L[at, B * i + j] = value
+        for _, place in self._each_column(world, at):
+            h = L[place].reshape(B, B)
+            solved = np.array([_upper_solve(inside, h[:, j]) for j in range(B)], dtype=object).T
+            L[place] = solved.reshape(-1)
 
     def _root(self, total: Any) -> tuple[Any, ...]:
         """L of a diagonal block: inverse diagonal, then L₁₀, L₂₀, L₂₁."""
@@ -642,5 +656,3 @@ class SparseHessian(Hessian):
 
     def _inside_of(self, L: Any) -> tuple[Any, ...]:
         return L[0], L[4], L[8], L[3], L[6], L[7]
-
-
