@@ -21,8 +21,11 @@ from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
+    from dovetail.plugins.solve_constraints.by_island_lanes import ConjugateGradientsByIsland
+
     if k.model.nv:
-        ConjugateGradients(k, BodyRows(k), DofRows(k)).run()
+        method = ConjugateGradientsByIsland if k.model.ntree > 1 else ConjugateGradients
+        method(k, BodyRows(k), DofRows(k)).run()
 
 
 class ConjugateGradients(Newton):

@@ -50,8 +50,11 @@ SMOOTH, LAST = 0, 1
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
+    from dovetail.plugins.solve_constraints.by_island_lanes import NewtonByIsland
+
     if k.model.nv:
-        Newton(k, BodyRows(k), DofRows(k)).run()
+        method = NewtonByIsland if k.model.ntree > 1 else Newton
+        method(k, BodyRows(k), DofRows(k)).run()
 
 
 @attrs.define(eq=False)
@@ -203,6 +206,10 @@ class Newton:
             (self.row_list, self.rows.count, lambda n: self.rows.D[n]),
         ]
 
+    def live_of(self, live: Any, kind: int, item: Any) -> Any:
+        """Where a bond or a dof row (kinds 0 and 1) belongs to what has not converged."""
+        return live
+
     def keep_listed(self, live: Any) -> None:
         """Drop rows that only worlds which have converged have."""
         k = self.k
@@ -210,7 +217,7 @@ class Newton:
             kept = k.local(0)
             with k.loop(0, self.listed[place]) as n:
                 item = items[n]
-                with k.when(k.any(weight(item) * live > 0.0)):
+                with k.when(k.any(weight(item) * self.live_of(live, place, item) > 0.0)):
                     items[kept.value] = item
                     kept += 1
             self.listed[place] = kept.value
@@ -338,10 +345,22 @@ class Newton:
 
     # ---- products
 
+    @walk
+    def each_dof(self) -> Iterator[Any]:
+        """`for dof in …:` runs its body, at run time, for every dof, ascending."""
+        with self.k.loop(0, self.k.model.nv) as dof:
+            yield dof
+
+    @walk
+    def each_body(self) -> Iterator[Any]:
+        """`for body in …:` runs its body for every body that may move, ascending."""
+        with self.k.loop(1, self.k.model.nbody) as body:
+            yield body
+
     def mass_times(self, x: Any, result: Any) -> None:
         """result = M·x; x(dof) gives the numbers of the vector."""
         k, m, M = self.k, self.k.model, self.k.data.M
-        with k.loop(0, m.nv) as row:
+        for row in self.each_dof():
             first = m.M_rowadr[row]
             diagonal = first + m.M_rownnz[row] - 1
             own = x(row)
@@ -356,7 +375,7 @@ class Newton:
         """Spatial acceleration of every body if x were that of the dofs."""
         k, m, motion = self.k, self.k.model, self.body_motion
         motion[0] = 0.0
-        with k.loop(1, m.nbody) as body:
+        for body in self.each_body():
             total = k.local(motion[m.body_parentid[body]])
             first = m.body_dofadr[body]
             with k.loop(first, first + m.body_dofnum[body]) as dof:
@@ -540,11 +559,12 @@ class Newton:
         for bond in self.each_bond_by_kind():
             change = k.local(0.0)
             write_weight(bond, self.values(bond.index, NOW), Watched(self.weight, bond.index, change))
-            with k.when(k.any(change.value * live > 0.0)):
-                H.change_bond(bond, change.value * live)
+            moved = change.value * self.live_of(live, 0, bond.index)
+            with k.when(k.any(moved > 0.0)):
+                H.change_bond(bond, moved)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
-            change = k.abs(weight - self.row_weight[row]) * live
+            change = k.abs(weight - self.row_weight[row]) * self.live_of(live, 1, row)
             with k.when(k.any(change > 0.0)):
                 H.change_dof(rows.dof(row, 0), change)
             self.row_weight[row] = weight
