@@ -1,9 +1,10 @@
 """Descent island by island, in lanes: each island goes its own distance and stops by its own rule.
 
-The islands of a world share nothing, so that their directions are found together; but how far to go, when to stop and,
-for conjugate gradients, how much of the last direction to keep are questions of each island alone. The answers are kept
-by tree (`islands_lanes`). A tree takes part while its island has not converged in any world of the tile; trees without
-rows have their smooth acceleration. Compare mj_solPrimal, which MuJoCo calls for one island after the other.
+The islands of a world share nothing, so that their directions are found together; but how far to go, when to stop
+and, for conjugate gradients, how much of the last direction to keep are questions of each island alone. The answers
+are kept by tree (`islands_lanes`). A tree takes part while its island has not converged in any world of the tile;
+trees without rows have their smooth acceleration. Compare mj_solPrimal, which MuJoCo calls for one island after the
+other.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cg_lanes import ConjugateGradients
 from dovetail.plugins.solve_constraints.islands_lanes import Islands, whole
 from dovetail.plugins.solve_constraints.newton_lanes import FARTHEST, NOW, RATE, ROUNDING, Newton
+from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian
 
 SLOPE, CURVATURE = 0, 1
 """Places of sums along the line."""
@@ -85,6 +87,40 @@ class ByIsland(Newton):
 
     def live_of(self, live: Any, kind: int, item: Any) -> Any:
         return self.live[self.tree_of(kind, item)]
+
+    def renewed(self, live: Any, kind: int, item: Any, new: Any) -> Any:
+        """In a matrix that the worlds of a tile share, an island that has converged must stay as it is, lest it spoil
+        the other islands of its world: some of its rows are computed again with those of other worlds."""
+        if self.k.lanes == 1 or not self.shares_matrix:
+            return None
+        return self.k.select(new, 1.0, self.live_of(live, kind, item)) > 0.0
+
+    def is_needed(self, live: Any, kind: int, item: Any, weight: Any) -> Any:
+        """For the same reason rows stay as long as any tree near them takes part."""
+        needed = super().is_needed(live, kind, item, weight)
+        if self.k.lanes == 1 or not self.shares_matrix:
+            return needed
+        return needed | (self._near_live[self.islands.neighbours[self.tree_of(kind, item)]] > 0)
+
+    @property
+    def shares_matrix(self) -> bool:
+        """Whether the worlds of a tile do."""
+        return False
+
+    @property
+    def _near_live(self) -> IntegerField:
+        """1 for the first of some neighbours if any of them takes part."""
+        return self.k.integers("near_live", self.islands.count)
+
+    def keep_listed(self, live: Any) -> None:
+        k, islands = self.k, self.islands
+        if k.lanes > 1 and self.shares_matrix:
+            with k.loop(0, islands.count) as tree:
+                self._near_live[tree] = 0
+            for tree in self.each_tree():
+                first = islands.neighbours[tree]
+                self._near_live[first] = k.max(self._near_live[first], islands.has_neighbours[first])
+        super().keep_listed(live)
 
     # ---- walks over what takes part
 
@@ -348,6 +384,10 @@ class ByIsland(Newton):
 
 class NewtonByIsland(ByIsland):
     """Newton's method for many trees."""
+
+    @property
+    def shares_matrix(self) -> bool:
+        return self.hessian.fills and not isinstance(self.hessian, SparseHessian)
 
     def find_direction(self, live: Any, *, new: Any) -> None:
         """direction = −H⁻¹·gradient; 0 in islands that have converged."""

@@ -67,6 +67,16 @@ class Islands:
         return self.k.integers("island", self.k.lanes, self.count)
 
     @property
+    def neighbours(self) -> IntegerField:
+        """The first of the trees that are tied together in any world of the tile, directly or through others."""
+        return self.k.integers("neighbours", self.count)
+
+    @property
+    def has_neighbours(self) -> IntegerField:
+        """1 for such a tree if there are others."""
+        return self.k.integers("has_neighbours", self.count)
+
+    @property
     def _joined(self) -> IntegerField:
         """Trees that are not the first of their island in some world, ascending."""
         return self.k.integers("joined", self.count)
@@ -97,6 +107,8 @@ class Islands:
         with k.otherwise():
             self._join_trees(each_bond, each_row)
         self._list_joined()
+        if k.lanes > 1:
+            self._find_neighbours()
 
     def _find_tied(self, each_bond: Walk, each_row: Walk) -> None:
         k, tied, body_rows = self.k, self.tied, self.body_rows
@@ -129,14 +141,14 @@ class Islands:
                 label[world, tree] = tree
             for bond, near, far in self._each_crossing_bond(each_bond):
                 with k.when(there.of(world)[bond] > 0.5):
-                    self._join(world, near, far)
+                    self._join(label, (world,), near, far)
             for row in self._each_crossing_row(each_row):
                 with (
                     k.when(there.of(world)[self.body_rows.room + row] > 0.5),
                     k.loop(1, self.rows.column("nnz", row)) as n,
                 ):
                     dofs = self.rows.dof(row, 0), self.rows.dof(row, n)
-                    self._join(world, *(k.model.dof_treeid[dof] for dof in dofs))
+                    self._join(label, (world,), *(k.model.dof_treeid[dof] for dof in dofs))
             with k.loop(0, self.count) as tree:
                 label[world, tree] = label[world, label[world, tree]]
 
@@ -160,23 +172,37 @@ class Islands:
                 with self.k.when(self.rows.column("nnz", row) > 1):
                     yield row
 
-    def _join(self, world: Any, one: Any, other: Any) -> None:
-        """Of two islands, the one that begins later gets the label of the other."""
+    def _join(self, label: IntegerField, world: tuple[Any, ...], one: Any, other: Any) -> None:
+        """Of two groups of trees, the one that begins later gets the label of the other."""
         k = self.k
-        first, second = (self._first_of(world, tree) for tree in (one, other))
+        first, second = (self._first_of(label, world, tree) for tree in (one, other))
         low, high = k.local(k.min(first, second)), k.local(k.max(first, second))
-        self._label[world, high.value] = low.value
+        label[*world, high.value] = low.value
 
-    def _first_of(self, world: Any, tree: Any) -> Any:
+    def _first_of(self, label: IntegerField, world: tuple[Any, ...], tree: Any) -> Any:
         """Follow the labels to a tree that has its own, shortening the way for the next."""
-        k, label = self.k, self._label
+        k = self.k
         at = k.local(tree)
         with k.loop(0, self.count):
-            above = k.local(label[world, at.value])
+            above = k.local(label[*world, at.value])
             k.leave_when(above.value == at.value)
-            label[world, at.value] = label[world, above.value]
-            at.set(label[world, at.value])
+            label[*world, at.value] = label[*world, above.value]
+            at.set(label[*world, at.value])
         return at.value
+
+    def _find_neighbours(self) -> None:
+        """Join the islands of all worlds."""
+        k, label = self.k, self.neighbours
+        with k.loop(0, self.count) as tree:
+            label[tree] = tree
+            self.has_neighbours[tree] = 0
+        with k.loop(0, self._state[0]) as n, k.loop(0, k.lanes) as world:
+            tree = k.local(self._joined[n])
+            self._join(label, (), tree.value, self._label[world, tree.value])
+        with k.loop(0, self.count) as tree:
+            label[tree] = label[label[tree]]
+            with k.when(label[tree] != tree):
+                self.has_neighbours[label[tree]] = 1
 
     def _list_joined(self) -> None:
         k, label = self.k, self._label

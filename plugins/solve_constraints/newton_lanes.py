@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable, select
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
@@ -210,6 +210,14 @@ class Newton:
         """Where a bond or a dof row (kinds 0 and 1) belongs to what has not converged."""
         return live
 
+    def renewed(self, live: Any, kind: int, item: Any, new: Any) -> Any:
+        """Mask of where the weights of a bond or row are written; None: everywhere."""
+        return None
+
+    def is_needed(self, live: Any, kind: int, item: Any, weight: Any) -> Any:
+        """Whether a bond or a dof row, of some weight, stays listed."""
+        return self.k.any(weight * self.live_of(live, kind, item) > 0.0)
+
     def keep_listed(self, live: Any) -> None:
         """Drop rows that only worlds which have converged have."""
         k = self.k
@@ -217,7 +225,7 @@ class Newton:
             kept = k.local(0)
             with k.loop(0, self.listed[place]) as n:
                 item = items[n]
-                with k.when(k.any(weight(item) * self.live_of(live, place, item) > 0.0)):
+                with k.when(self.is_needed(live, place, item, weight(item))):
                     items[kept.value] = item
                     kept += 1
             self.listed[place] = kept.value
@@ -558,12 +566,15 @@ class Newton:
         H.nothing_changed(new)
         for bond in self.each_bond_by_kind():
             change = k.local(0.0)
-            write_weight(bond, self.values(bond.index, NOW), Watched(self.weight, bond.index, change))
+            watched = Watched(self.weight, bond.index, change, self.renewed(live, 0, bond.index, new))
+            write_weight(bond, self.values(bond.index, NOW), watched)
             moved = change.value * self.live_of(live, 0, bond.index)
             with k.when(k.any(moved > 0.0)):
                 H.change_bond(bond, moved)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
+            renewed = self.renewed(live, 1, row, new)
+            weight = weight if renewed is None else k.select(renewed, weight, self.row_weight[row])
             change = k.abs(weight - self.row_weight[row]) * self.live_of(live, 1, row)
             with k.when(k.any(change > 0.0)):
                 H.change_dof(rows.dof(row, 0), change)
@@ -676,11 +687,14 @@ class Newton:
 class Watched:
     """The weights of one bond, to write; sums up how much they change."""
 
-    def __init__(self, field: LaneField, bond: Any, change: Variable) -> None:
+    def __init__(self, field: LaneField, bond: Any, change: Variable, renewed: Any = None) -> None:
         self._field, self._bond, self._change = field, bond, change
+        self._renewed = renewed
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
         row, column = index
+        if self._renewed is not None:
+            value = select(self._renewed, value, self._field[self._bond, row, column])
         step = value - self._field[self._bond, row, column]
         self._change += step * step
         self._field[self._bond, row, column] = value
