@@ -2,8 +2,8 @@
 
 A direction is the preconditioned gradient plus a share of the last direction; the share is never negative. No Hessian
 is formed. The cost, the line search and the way in which the worlds of a tile go together are Newton's
-(`newton_lanes`); the rule is that of `cg_numpy`. All rows of a world are one problem, as with MuJoCo's islands
-switched off: where conjugate gradients stop short of the minimum, islands solved one by one stop elsewhere. Compare
+(`newton_lanes`); the rule is that of `cg_numpy`. Here all rows of a world are one problem; `by_island_lanes` has the
+conjugate gradients of many trees. Compare
 mj_solCG; Nocedal and Wright, Numerical Optimization, section 5.2.
 """
 

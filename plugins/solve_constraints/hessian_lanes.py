@@ -30,6 +30,7 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     LARGEST_DIM,
     BodyRows,
     BondKind,
+    DofRows,
     contact_kind,
     ends_of,
 )
@@ -372,9 +373,9 @@ class Hessian:
                 self.changed_body[near] = 1
                 self.any_body_changed[0] = 1
 
-    def change_dof(self, dof: Any, change: Any) -> None:
-        """So does a dof row that ends at this dof."""
-        self.changed[self.block_of(dof)] = 1
+    def change_row(self, rows: DofRows, row: Any, change: Any) -> None:
+        """So does a dof row."""
+        self.changed[self.block_of(rows.dof(row, 0))] = 1
 
     def spread_changes(self) -> None:
         """What a block does to those it is connected with changes, too."""

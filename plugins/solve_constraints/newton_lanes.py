@@ -2,7 +2,8 @@
 
 Each step goes where the quadratic model of the cost has its minimum, with an exact line search. With a₀ =
 qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being the cost
-of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes over the
+of the constraint rows (`row_costs_lanes`). Here all rows of a world are one problem: that of a model with one tree,
+or with islands switched off; `by_island_lanes` has the others. Products with J are passes over the
 bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one that has
 converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
@@ -33,6 +34,7 @@ from dovetail.plugins.shared.solver.row_costs_lanes import (
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import Hessian, apart, has_ends
+from dovetail.plugins.solve_constraints.islands_lanes import whole
 from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian, has_many_trees
 
 FARTHEST = 1e20
@@ -161,7 +163,7 @@ class Newton:
     def iterate(self, has_rows: Any) -> None:
         """Descend until no world gains."""
         k, m = self.k, self.k.model
-        scale = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+        scale = self.scale_of_all()
         live = k.local(has_rows)
         moved = k.local(1.0 + 0.0 * has_rows)
         with k.loop(0, m.opt.iterations + 1) as turn:
@@ -177,6 +179,15 @@ class Newton:
             self.move(distance)
             moved.set(live.value)
             live.set(k.select(scale * gain < m.opt.tolerance, 0.0, live.value))
+
+    def scale_of_all(self) -> Any:
+        """What gain and gradient are multiplied by before they are compared with the tolerance: one over the sum of
+        the diagonal of M, as all dofs are one island here; or a constant if islands are switched off."""
+        k, m, total = self.k, self.k.model, self.k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            total += k.data.M[m.M_rowadr[dof] + m.M_rownnz[dof] - 1]
+        common = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+        return k.select(whole(k), common, 1.0 / total.value)
 
     # ---- lists
 
@@ -577,7 +588,7 @@ class Newton:
             weight = weight if renewed is None else k.select(renewed, weight, self.row_weight[row])
             change = k.abs(weight - self.row_weight[row]) * self.live_of(live, 1, row)
             with k.when(k.any(change > 0.0)):
-                H.change_dof(rows.dof(row, 0), change)
+                H.change_row(rows, row, change)
             self.row_weight[row] = weight
         H.spread_changes()
 

@@ -374,10 +374,13 @@ class SparseHessian(Hessian):
                 with k.when(far > 0):
                     self.world_changed[world, self.at[world, self.block_of(last_dof(k, far))]] = 1
 
-    def change_dof(self, dof: Any, change: Any) -> None:
-        super().change_dof(dof, change)
-        with self.k.worlds(change > 0.0) as world:
-            self.world_changed[world, self.at[world, self.block_of(dof)]] = 1
+    def change_row(self, rows: DofRows, row: Any, change: Any) -> None:
+        """The order of a row's trees differs between worlds, so that any of its dofs may be the first to be
+        eliminated."""
+        k = self.k
+        super().change_row(rows, row, change)
+        with k.worlds(change > 0.0) as world, k.loop(0, rows.column("nnz", row)) as n:
+            self.world_changed[world, self.at[world, self.block_of(rows.dof(row, n))]] = 1
 
     def spread_changes(self) -> None:
         """In every world; then note the blocks that have changed in any."""
