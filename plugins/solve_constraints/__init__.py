@@ -11,8 +11,8 @@ In lanes no Jacobian is stored, so these are other algorithms for the same answe
 method (and the descent that `cg_lanes.py` shares), `hessian_lanes.py` its matrix with the pattern of a tile,
 `sparse_hessian_lanes.py` the one of many trees, with the pattern of each world and the order of
 `elimination_order_lanes.py`; `by_island_lanes.py` has the descent of models with several trees;
-`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.own_rows_lanes` where rows are few,
-else over `shared.solver.dual_matrix_free_lanes`.
+`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.own_rows_lanes` where rows are
+few, else over `shared.solver.dual_matrix_free_lanes`.
 
 Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`.
 """

@@ -20,7 +20,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM
-from dovetail.plugins.shared.solver.row_costs_lanes import bond_cost, slope_and_curvature, write_force
+from dovetail.plugins.shared.solver.row_costs_lanes import bond_cost, slope_and_curvature
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cg_lanes import ConjugateGradients
 from dovetail.plugins.solve_constraints.islands_lanes import Islands, whole
