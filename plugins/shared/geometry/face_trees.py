@@ -1,8 +1,8 @@
 """Boxes around the faces of meshes, in trees that rays go through in lanes; made when a plan is made.
 
-Faces are put in an order in which neighbours are near each other (by the bits of their places, interleaved), taken
-together a few at a time, and these two by two up to the whole mesh. Nodes lie as they are gone through: behind a node
-its children, and it has the number of the one after them, for a ray that misses its box. Bounds are integers, in a
+The faces of a mesh are halved along the longest axis of their places, each half again, down to leaves of a few. Nodes
+lie as they are gone through: behind a node its children, and it has the number of the one after them, for a ray that
+misses its box. Bounds are integers, in a
 unit of each mesh, rounded outwards.
 """
 
@@ -21,9 +21,10 @@ LEAF = 4
 """Faces of a leaf."""
 BITS = 20
 """Of a bound, but for its sign."""
-_PLACE_BITS = 10
 _EXPONENTS = 30
 """Powers of two that are integers of 32 bits."""
+_MOST = 2**31 - 1
+"""Bounds beyond this, of meshes larger than 1e18 m, are cut."""
 
 
 class Nodes(NamedTuple):
@@ -74,9 +75,9 @@ def unit_exponent(corners: Array) -> int:
 
 def tree_of(corners: Array, faces: Array) -> Nodes:
     """The tree of triangles (n, 3 corners, 3) with the given numbers."""
-    order = np.argsort(place_codes(corners.mean(axis=1)), kind="stable")
-    low, high = np.floor(corners.min(axis=1))[order], np.ceil(corners.max(axis=1))[order]
     depth = max(0, ceil(log2(max(1, len(faces)) / LEAF)))
+    order = halved_order(corners.mean(axis=1), depth)
+    low, high = np.floor(corners.min(axis=1))[order], np.ceil(corners.max(axis=1))[order]
     room = (LEAF << depth) - len(faces)
     low = np.pad(low, ((0, room), (0, 0)), constant_values=np.inf).reshape(-1, LEAF, 3).min(axis=1)
     high = np.pad(high, ((0, room), (0, 0)), constant_values=-np.inf).reshape(-1, LEAF, 3).max(axis=1)
@@ -94,7 +95,8 @@ def tree_of(corners: Array, faces: Array) -> Nodes:
     first = np.where(leaf >= 0, leaf * LEAF, 0)
     count = np.where(leaf >= 0, np.clip(len(faces) - first, 0, LEAF), 0)
     kept = np.append(0, np.cumsum(full))  # full nodes before each
-    return Nodes(bounds[full].astype(int), kept[after[full]], first[full], count[full], faces[order])
+    whole = np.clip(bounds[full], -_MOST, _MOST).astype(int)
+    return Nodes(whole, kept[after[full]], first[full], count[full], faces[order])
 
 
 def dfs_places(depth: int) -> list[Array]:
@@ -106,14 +108,14 @@ def dfs_places(depth: int) -> list[Array]:
     return places
 
 
-def place_codes(places: Array) -> Array:
-    """Numbers (n,) that are near each other for places (n, 3) that are."""
-    low = places.min(axis=0, initial=np.inf)
-    extent = float((places.max(axis=0, initial=-np.inf) - low).max(initial=0.0))
-    most = (1 << _PLACE_BITS) - 1
-    grid = ((places - low) * (most / extent if extent > 0.0 else 0.0)).astype(int)
-    codes = np.zeros(len(places), int)
-    for bit in range(_PLACE_BITS):
-        for axis in range(3):
-            codes |= ((grid[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return codes
+def halved_order(places: Array, depth: int) -> Array:
+    """An order of places (n, 3) in which the whole is halved along its longest axis, then each half, and so on."""
+    order = np.arange(len(places))
+    for level in range(depth):
+        part = np.arange(len(places)) // (LEAF << (depth - level))
+        starts = np.flatnonzero(np.diff(part, prepend=-1))
+        inside = places[order]
+        extents = np.maximum.reduceat(inside, starts) - np.minimum.reduceat(inside, starts)
+        along = inside[np.arange(len(places)), extents.argmax(axis=1)[part]]
+        order = order[np.lexsort((along, part))]
+    return order
