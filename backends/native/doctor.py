@@ -7,10 +7,13 @@ import shutil
 from typing import Any
 
 import attrs
+import numpy as np
 
 from dovetail.backends.lanes import kernel_cache
-from dovetail.backends.native import compilers, libraries, processor, threads
+from dovetail.backends.native import compilers, libraries, processor
+from dovetail.backends.native.prelude import SELFTEST
 from dovetail.errors import DovetailError
+from dovetail.planning.auto import processors
 
 FEATURES = {
     "x86_64": {"avx2": "avx2", "fma": "fma", "avx512f": "avx512f"},
@@ -18,18 +21,8 @@ FEATURES = {
 }
 """By architecture, features that matter to speed, and Linux's names for them."""
 
-SOURCE = """
-#ifdef __cplusplus
-extern "C"
-#endif
-__attribute__((visibility("default")))
-int dovetail_selftest(double a, double b, double c, float d, float e, float f) {
-  const double double_sum = a * b + c;
-  const float single_sum = d * e + f;
-  return (double_sum == 0.0) | (single_sum == 0.0f) << 1;
-}
-"""
-"""The least that is a library of kernels."""
+TOLERANCE = 1e-10
+"""Of the state after a step."""
 
 
 @attrs.frozen
@@ -48,12 +41,29 @@ def try_kernel() -> Trial:
         if compiler is None:
             return Trial(False, "there is no C compiler here", 0.0)
         flags = compilers.flags(compiler)
-        libraries.discard([SOURCE], compiler, flags)
-        made = libraries.library([SOURCE], compiler, flags)
+        libraries.discard([SELFTEST], compiler, flags)
+        made = libraries.library([SELFTEST], compiler, flags)
+        error = _error_of_a_step()
     except (DovetailError, OSError) as error:
         return Trial(False, str(error), 0.0)
-    detail = f"{compiler.name} compiled it in {made.seconds:.2f} s, and it computes as NumPy does"
-    return Trial(True, detail, made.seconds)
+    compiled = f"{compiler.name} compiled it in {made.seconds:.2f} s"
+    if not error < TOLERANCE:
+        return Trial(False, f"{compiled}, but a step of a pendulum is off by {error:.0e}", made.seconds)
+    return Trial(True, f"{compiled}, and a step of a pendulum agrees with NumPy's", made.seconds)
+
+
+def _error_of_a_step() -> float:
+    """How far a step of a small model is from the reference's."""
+    from dovetail.simulation import Simulation, load
+
+    model = load("pendulum")
+    found = []
+    for backend in ("numpy", "native"):
+        sim = Simulation(model, backend=backend, keep="state")
+        sim.data.qpos[:] = 0.3
+        sim.step(2)
+        found.append(np.concatenate([sim.data.qpos, sim.data.qvel]))
+    return float(np.abs(found[1] - found[0]).max())
 
 
 def report() -> dict[str, Any]:
@@ -68,7 +78,7 @@ def _processor() -> dict[str, Any]:
         "name": here.name,
         "architecture": here.architecture,
         "cores": os.cpu_count(),
-        "threads": threads.default_threads(),
+        "threads": processors(),
         "features": {
             name: feature in here.features for name, feature in FEATURES.get(here.architecture, {}).items()
         },

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run
 from dovetail.backends.lanes.landings import PlacedLandings
 from dovetail.backends.lanes.program import DONE
-from dovetail.backends.native.prelude import prelude
+from dovetail.backends.native.prelude import SELFTEST, prelude
 from dovetail.backends.native.stage_text import PARAMETERS, stage_body
 from dovetail.contracts.types import DATA_SPECS
 
@@ -97,23 +97,6 @@ UNIT_LINES = 1500
 _STRUCT = "typedef struct {{\n{fields}\n}} arguments;\n"
 
 _PASSED = "S, SI, R, TI, MR, MI, MB, MF"
-
-SELFTEST = r"""
-#ifdef __cplusplus
-#define EXPORTED extern "C" __attribute__((visibility("default")))
-#else
-#define EXPORTED __attribute__((visibility("default")))
-#endif
-EXPORTED int dovetail_selftest(double a, double b, double c, float d, float e, float f) {
-  volatile double x = a, y = b, z = c;
-  volatile float u = d, v = e, w = f;
-  const double p = x * y + z;
-  const float q = u * v + w;
-  return (p == 0.0) | ((q == 0.0f) << 1);
-}
-"""
-"""Bits 0 and 1: the sum of a product and a number is 0 in double, in single precision. With numbers of which the
-rounded product cancels, it is not where the compiler contracts the two operations."""
 
 _WORK = """static __attribute__((noinline)) void work(const arguments *A, I slot) {{
   V *__restrict__ S = A->S + slot * {numbers};
@@ -246,6 +229,7 @@ def _kernel_text(fused: FusedKernel, present: set[str]) -> str:
         _STRUCT.format(fields="\n".join(fields)),
         _WORK.format(numbers=numbers, integers=integers, reals=reals),
         *([f"    {lacking} = 0;"] if lacking else []),
+        *(f"    for (I i = 0; i < {p.count}; i++) SI[{p.offset} + i] = 0;" for p in fused.forgotten),
         *(_copy("S", run.scratch, "D", run.far, run.count) for run in fused.load),
         *(
             _copy("S", run.scratch, "A->C", f"tile * A->converted + {run.far}", run.count)

@@ -23,6 +23,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from dovetail import cache_folder, limits
 from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.native import compilers, jobs, processor
 from dovetail.backends.native.compilers import Compiler, CompilerError
@@ -35,6 +36,9 @@ SCHEME = "1"
 SELF_TEST = "dovetail_selftest"
 """The function that every library exports: `int (double a, b, c, float d, e, f)`, with bit 0 set if a b + c is zero
 and bit 1 if d e + f is, each computed with two roundings."""
+
+BOUND = cache_folder.Bound(limits.GIGA // 2, 5000)
+"""What the folder may hold; libraries that were not used for longest make room."""
 
 _loaded: dict[str, Library] = {}
 """By key: a library is loaded once in a process."""
@@ -133,6 +137,7 @@ def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Lib
             logger.warning("%s is not used, but built anew: %s", path, problem)
             _remove(path)
         return None
+    cache_folder.mark_used(path)
     return _tested(Library(path, key, 0.0, handle), order, answers)
 
 
@@ -156,6 +161,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
     with compilers.writing(path.parent):
         _keep_sources(path, order)
         kernel_cache.write_whole(_seal_of(path), _hash(path.read_bytes()))
+        cache_folder.make_room(path.parent, path.suffix, BOUND, beside=(_seal_of(path).suffix,))
     answers = _answers()
     try:
         handle = _opened(path)

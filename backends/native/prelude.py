@@ -165,3 +165,20 @@ INLINE int ANY(M m) { int t = 0; for (int i = 0; i < W; i++) t |= m[i] != 0; ret
 #define VMIN(a, b) SEL((a) < (b), a, b)
 #define VMAX(a, b) SEL((a) > (b), a, b)
 """
+
+SELFTEST = r"""
+#ifdef __cplusplus
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+#else
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+EXPORTED int dovetail_selftest(double a, double b, double c, float d, float e, float f) {
+  volatile double x = a, y = b, z = c;
+  volatile float u = d, v = e, w = f;
+  const double p = x * y + z;
+  const float q = u * v + w;
+  return (p == 0.0) | ((q == 0.0f) << 1);
+}
+"""
+"""Bits 0 and 1: the sum of a product and a number is 0 in double, in single precision. With numbers of which the
+rounded product cancels, it is not where the compiler contracts the two operations."""

@@ -19,6 +19,7 @@ from dovetail.backends.native.ready import NativeReadyLaunch
 from dovetail.contracts.arena import Arena
 from dovetail.distribution import requirement
 from dovetail.errors import ArgumentError, MissingDependencyError
+from dovetail.planning.auto import processors
 
 LANES = (1, 2, 4, 8, 16, 32)
 
@@ -126,7 +127,7 @@ def compile_program(sources: Sources, target: Target) -> NativeProgram:
         raise ArgumentError(f"lanes={target.lanes}: a tile has one of {LANES} worlds")
     compiler = _required_compiler()
     flags = compilers.flags(compiler)
-    units = min(MOST_UNITS, threads.default_threads())
+    units = min(MOST_UNITS, processors())
     printed = traces.printed(sources, target, units, lambda: _printed(sources, target, units))
     fused, texts = printed.fused, printed.sources
     library = libraries.library(texts, compiler, flags)

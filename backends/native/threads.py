@@ -8,19 +8,13 @@ none is left. In a forked process, which has lost its threads, the pool begins a
 from __future__ import annotations
 
 import ctypes
-import os
 
 from dovetail.backends.native import libraries
 from dovetail.backends.native.compilers import Compiler
+from dovetail.backends.native.prelude import SELFTEST
 
 _pool: list[int] = []
 """The address of the pool's function, once it is there."""
-
-
-def default_threads() -> int:
-    """Threads for a batch when nobody says how many: all processors that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def pool_address(compiler: Compiler, flags: tuple[str, ...]) -> int:
@@ -33,15 +27,10 @@ def pool_address(compiler: Compiler, flags: tuple[str, ...]) -> int:
     return _pool[0]
 
 
-SOURCE = r"""/* A pool of threads for the kernels of a process. */
+_POOL = r"""/* A pool of threads for the kernels of a process. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#ifdef __cplusplus
-#define EXPORTED extern "C" __attribute__((visibility("default")))
-#else
-#define EXPORTED __attribute__((visibility("default")))
-#endif
 typedef void (*job_type)(void *, int64_t);
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
@@ -125,11 +114,6 @@ EXPORTED void dovetail_parallel(job_type work, void *on, int64_t slots) {
   pthread_mutex_unlock(&lock);
   pthread_mutex_unlock(&turn);
 }
-EXPORTED int dovetail_selftest(double a, double b, double c, float d, float e, float f) {
-  volatile double x = a, y = b, z = c;
-  volatile float u = d, v = e, w = f;
-  const double p = x * y + z;
-  const float q = u * v + w;
-  return (p == 0.0) | ((q == 0.0f) << 1);
-}
 """
+
+SOURCE = SELFTEST + _POOL

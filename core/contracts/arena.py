@@ -90,7 +90,12 @@ class LateFields:
         """What must not be read before `settle`."""
         self._fill: Callable[[], None] | None = None
 
-    def expect(self, names: frozenset[str], fill: Callable[[], None]) -> None:
+    @property
+    def pending(self) -> tuple[frozenset[str], Callable[[], None] | None]:
+        """What is expected now."""
+        return self.names, self._fill
+
+    def expect(self, names: frozenset[str], fill: Callable[[], None] | None) -> None:
         """From now on these fields hold what `fill` will put there."""
         self.names, self._fill = names, fill
 

@@ -52,8 +52,11 @@ def _preference(backend: Backend, nworld: int | None) -> int:
 
 def default_threads(nworld: int | None) -> int:
     """Threads where nobody says how many: all processors that this process may use, for a batch."""
-    if nworld is None:
-        return 1
+    return 1 if nworld is None else processors()
+
+
+def processors() -> int:
+    """Processors that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 

@@ -235,11 +235,15 @@ class Ready:
         if data is not self.data or type(nstep) is not int or nstep < 1:
             return False
         with self._turn:
-            if not self._steps.step(nstep):
-                return False
-        if self._fill is not None:
-            data.arena.late.expect(self._names, self._fill)
-        return True
+            if self._fill is None:
+                return bool(self._steps.step(nstep))
+            late = data.arena.late
+            pending = late.pending
+            late.expect(self._names, self._fill)  # first, for an interrupt may come when the step is done
+            done = bool(self._steps.step(nstep))
+            if not done:
+                late.expect(*pending)
+            return done
 
 
 def compile_segments(plan: Plan, flow: Flow, *, whole: bool = False) -> list[Runner]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, stage, stages_text
+from lane_small import BUFFERS, MODEL, SHAPES, N, apply, compile_small, run, stage, stages_text
 
 from dovetail.backends.lanes import scopes
 from dovetail.backends.lanes.fuse import clear_stage
@@ -330,3 +330,21 @@ def test_a_kernel_explains_itself() -> None:
     assert "4 lanes of f32" in " ".join(header[:2])
     assert "s00_clear_y_zero: clear y zero" in header
     assert "S: scratch: numbers per world of each slot" in header
+
+
+def test_forgotten_integers_are_zero_when_a_launch_begins_with_a_tile() -> None:
+    """They count the steps of a launch in every tile; other integers go on counting."""
+
+    def counting(k: Kernel) -> None:
+        forgotten, kept = k.forgotten_integers("steps", 2), k.integers("steps", 1)
+        forgotten[1] = forgotten[1] + 1
+        kept[0] = kept[0] + 1
+        k.data.y[0] = forgotten[0] + forgotten[1] * 1.0
+        k.data.y[1] = kept[0] * 1.0
+
+    program = compile_small(stage(counting), lanes=4)
+    x = np.zeros((12, N))
+    first, second = (run(program, x, nstep)["y"] for nstep in (3, 2))
+    assert (first[:, 0] == 3).all()
+    assert (second[:, 0] == 2).all()
+    assert first[-1, 1] > 3
