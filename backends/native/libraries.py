@@ -127,7 +127,8 @@ def _found(order: Order, key: str) -> Library:
 def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Library | None:
     """The library that a folder has, if it is in order. What is not is removed, if it is settled that nobody is just
     writing it."""
-    path, answers = folder / f"{key}.so", _answers()
+    path = folder / f"{key}.so"
+    expected = _expectations()
     try:
         handle = _opened(path)
     except FileNotFoundError:
@@ -138,7 +139,7 @@ def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Lib
             _remove(path)
         return None
     cache_folder.mark_used(path)
-    return _tested(Library(path, key, 0.0, handle), order, answers)
+    return _tested(Library(path, key, 0.0, handle), order, expected)
 
 
 def _made(folder: Path, order: Order, key: str) -> Library:
@@ -162,7 +163,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
         _keep_sources(path, order)
         kernel_cache.write_whole(_seal_of(path), _hash(path.read_bytes()))
         cache_folder.make_room(path.parent, path.suffix, BOUND, beside=(_seal_of(path).suffix,))
-    answers = _answers()
+    expected = _expectations()
     try:
         handle = _opened(path)
     except (DamagedError, OSError) as problem:
@@ -172,7 +173,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
             "If no programs may run from that folder (it is mounted noexec), name another by DOVETAIL_CACHE_DIR. "
             f"{compilers.instead()}"
         ) from problem
-    return _tested(Library(path, key, seconds, handle), order, answers)
+    return _tested(Library(path, key, seconds, handle), order, expected)
 
 
 def _keep_sources(path: Path, order: Order) -> None:
@@ -284,13 +285,14 @@ def _expected(a: float, b: float, c: float, d: float, e: float, f: float) -> int
     return int(double == 0) | int(single == 0) << 1
 
 
-def _answers() -> tuple[int, ...]:
-    """What NumPy computes now; loading a library may change that, and so may others (Taichi does)."""
-    return tuple(_expected(*numbers) for numbers in _TEST_NUMBERS)
+def _expectations() -> list[int]:
+    """What NumPy computes now: just before a library is loaded, which may change how it does. Others may have done so
+    already: once a Taichi runtime has started in the process, the processor drops tiny numbers."""
+    return [_expected(*numbers) for numbers in _TEST_NUMBERS]
 
 
-def _tested(library: Library, order: Order, answers: tuple[int, ...]) -> Library:
-    """A library that computes as NumPy did before it was loaded, bit for bit."""
+def _tested(library: Library, order: Order, wanted: list[int]) -> Library:
+    """A library that computes as NumPy does, bit for bit."""
     try:
         function = library.handle[SELF_TEST]
     except AttributeError:
@@ -298,7 +300,7 @@ def _tested(library: Library, order: Order, answers: tuple[int, ...]) -> Library
             f"{library.path} has no function {SELF_TEST}: it is no library of kernels"
         ) from None
     function.argtypes, function.restype = [ctypes.c_double] * 3 + [ctypes.c_float] * 3, ctypes.c_int
-    for numbers, expected in zip(_TEST_NUMBERS, answers, strict=True):
+    for numbers, expected in zip(_TEST_NUMBERS, wanted, strict=True):
         found = function(*numbers)
         if found != expected:
             _remove(library.path)

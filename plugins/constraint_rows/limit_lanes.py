@@ -59,10 +59,10 @@ class Side(NamedTuple):
 def each_side(
     k: Kernel, rows: DofRows, r: Any, value: Any, bounds: Any, parameters: Parameters
 ) -> Iterator[Side]:
-    """`for side in …:` runs its body for each of two rows that a world of the tile has, after all but the coefficients
-    of it has been written.
+    """`for side in …:` runs its body for each of two rows that a world of the tile has, to write its coefficients;
+    the rest is written.
 
-    The first row is the side that a world reaches, the lower one if it reaches both; then the second is the upper one.
+    The first row is the side that a world reaches, the lower one if it reaches both; then the second is the upper.
     So worlds at different ends of a range share a row."""
     low, high = value - bounds[0], bounds[1] - value
     at_low, at_high = low < parameters.margin, high < parameters.margin

@@ -151,11 +151,6 @@ class Hessian:
         return self.k.scratch("H", self.nblock + self.room, B * B)
 
     @property
-    def cells(self) -> LaneField:
-        """The same numbers as one long array."""
-        return LaneField(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
-
-    @property
     def entries(self) -> _Entries:
         return _Entries(self)
 
@@ -496,7 +491,7 @@ class Hessian:
 
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
         """A bond between two moving bodies, through its J over the blocks of dofs that they do not share."""
-        k, H, J, blocks = self.k, self.blocks_field, self._span_J, self._span
+        k, H, blocks = self.k, self.blocks_field, self._span
         count = self._write_span(bond)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
             block = blocks[a]
@@ -546,7 +541,7 @@ class Hessian:
     def _write_span_J(
         self, bond: Bond, n: Any, wrench: LaneField, sign: float, dofs: tuple[Any, Any, Any]
     ) -> None:
-        """J over a block of which some first dofs are shared, and one dof is the last that counts; zero over others."""
+        """J over a block of which some first dofs are shared, and one is the last that counts; zero over others."""
         k, (first, shared, last) = self.k, dofs
         for place in range(B):
             counts = (shared <= place) & (first + place <= last)

@@ -42,7 +42,7 @@ ROUNDING = {"f64": 1e-15, "f32": 5e-7}
 """Slopes along the line, relative to their parts, that are mere noise."""
 
 NEAR = {"f64": 1e-15, "f32": 1e-4}
-"""Relative changes of the distance along the line that end the search. One that is so small costs the square of it."""
+"""Relative changes of the distance along the line that end the search; they matter to the cost by their squares."""
 
 GRADIENT_NOISE = 1e-6
 """Lengths of the gradient, relative to those of its parts, that are mere noise in single precision."""

@@ -1,11 +1,14 @@
-"""Projected Gauss-Seidel in lanes, without the matrix A that `pgs_numpy` has.
+"""Projected Gauss-Seidel in lanes, in two ways.
 
 The force of one row after another is minimised over, the others held, sweep by sweep. A scalar row moves to its own
 minimum and is clipped to what it can exert; so do the edges of a pyramid, one after another. An elliptic contact
 makes two moves: along the ray of its present force (or, if it has none, by its normal alone), then over the
 friction forces inside the circle that the normal force allows. The worlds of a tile sweep together; one that has
-converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the problem is in
-`dual_matrix_free_lanes`. Compare mj_solPGS.
+converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`.
+
+A world with few rows has its whole matrix A, as `pgs_numpy` has (`own_rows_lanes`); one with many, and any with
+elliptic contacts, sweeps over the items of the tile without it (`dual_matrix_free_lanes`). Which way a world goes
+depends on nothing but its own number of rows. Compare mj_solPGS.
 """
 
 from __future__ import annotations

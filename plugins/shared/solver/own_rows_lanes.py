@@ -415,4 +415,3 @@ def _place(block: Any, other: Any) -> Int:
     """Place of a block of a symmetric matrix that is not to the right of the diagonal."""
     place: Int = (block * (block + 1)) // 2 + other
     return place
-
