@@ -21,7 +21,12 @@ _LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 _RUNNABLE = [p for p in pages.handwritten() if any(b.language == "python" for b in pages.blocks(p))]
 
 
-OF_AUTO = ("docs/howto/backend-and-precision.md", "docs/tutorial/batch.md")
+OF_AUTO = (
+    "README.md",
+    "docs/howto/backend-and-precision.md",
+    "docs/tutorial/batch.md",
+    "docs/tutorial/swap-a-stage.md",
+)
 """Pages that show what runs where nobody names a backend; elsewhere that is the reference, as in all tests."""
 
 
