@@ -7,11 +7,17 @@ somebody else could have put it. What is kept in a folder, and how its owner kno
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import attrs
+
+logger = logging.getLogger(__name__)
 
 ROOT_VARIABLE = "DOVETAIL_CACHE_DIR"
 
@@ -79,6 +85,9 @@ def _is_own_group(group: int) -> bool:
     return group == 0 or (entry.gr_name == name and set(entry.gr_mem) <= {name})
 
 
+ABANDONED = 3600.0
+"""Seconds after which a file that was never finished is removed."""
+
 TEMPORARY = ".tmp"
 """Ends the names of files that are being written."""
 
@@ -97,3 +106,53 @@ def write_whole(path: Path, *parts: Any) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+# ---- room
+
+
+@attrs.frozen
+class Bound:
+    """How much a folder may hold."""
+
+    nbytes: int
+    entries: int
+
+
+def mark_used(entry: Path) -> None:
+    """What was used last is removed last."""
+    try:
+        os.utime(entry)
+    except OSError as problem:
+        logger.debug("%s: %s", entry, problem)
+
+
+def remove(path: Path | str) -> None:
+    """Remove a file, if that is possible."""
+    try:
+        os.unlink(path)
+    except OSError as problem:
+        logger.debug("%s: %s", path, problem)
+
+
+def make_room(folder: Path, suffix: str, bound: Bound, beside: Sequence[str] = ()) -> None:
+    """Remove files with a suffix that were not used for longest, beyond the bound, with those that belong to them and
+    have a suffix of `beside`; and what was never finished."""
+    room, count = bound.nbytes, bound.entries
+    for path, status in sorted(_entries(folder, suffix), key=lambda found: -found[1].st_mtime_ns):
+        if path.endswith(TEMPORARY):
+            if status.st_mtime < time.time() - ABANDONED:
+                remove(path)
+            continue
+        room, count = room - status.st_size, count - 1
+        if room < 0 or count < 0:
+            remove(path)
+            for other in beside:
+                remove(path.removesuffix(suffix) + other)
+
+
+def _entries(folder: Path, suffix: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.endswith((suffix, TEMPORARY)):
+                yield entry.path, entry.stat(follow_symlinks=False)

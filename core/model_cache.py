@@ -17,7 +17,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,9 +25,12 @@ import attrs
 
 from dovetail import files, installation, limits, warned
 from dovetail.cache_folder import (
-    TEMPORARY,
+    Bound,
     cache_directory,
     make_private,
+    make_room,
+    mark_used,
+    remove,
     why_others_write,
     why_unsafe,
     write_whole,
@@ -55,8 +58,6 @@ MOST_BYTES = limits.GIGA
 MOST_ENTRIES = 2000
 LARGEST_SHARE = 4
 """One entry may have this part of all the room."""
-ABANDONED = 3600.0
-"""Seconds after which a file that was never finished is removed."""
 _DIGEST = hashlib.sha256().digest_size
 _LENGTH = 8
 """Bytes that hold the length of the description."""
@@ -174,13 +175,13 @@ def _found(entry: Path, key: Key) -> Model | None:
             read = _read(file, key)
     except DamagedError as problem:
         logger.info("%s is removed: %s", entry, problem)
-        _remove(entry)
+        remove(entry)
         return None
     except OSError:
         return None
     if read is None:
         return None
-    _mark_used(entry)
+    mark_used(entry)
     model, told = read
     for each in told:
         each.repeat()
@@ -240,44 +241,6 @@ def _keep(entry: Path, description: Kept, model: Model) -> None:
             logger.info("compiled models are not kept in %s: %s", entry.parent, unsafe)
             return
         write_whole(entry, head, text, *(block for _, block in memory))
-        _make_room(entry.parent)
+        make_room(entry.parent, SUFFIX, Bound(MOST_BYTES, MOST_ENTRIES))
     except OSError as problem:
         logger.info("%s cannot be kept: %s", entry, problem.strerror or problem)
-
-
-# ---- room
-
-
-def _mark_used(entry: Path) -> None:
-    """What was used last is removed last."""
-    try:
-        os.utime(entry)
-    except OSError as problem:
-        logger.debug("%s: %s", entry, problem)
-
-
-def _remove(path: Path | str) -> None:
-    try:
-        os.unlink(path)
-    except OSError as problem:
-        logger.debug("%s: %s", path, problem)
-
-
-def _make_room(folder: Path) -> None:
-    """Remove entries that were not used for longest, beyond the bound, and what was never finished."""
-    room, count = MOST_BYTES, MOST_ENTRIES
-    for path, status in sorted(_entries(folder), key=lambda found: -found[1].st_mtime_ns):
-        if path.endswith(TEMPORARY):
-            if status.st_mtime < time.time() - ABANDONED:
-                _remove(path)
-            continue
-        room, count = room - status.st_size, count - 1
-        if room < 0 or count < 0:
-            _remove(path)
-
-
-def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    with os.scandir(folder) as found:
-        for entry in found:
-            if entry.name.endswith((SUFFIX, TEMPORARY)):
-                yield entry.path, entry.stat(follow_symlinks=False)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from lane_backend import lanes_missing
 
 import dovetail
 from dovetail import Model
@@ -84,29 +84,29 @@ def zoo() -> Model:
     return dovetail.loads(ZOO)
 
 
-NO_RUNTIME = not any(map(find_spec, ("quadrants", "taichi")))
+NO_LANES = bool(lanes_missing())
 
 
 @contextmanager
-def skipping_without_a_runtime() -> Iterator[None]:
-    """Where nothing is installed that compiles lanes, what needs it is skipped."""
+def skipping_without_lanes() -> Iterator[None]:
+    """Where nothing is there that compiles lanes (no C compiler, as a rule), what needs it is skipped."""
     try:
         yield
     except MissingDependencyError as missing:
-        if NO_RUNTIME:
+        if NO_LANES:
             pytest.skip(str(missing))
         raise
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    with skipping_without_a_runtime():
+    with skipping_without_lanes():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
-    with skipping_without_a_runtime():
+    with skipping_without_lanes():
         return (yield)
 
 

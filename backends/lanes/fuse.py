@@ -21,6 +21,7 @@ from dovetail.backends.lanes.blocks import Trace
 from dovetail.backends.lanes.exports import Export, Exports, memory_name, wanted_memories
 from dovetail.backends.lanes.imports import imports_of
 from dovetail.backends.lanes.kernel import (
+    FORGOTTEN,
     INTEGERS,
     LACKING,
     PRIVATE,
@@ -239,6 +240,11 @@ class FusedKernel:
     def again(self) -> int | None:
         """The integer that says that an evaluation must be repeated, if the worlds are looked at."""
         return self._integer(memory_name(AGAIN, integers=True, owner=PROGRAM))
+
+    @property
+    def forgotten(self) -> tuple[FieldPlace, ...]:
+        """Integers that are to be zero before the first step of a tile."""
+        return tuple(place for memory, place in self.places.items() if memory.endswith(FORGOTTEN))
 
     def _integer(self, memory: str) -> int | None:
         return self.places[memory].offset if memory in self.places else None

@@ -74,6 +74,7 @@ from dovetail.backends.lanes.values import (
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES, KernelField
 
 __all__ = [
+    "FORGOTTEN",
     "INTEGERS",
     "LACKING",
     "PRIVATE",
@@ -107,6 +108,9 @@ INTEGERS = "#"
 
 REALS = "~"
 """Ends the name of scratch memory that holds uniform reals."""
+
+FORGOTTEN = f"!{INTEGERS}"
+"""Ends the name of uniform integers that are zero whenever a launch begins with a tile."""
 
 LACKING = f"{PROGRAM}{PRIVATE}lacking{INTEGERS}"
 """Memory that says how many times more room the lists of a tile need, or 0."""
@@ -201,6 +205,11 @@ class Kernel:
     def integers(self, name: str, *shape: int) -> IntegerField:
         """Uniform integers of this stage's own, one set for the whole tile: lists of what is active in any world."""
         return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape), shape)
+
+    def forgotten_integers(self, name: str, *shape: int) -> IntegerField:
+        """Uniform integers of this stage's own that are zero whenever a launch begins with a tile: they say which of
+        its other memory the stage has filled for these worlds and this Model."""
+        return IntegerField(self, self._memory(self.stage, name + FORGOTTEN, shape), shape)
 
     def kernel_field(self, name: str) -> LaneField | IntegerField:
         """What stages of a kernel leave for each other under a declared name (`contracts.kernel_fields`)."""

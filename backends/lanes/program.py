@@ -74,6 +74,11 @@ class ReadyLaunch(Protocol):
         ...
 
     @property
+    def converted(self) -> NDArray[Any]:
+        """What was taken over of fields that are no reals, (ntile, rows, W)."""
+        ...
+
+    @property
     def taken(self) -> NDArray[Any]:
         """What has become of each tile (see `DONE`), from the second entry on."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -172,7 +172,12 @@ class LaneRunner:
     def loaded(self) -> frozenset[str]:
         """Fields that the kernel takes from Data's numbers."""
         assert self._program is not None
-        return frozenset(self._segment.load) & self._program.live
+        return frozenset(self._segment.load) & self._program.live - {*self.converted}
+
+    @property
+    def converted(self) -> list[str]:
+        """Fields that are no reals, and that the kernel takes as numbers one behind the other."""
+        return converted(self._segment)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -232,15 +237,28 @@ class ReadySteps:
     def before(self) -> dict[str, Array]:
         """The state of all worlds as it was before the last step: what the kernel loads it has kept, and the rest it
         does not change."""
-        data, kept = self.request.data, self.request.before
-        assert kept is not None
+        data = self.request.data
         state = {name: np.array(data.field(name)) for name in data.state}
-        for name in self._runner.loaded.intersection(state):
-            place = data.arena.layout.places[name]
-            rows = kept[:, place.offset : place.offset + place.count]
-            worlds = rows.transpose(0, 2, 1).reshape(-1, *place.shape)
-            state[name] = worlds[0] if data.nworld is None else worlds[: data.nworld]
+        for name, rows in self._kept_rows():
+            if name in state:
+                shape = (rows.shape[0] * rows.shape[2], *self._arena.layout.places[name].shape)
+                worlds = rows.transpose(0, 2, 1).reshape(shape)
+                state[name] = worlds[0] if data.nworld is None else worlds[: data.nworld]
         return state
+
+    def _kept_rows(self) -> Iterator[tuple[str, Array]]:
+        """What the kernel has kept of each field that it takes: of reals what they were before the last step, of
+        others what was taken over of them."""
+        before, places = self.request.before, self._arena.layout.places
+        assert before is not None
+        for name in self._runner.loaded:
+            place = places[name]
+            yield name, before[:, place.offset : place.offset + place.count]
+        first = 0
+        for name in self._runner.converted:
+            count = places[name].count
+            yield name, self._launch.converted[:, first : first + count]
+            first += count
 
     def step(self, nstep: int) -> bool:
         """Take steps; False, and nothing done, if things have changed or so many do not fit into one launch."""

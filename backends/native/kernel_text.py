@@ -98,7 +98,7 @@ _STRUCT = "typedef struct {{\n{fields}\n}} arguments;\n"
 
 _PASSED = "S, SI, R, TI, MR, MI, MB, MF"
 
-_WORK = """static void work(const arguments *A, I slot) {{
+_WORK = """static __attribute__((noinline)) void work(const arguments *A, I slot) {{
   V *__restrict__ S = A->S + slot * {numbers};
   int *__restrict__ SI = A->SI + slot * {integers};
   fp *__restrict__ R = A->R + slot * {reals};
@@ -116,7 +116,11 @@ _WORK = """static void work(const arguments *A, I slot) {{
 
 _RUN = r"""
 typedef void (*parallel_type)(void (*)(void *, int64_t), void *, int64_t);
-static void slot_work(void *A, int64_t slot) { work((const arguments *)A, slot); }
+static void slot_work(void *A, int64_t slot) {
+  const mode before = enter();
+  work((const arguments *)A, slot);
+  leave(before);
+}
 /* Take over what a launch that was kept ready has not been given as it is now. */
 static void prepare(const arguments *A) {
   if (A->MD) for (I i = 0; i < A->nreal; i++) ((fp *)A->MR)[i] = (fp)A->MD[i];
@@ -137,7 +141,7 @@ EXPORTED int run(const arguments *A) {
   A->alarm[0] = 0;
   if (A->anew) for (I i = 1; i <= A->ntile; i++) A->taken[i] = 0;
   if (A->nslot > 1) ((parallel_type)A->parallel)(slot_work, (void *)A, A->nslot);
-  else work(A, 0);
+  else slot_work((void *)A, 0);
   int found = 0;
   for (I i = 1; i <= A->ntile; i++) found |= A->taken[i] > 0 ? 1 : A->taken[i] == 0 ? 2 : 0;
   return found | (A->alarm[0] ? 4 : 0);
@@ -225,6 +229,7 @@ def _kernel_text(fused: FusedKernel, present: set[str]) -> str:
         _STRUCT.format(fields="\n".join(fields)),
         _WORK.format(numbers=numbers, integers=integers, reals=reals),
         *([f"    {lacking} = 0;"] if lacking else []),
+        *(f"    for (I i = 0; i < {p.count}; i++) SI[{p.offset} + i] = 0;" for p in fused.forgotten),
         *(_copy("S", run.scratch, "D", run.far, run.count) for run in fused.load),
         *(
             _copy("S", run.scratch, "A->C", f"tile * A->converted + {run.far}", run.count)

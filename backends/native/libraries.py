@@ -23,6 +23,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from dovetail import cache_folder, limits
 from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.native import compilers, jobs, processor
 from dovetail.backends.native.compilers import Compiler, CompilerError
@@ -35,6 +36,9 @@ SCHEME = "1"
 SELF_TEST = "dovetail_selftest"
 """The function that every library exports: `int (double a, b, c, float d, e, f)`, with bit 0 set if a b + c is zero
 and bit 1 if d e + f is, each computed with two roundings."""
+
+BOUND = cache_folder.Bound(limits.GIGA // 2, 5000)
+"""What the folder may hold; libraries that were not used for longest make room."""
 
 _loaded: dict[str, Library] = {}
 """By key: a library is loaded once in a process."""
@@ -124,6 +128,7 @@ def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Lib
     """The library that a folder has, if it is in order. What is not is removed, if it is settled that nobody is just
     writing it."""
     path = folder / f"{key}.so"
+    expected = _expectations()
     try:
         handle = _opened(path)
     except FileNotFoundError:
@@ -133,7 +138,8 @@ def _kept(folder: Path, order: Order, key: str, *, settled: bool = False) -> Lib
             logger.warning("%s is not used, but built anew: %s", path, problem)
             _remove(path)
         return None
-    return _tested(Library(path, key, 0.0, handle), order)
+    cache_folder.mark_used(path)
+    return _tested(Library(path, key, 0.0, handle), order, expected)
 
 
 def _made(folder: Path, order: Order, key: str) -> Library:
@@ -156,6 +162,8 @@ def _built(path: Path, order: Order, key: str) -> Library:
     with compilers.writing(path.parent):
         _keep_sources(path, order)
         kernel_cache.write_whole(_seal_of(path), _hash(path.read_bytes()))
+        cache_folder.make_room(path.parent, path.suffix, BOUND, beside=(_seal_of(path).suffix,))
+    expected = _expectations()
     try:
         handle = _opened(path)
     except (DamagedError, OSError) as problem:
@@ -165,7 +173,7 @@ def _built(path: Path, order: Order, key: str) -> Library:
             "If no programs may run from that folder (it is mounted noexec), name another by DOVETAIL_CACHE_DIR. "
             f"{compilers.instead()}"
         ) from problem
-    return _tested(Library(path, key, seconds, handle), order)
+    return _tested(Library(path, key, seconds, handle), order, expected)
 
 
 def _keep_sources(path: Path, order: Order) -> None:
@@ -277,11 +285,13 @@ def _expected(a: float, b: float, c: float, d: float, e: float, f: float) -> int
     return int(double == 0) | int(single == 0) << 1
 
 
-_EXPECTED = tuple(_expected(*numbers) for numbers in _TEST_NUMBERS)
-"""What NumPy computes before a library is loaded, which may change how it does."""
+def _expectations() -> list[int]:
+    """What NumPy computes now: just before a library is loaded, which may change how it does. Others may have done so
+    already: once a Taichi runtime has started in the process, the processor drops tiny numbers."""
+    return [_expected(*numbers) for numbers in _TEST_NUMBERS]
 
 
-def _tested(library: Library, order: Order) -> Library:
+def _tested(library: Library, order: Order, wanted: list[int]) -> Library:
     """A library that computes as NumPy does, bit for bit."""
     try:
         function = library.handle[SELF_TEST]
@@ -290,7 +300,7 @@ def _tested(library: Library, order: Order) -> Library:
             f"{library.path} has no function {SELF_TEST}: it is no library of kernels"
         ) from None
     function.argtypes, function.restype = [ctypes.c_double] * 3 + [ctypes.c_float] * 3, ctypes.c_int
-    for numbers, expected in zip(_TEST_NUMBERS, _EXPECTED, strict=True):
+    for numbers, expected in zip(_TEST_NUMBERS, wanted, strict=True):
         found = function(*numbers)
         if found != expected:
             _remove(library.path)

@@ -43,6 +43,26 @@ INLINE I floormod(I a, I b) { I m = a % b; return m + (((m != 0) & ((m < 0) != (
 INLINE I shifted(I a, I b) { return (I)((uint64_t)a << b); }
 /* as the processor converts: what does not fit is the least number there is */
 INLINE I whole(fp x) { return x > (fp)-2147483649.0 && x < (fp)2147483648.0 ? (I)(int32_t)x : (I)INT32_MIN; }
+/* How reals are computed while a kernel runs, whatever the thread was told: to the nearest, and what is too small to
+   be a normal number becomes 0, as with the other printers */
+#if defined(__SSE__)
+typedef unsigned int mode;
+INLINE mode enter(void) { const mode before = _mm_getcsr(); _mm_setcsr(0x9f80); return before; }
+INLINE void leave(mode before) { _mm_setcsr(before); }
+#elif defined(__aarch64__)
+typedef uint64_t mode;
+INLINE void leave(mode before) { __asm__ volatile("msr fpcr, %0" : : "r"(before)); }
+INLINE mode enter(void) {
+  mode before;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+  leave((mode)1 << 24);
+  return before;
+}
+#else
+typedef int mode;
+INLINE mode enter(void) { return 0; }
+INLINE void leave(mode before) { (void)before; }
+#endif
 #define SMIN(a, b) ((a) < (b) ? (a) : (b))
 #define SMAX(a, b) ((a) > (b) ? (a) : (b))
 #if W == 1

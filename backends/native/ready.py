@@ -25,6 +25,7 @@ class NativeReadyLaunch:
 
     def __init__(self, program: NativeProgram, request: ReadyRequest) -> None:
         self.taken = program.pointed_to["taken"]
+        self.converted = program.pointed_to["C"]
         self._kernel = program.kernel
         self._arguments = program.arguments.copy()
         self._address = self._arguments.ctypes.data

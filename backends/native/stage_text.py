@@ -64,6 +64,11 @@ _INTEGER_CALLS = {"floordiv": "floordiv", "mod": "floormod", "lshift": "shifted"
 _CALLS = ("min", "max", "sqrt", "floor", "exp")
 """Functions of the prelude: with V before the name on lanes, with S on one number."""
 
+OPERATIONS = frozenset(
+    {*_INFIX, *_INTEGER_CALLS, *_CALLS, "select", "real", "integer", "any", "not", "lane", "lanes"}
+)
+"""Everything a stage can compute with; each is tried by the tests."""
+
 _SLOTS = ("slot", "integer_slot", "real_slot")
 """Where a slot's memory begins: at 0, since the pointers themselves are the slot's."""
 

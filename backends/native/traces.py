@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail import installation
+from dovetail import cache_folder, installation, limits
 from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.lanes.fuse import FusedKernel, Sources, Target
 from dovetail.backends.lanes.live import Live
@@ -30,6 +30,9 @@ from dovetail.planning.dependencies import DecidingValues
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".trace"
+BOUND = cache_folder.Bound(limits.GIGA // 4, 2000)
+"""What the folder may hold of them."""
+
 MOST_VARIANTS = 8
 """Kernels that are kept for one plan, of Models with other values."""
 
@@ -67,6 +70,7 @@ def printed(sources: Sources, target: Target, units: int, make: Callable[[], Pri
             return _kept(folder / f"{name}_{number}{SUFFIX}", sources, make())
         if _holds(entry, sources):
             sources.recorded.take_over(entry.looked_at, entry.read)
+            cache_folder.mark_used(folder / f"{name}_{number}{SUFFIX}")
             return entry.printed
     return make()
 
@@ -136,6 +140,7 @@ def _kept(path: Path, sources: Sources, made: Printed) -> Printed:
     content = zlib.compress(pickle.dumps(entry, protocol=5), 1)
     try:
         kernel_cache.write_whole(path, hashlib.sha256(content).digest() + content)
+        cache_folder.make_room(path.parent, SUFFIX, BOUND)
     except OSError as error:
         logger.info("%s is not kept: %s", path, error)
     return made

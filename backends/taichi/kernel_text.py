@@ -136,6 +136,7 @@ def _kernel_lines(fused: FusedKernel) -> list[str]:
         "            while tile < ntile:",
         *([f"{' ' * 16}if taken[1 + tile] == 0:"] if skips else []),
         *([f"{pad}{lacking} = 0"] if lacking else []),
+        *_forgotten_lines(fused, pad),
         f"{pad}a = tile * stride",
         *_copies(fused.load, "l", ("S[b + ", "D[a + "), pad),
         *_copies(fused.converted, "c", ("S[b + ", "C[tile * converted + "), pad),
@@ -145,6 +146,14 @@ def _kernel_lines(fused: FusedKernel) -> list[str]:
         *_end_lines(fused, lacking, pad),
         f"{' ' * 16}tile = ti.atomic_add(taken[0], 1)",
     ]
+
+
+def _forgotten_lines(fused: FusedKernel, pad: str) -> list[str]:
+    """Loops that set integers to zero before the first step of a tile."""
+    lines = []
+    for n, place in enumerate(fused.forgotten):
+        lines += [f"{pad}for f{n} in range({place.count}):", f"{pad}    SI[c + {place.offset} + f{n}] = 0"]
+    return lines
 
 
 def _arguments(fused: FusedKernel) -> list[str]:

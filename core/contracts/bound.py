@@ -102,6 +102,10 @@ class Bound:
     def _write(self, name: str, value: Any) -> None:
         view = self._numbers.get(name)
         if view is None:
+            if (
+                self._prefix + name in self.arena.late.names
+            ):  # else it would be filled over what is written now
+                self.arena.late.settle()
             view = self._view(self._place(name))
         try:
             view[...] = value

@@ -130,6 +130,11 @@ FAR = 1e30
 """Farther than any step, in either precision."""
 
 
+NEAR = {"f64": 1e-6, "f32": 1e-4}
+"""Part of its size by which a pair must be farther apart than a contact would need, to be passed over: more than
+rounding."""
+
+
 class Axis(NamedTuple):
     """The capsule's segment in the box's frame."""
 
@@ -164,17 +169,39 @@ def capsule_box_shapes(k: Kernel, capsule: Primitive, box: Primitive, margin: An
     axis = Axis(
         to_frame(box.mat, capsule.pos - box.pos), direction * capsule.size[1], direction, capsule.size[1]
     )
-    nearest = _nearest_feature(k, axis, capsule, box, margin)
-    has_step, step = _step_over(k, axis, nearest, box.size)
-    contacts = []
-    for place in (nearest.place, step + nearest.place):
-        centre = to_world(box.mat, axis.centre + axis.half * place) + box.pos
-        contacts.append(ball_box(k, centre, capsule.size[0], box, margin))
-    reached = nearest.kind > 0.5
+    near = _near_box(k, axis, capsule.size[0], box.size, margin)
+    stored = [k.local(vector(0.0, ABSENT, *[0.0] * 6)) for _ in range(2)]
+    with k.when(k.any(near)):
+        nearest = _nearest_feature(k, axis, capsule, box, margin)
+        has_step, step = _step_over(k, axis, nearest, box.size)
+        reached = near & (nearest.kind > 0.5)
+        for kept, place, exists in (
+            (stored[0], nearest.place, reached),
+            (stored[1], step + nearest.place, reached & has_step),
+        ):
+            centre = to_world(box.mat, axis.centre + axis.half * place) + box.pos
+            contact = ball_box(k, centre, capsule.size[0], box, margin)
+            found = k.select(contact.exists & exists, 1.0, 0.0)
+            kept.set(vector(found, contact.dist, contact.pos, contact.normal))
     return [
-        contacts[0]._replace(exists=contacts[0].exists & reached),
-        contacts[1]._replace(exists=contacts[1].exists & reached & has_step),
+        LaneContact(
+            exists=kept.value[0] > 0.5, dist=kept.value[1], pos=kept.value[2:5], normal=kept.value[5:8]
+        )
+        for kept in stored
     ]
+
+
+def _near_box(k: Kernel, axis: Axis, radius: Any, size: Vector, margin: Any) -> Any:
+    """Mask of the worlds in which the box around the segment, parallel to the box's axes, is near enough; where it is
+    not there is no contact, and in most worlds near pairs are farther apart than that."""
+    square: Any = 0.0
+    for centre, half, extent in zip(axis.centre, axis.half, size, strict=True):
+        gap = k.max(k.abs(centre) - k.abs(half) - extent, 0.0)
+        square = square + gap * gap
+    reach = (radius + k.max(margin, 0.0)) + NEAR[k.precision] * (
+        radius + axis.half_length + size[0] + size[1] + size[2]
+    )
+    return ~(square > reach * reach)
 
 
 def _nearest_feature(

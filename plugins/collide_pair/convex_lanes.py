@@ -3,7 +3,8 @@
 Iterations that walk from one support point to the next take other ways in every world, so here the worlds of a tile
 take turns: their poses are laid out number by number, the algorithm of `convex_numpy` runs for one world in uniform
 numbers, and what it finds is put together to lanes again. Only worlds in which the bounds of the geoms meet take
-part. One body of code serves all pairs of types, since compiling takes time.
+part, and of these only those in which no earlier step has left the knowledge that they are apart. One body of code
+serves all pairs of types, since compiling takes time.
 
 World frame. See mjc_Convex, mjc_ConvexHField and mjc_ccd in MuJoCo 3.4. The flag multiccd and the flag nativeccd
 off are the reference's matter: see the records.
@@ -25,6 +26,7 @@ from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAI
 from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search
 from dovetail.plugins.shared.geometry.epa_one_world_lanes import Polytope
 from dovetail.plugins.shared.geometry.gjk_one_world_lanes import Distance
+from dovetail.plugins.shared.geometry.separations_lanes import Separation
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
 from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS, Shapes
 from dovetail.plugins.shared.vectors_lanes import dot, vector
@@ -48,9 +50,12 @@ def convex(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     lay_out(k, poses, geom1, geom2)
     own_margin = margin_by_world(k, "convex/margin", margin)
     count[0] = 0.0
-    with k.worlds(in_reach(k, geom1, geom2, margin)) as world:
+    separation = Separation(k, geom1, geom2)
+    with k.worlds(in_reach(k, geom1, geom2, margin) & ~separation.known(margin)) as world:
         pair = ConvexPair(k, kinds, (geom1, geom2), own_margin(world))
         pair.collide(poses.of(world), found.of(world))
+        with k.when(pair.apart.value == 1):
+            separation.note(world, poses.of(world), pair.direction.value, pair.reach.value)
         count.of(world)[0] = pair.count.value
         most.set(k.max(most.value, pair.count.value))
     return StoredContacts(most.value, partial(contact, found, count))
@@ -97,6 +102,12 @@ class ConvexPair:
         self.margin = margin
         self.shapes = Shapes(k, kinds)
         self.count: Variable = k.local(0)
+        self.apart = k.local(0)
+        """1 if a search found the geoms apart; not said of a height field, of which it knows one prism only."""
+        self.direction = k.uniform(vector(1.0, 0.0, 0.0))
+        """In which they are apart."""
+        self.reach = k.uniform(0.0)
+        """How far both reach in it."""
         self.field = HeightField(k, self.shapes, geoms, margin) if HFIELD in kinds else None
 
     def collide(self, poses: Any, found: Any) -> None:
@@ -138,6 +149,11 @@ class ConvexPair:
                     normal.set(self.field.to_world(normal.value))
             found[self.count.value] = vector(dist.value, place.value, normal.value)
             self.count += 1
+        apart = search.apart.value == 1
+        with k.when(apart if self.field is None else apart & ~self.field.concerned):
+            self.apart.set(1)
+            self.direction.set(search.direction.value)
+            self.reach.set(search.reach())
 
 
 def witness(k: Kernel, shapes: Shapes, margin: Any) -> Search:

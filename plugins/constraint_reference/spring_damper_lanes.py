@@ -10,7 +10,6 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.rows.rows_lanes import PYRAMID, BodyRows, DofRows
-from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def constraint_reference(k: Kernel) -> None:
@@ -40,15 +39,11 @@ def bond_rows(k: Kernel, body_rows: BodyRows, count: Any) -> None:
     with k.loop(0, body_rows.count) as bond:
         D = body_rows.D[bond, 0]
         with k.when(k.any(D > 0.0)):
-            near, far = body_rows.near[bond], body_rows.far[bond]
-            for row in body_rows.each_base_row(bond):
-                speed = k.local(dot(body_rows.near_wrench[bond, row], velocity[near]))
-                with k.when(far > 0):
-                    speed += dot(body_rows.far_wrench[bond, row], velocity[far])
+            for row, (speed,) in body_rows.each_product(bond, velocity):
                 own = damping[bond, 0 if isinstance(row, int) and row == 0 else 1]
                 if not isinstance(row, int):
                     own = k.select(row == 0, damping[bond, 0], own)
-                body_rows.offset[bond, row] = own * speed.value + body_rows.spring[bond, row]
+                body_rows.offset[bond, row] = own * speed + body_rows.spring[bond, row]
             exists = k.select(D > 0.0, 1.0, 0.0)
             for kind in body_rows.each_kind(bond):
                 size = body_rows.dim[bond] * 1.0

@@ -1,15 +1,18 @@
-"""Rows of limits in lanes: of hinges, slides and tendons the lower side and the upper one, of balls one.
+"""Rows of limits in lanes: of hinges, slides and tendons two, of balls one.
 
-A side has a row in the worlds where its distance to the limit is below the margin. A ball joint's one side is its
+A side has a row in the worlds where its distance to the limit is below the margin; few ranges are so narrow that a
+world reaches both. A ball joint's one side is its
 angle from the reference orientation, whose largest value is the greater number of its range. Compare
 mj_instantiateLimit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import write_coefficients
 from dovetail.plugins.shared.constants import MINVAL
@@ -21,26 +24,57 @@ from dovetail.plugins.shared.vectors_lanes import norm, vector
 def limit(k: Kernel) -> None:
     """Write the rows of limited joints and tendons."""
     m, d, rows = k.model, k.data, DofRows(k)
-    for r in rows.each_row("scalar_limits"):
+    for r in each_first_row(k, rows, "scalar_limits"):
         joint = rows.column("ids", r)
-        side, sign = side_of(rows, "scalar_limits", r)
-        rows.coefficient[r, 0] = sign
-        distance = sign * (d.qpos[m.jnt_qposadr[joint]] - m.jnt_range[joint, side])
-        write(k, rows, r, distance, of_joint(k, joint))
+        value, bounds = d.qpos[m.jnt_qposadr[joint]], m.jnt_range[joint]
+        for side in each_side(k, rows, r, value, bounds, of_joint(k, joint)):
+            rows.coefficient[side.row, 0] = side.sign
     for r in rows.each_row("ball_limits"):
         ball_limit(k, rows, r)
-    for r in rows.each_row("tendon_limits"):
+    for r in each_first_row(k, rows, "tendon_limits"):
         tendon = rows.column("ids", r)
-        side, sign = side_of(rows, "tendon_limits", r)
-        write_coefficients(k, rows, r, tendon, sign)
-        distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
-        write(k, rows, r, distance, of_tendon(k, tendon))
+        value, bounds = d.ten_length[tendon], m.tendon_range[tendon]
+        for side in each_side(k, rows, r, value, bounds, of_tendon(k, tendon)):
+            write_coefficients(k, rows, side.row, tendon, side.sign)
 
 
-def side_of(rows: DofRows, source: str, r: Any) -> tuple[Any, Any]:
-    """0 for the lower side and 1 for the upper one, and how the distance changes with the value."""
-    side = (r - rows.first(source)) % 2
-    return side, 1.0 - 2.0 * side
+@walk
+def each_first_row(k: Kernel, rows: DofRows, source: str) -> Iterator[Any]:
+    """`for r in …:` runs its body for the first row of each joint or tendon, of the two that it has."""
+    first, count = rows.first(source), len(rows.tables[source].ids)
+    if count:
+        with k.loop(0, count // 2) as n:
+            yield first + 2 * n
+
+
+class Side(NamedTuple):
+    """A side of a range that is in reach."""
+
+    row: Any
+    sign: Any
+    """How the distance changes with the value: 1 at the lower side, −1 at the upper one."""
+
+
+@walk
+def each_side(
+    k: Kernel, rows: DofRows, r: Any, value: Any, bounds: Any, parameters: Parameters
+) -> Iterator[Side]:
+    """`for side in …:` runs its body for each of two rows that a world of the tile has, to write its coefficients;
+    the rest is written.
+
+    The first row is the side that a world reaches, the lower one if it reaches both; then the second is the upper.
+    So worlds at different ends of a range share a row."""
+    low, high = value - bounds[0], bounds[1] - value
+    at_low, at_high = low < parameters.margin, high < parameters.margin
+    sides = (
+        (k.select(at_low, low, high), at_low | at_high, k.select(at_low, 1.0, -1.0)),
+        (high, at_low & at_high, -1.0),
+    )
+    for n, (distance, exists, sign) in enumerate(sides):
+        rows.D[r + n] = 0.0
+        with k.when(k.any(exists)):
+            write(k, rows, r + n, distance, exists, parameters)
+            yield Side(r + n, sign)
 
 
 def ball_limit(k: Kernel, rows: DofRows, r: Any) -> None:
@@ -55,7 +89,11 @@ def ball_limit(k: Kernel, rows: DofRows, r: Any) -> None:
     for place in range(3):
         rows.coefficient[r, place] = -axis[2 - place]
     largest = k.max(m.jnt_range[joint, 0], m.jnt_range[joint, 1])
-    write(k, rows, r, largest - k.select(still, 0.0, angle), of_joint(k, joint))
+    distance, parameters = largest - k.select(still, 0.0, angle), of_joint(k, joint)
+    exists = distance < parameters.margin
+    rows.D[r] = 0.0
+    with k.when(k.any(exists)):
+        write(k, rows, r, distance, exists, parameters)
 
 
 class Parameters(NamedTuple):
@@ -79,14 +117,11 @@ def of_tendon(k: Kernel, tendon: Any) -> Parameters:
     return Parameters(m.tendon_margin[tendon], solref, solimp, m.tendon_invweight0[tendon])
 
 
-def write(k: Kernel, rows: DofRows, r: Any, distance: Any, parameters: Parameters) -> None:
-    """Weight, spring and damping of a side at its distance from the limit."""
+def write(k: Kernel, rows: DofRows, r: Any, distance: Any, exists: Any, parameters: Parameters) -> None:
+    """Weight, spring and damping of a side at its distance from the limit, in worlds that reach it."""
     violation = distance - parameters.margin
-    exists = distance < parameters.margin
-    rows.D[r] = 0.0
-    with k.when(k.any(exists)):
-        soft = softness(k, parameters.solref, parameters.solimp, violation)
-        R = soft.regularisation(k, parameters.inverse_inertia)
-        rows.D[r] = k.select(exists, 1.0 / R, 0.0)
-        rows.spring[r] = soft.stiffness * soft.impedance * violation
-        rows.damping[r] = soft.damping
+    soft = softness(k, parameters.solref, parameters.solimp, violation)
+    R = soft.regularisation(k, parameters.inverse_inertia)
+    rows.D[r] = k.select(exists, 1.0 / R, 0.0)
+    rows.spring[r] = soft.stiffness * soft.impedance * violation
+    rows.damping[r] = soft.damping

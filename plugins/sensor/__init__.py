@@ -97,7 +97,7 @@ fields."""
 _MEASURED = [pair for pair in PRIMITIVE_PAIRS if pair != "box-box"]
 _DISTANCES = " ".join(f"distance.{pair}" for pair in (*_MEASURED, "plane-plane", "plane-hfield"))
 """Pairs whose distance has a formula, and those that have none; of the others it is found by iteration."""
-_RAYS = "geom.plane geom.sphere geom.capsule geom.ellipsoid geom.cylinder geom.box"
+_RAYS = "geom.plane geom.sphere geom.capsule geom.ellipsoid geom.cylinder geom.box geom.mesh geom.hfield"
 
 SENSORS = (
     SensorRow("coordinates", "jointpos", "qpos"),

@@ -26,6 +26,7 @@ from dovetail.plugins.sensor.zones_lanes import inside_site
 from dovetail.plugins.shared.geometry.pair_distances_lanes import nearer, pair_rows
 from dovetail.plugins.shared.geometry.ray_numpy import visible
 from dovetail.plugins.shared.geometry.ray_shapes_lanes import MISS, SHAPES
+from dovetail.plugins.shared.geometry.ray_surfaces_lanes import SURFACES
 from dovetail.plugins.shared.motion_lanes import object_frame
 from dovetail.plugins.shared.vectors_lanes import Vector, norm
 
@@ -53,7 +54,10 @@ def first_hit(k: Kernel, point: Vector, direction: Vector, own_body: Any) -> Any
             start, ray = into @ (point - d.geom_xpos[geom]), into @ direction
             for kind in np.unique(model.geom_type[seen]).tolist():
                 with k.when(m.geom_type[geom] == kind):
-                    x = SHAPES[GeomType(kind)](k, start, ray, m.geom_size[geom])
+                    if kind in SURFACES:
+                        x = SURFACES[GeomType(kind)](k, geom, start, ray, nearest.value)
+                    else:
+                        x = SHAPES[GeomType(kind)](k, start, ray, m.geom_size[geom])
                     nearest.set(k.min(nearest.value, x))
     return nearest.value
 

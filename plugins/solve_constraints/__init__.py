@@ -9,7 +9,8 @@ Compare mj_fwdConstraint. On NumPy:
 
 In lanes no Jacobian is stored, so these are other algorithms for the same answer: `newton_lanes.py` is Newton's
 method (and the descent that `cg_lanes.py` shares), `hessian_lanes.py` its matrix with the pattern of a tile,
-`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.dual_matrix_free_lanes`.
+`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.own_rows_lanes` where rows are few,
+else over `shared.solver.dual_matrix_free_lanes`.
 
 Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`.
 """

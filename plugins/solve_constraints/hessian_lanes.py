@@ -25,14 +25,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import (
-    EQUALITY,
-    LARGEST_DIM,
-    BodyRows,
-    BondKind,
-    contact_kind,
-    ends_of,
-)
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -47,17 +40,9 @@ USUAL_ROOM, USUAL_WIDTH = 4096, 64
 front, so that what a tile does not need is never touched."""
 
 
-def has_ends(body_rows: BodyRows, kind: BondKind | None = None) -> tuple[bool, bool]:
-    """Whether any bond (of a kind) may be tied to the ground, and whether any may have two moving ends."""
-    model, table = body_rows.k.frozen_model, body_rows.equalities
-    far: list[Any] = []
-    if kind is None or kind.name == EQUALITY:
-        far += ends_of(model, table.body1, table.body2).far.tolist()
-    if body_rows.has_contacts:
-        pairs, cone = body_rows.contacts.pairs, int(model.opt.cone)
-        ends = ends_of(model, pairs.body2, pairs.body1).far.tolist()
-        names = [contact_kind(dim, cone) for dim in body_rows.contacts.dims.tolist()]
-        far += [end for end, name in zip(ends, names, strict=True) if kind is None or name == kind.name]
+def has_ends(body_rows: BodyRows, kind: BondKind) -> tuple[bool, bool]:
+    """Whether any bond of a kind may be tied to the ground, and whether any may have two moving ends."""
+    far = [end for _, end in body_rows.far_bodies(kind)]
     return 0 in far, any(far)
 
 
@@ -164,11 +149,6 @@ class Hessian:
         """H[I, J] or L[I, J] at `place(I, J)`: the diagonal blocks, of which the lower triangle counts, L's diagonal
         inverted; then the others that the pattern has, row by row."""
         return self.k.scratch("H", self.nblock + self.room, B * B)
-
-    @property
-    def cells(self) -> LaneField:
-        """The same numbers as one long array."""
-        return LaneField(self.k, self.blocks_field.name, ((self.nblock + self.room) * B * B,))
 
     @property
     def entries(self) -> _Entries:
@@ -353,8 +333,6 @@ class Hessian:
         self.any_body_changed[0] = value
         with k.loop(0, k.model.nbody) as body:
             self.changed_body[body] = value
-            with k.when(new):
-                self.loaded[body] = 0
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
@@ -398,19 +376,18 @@ class Hessian:
         """1 for bodies that have bonds to the ground."""
         return self.k.integers("loaded", self.k.model.nbody)
 
-    def clear_changed(self) -> None:
+    def forget_changed(self) -> None:
         """Forget the bonds of bodies that will be added again."""
         k = self.k
         with k.loop(1, k.model.nbody) as body, k.when(self.changed_body[body] > 0):
-            self.own[body] = 0.0
+            self.loaded[body] = 0
 
     def add_grounded(self, bond: Bond, W: LaneField) -> None:
         """A bond between a changed body and the ground: A += wᵀ·W·w."""
         k, wrench = self.k, bond.body_rows.near_wrench
         body = bond.body_rows.near[bond.index]
         with k.when(self.changed_body[body] > 0):
-            self.loaded[body] = 1
-            total = k.local(self.own[body])
+            total = k.local(np.zeros(len(PACKED)))
             for row in bond.each_row():
                 weighted = k.local(np.full(6, 0.0, object))
                 for column in bond.each_row():
@@ -418,7 +395,15 @@ class Hessian:
                         weighted += W[bond.index, row, column] * wrench[bond.index, column]
                 w, u = wrench[bond.index, row], weighted.value
                 total += np.array([w[i] * u[j] for i, j in PACKED], dtype=object)
-            self.own[body] = total.value
+            self._gather(self.loaded, self.own, body, total.value)
+
+    def _gather(self, there: IntegerField, sums: LaneField, body: Any, part: Any) -> None:
+        """Add to a body's sum, which this begins unless `there` says that it is there."""
+        with self.k.when(there[body] > 0):
+            sums[body] += part
+        with self.k.otherwise():
+            sums[body] = part
+        there[body] = 1
 
     @property
     def carries(self) -> IntegerField:
@@ -429,16 +414,15 @@ class Hessian:
         """A of every body with all it carries."""
         k, m = self.k, self.k.model
         with k.loop(0, m.nbody) as body:
-            self.carries[body] = self.loaded[body]
-            with k.when(self.loaded[body] > 0):
-                self.composite[body] = self.own[body]
-            with k.otherwise():
-                self.composite[body] = 0.0
+            self.carries[body] = 0
         with k.loop(1, m.nbody, reverse=True) as body:
+            with k.when(self.loaded[body] > 0):
+                self._gather(self.carries, self.composite, body, self.own[body])
             parent = m.body_parentid[body]
-            with k.when(self.carries[body] > 0), k.when(parent > 0):
-                self.carries[parent] = 1
-                self.composite[parent] += self.composite[body]
+            with k.when(self.carries[body] == 0):
+                self.composite[body] = 0.0
+            with k.otherwise(), k.when(parent > 0):
+                self._gather(self.carries, self.composite, parent, self.composite[body])
 
     def write_tree(self, filled: Any = None) -> None:
         """M and the bonds to the ground in the rows of changed blocks; zero in all other places of the pattern, of
@@ -506,57 +490,93 @@ class Hessian:
             H[block, (B + 1) * place] = 1.0
 
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
-        """A bond between two moving bodies, through its J over the dofs they do not share."""
-        k, H = self.k, self.cells
-        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
-        J = k.scratch("unshared_J", self.nv, LARGEST_DIM)
-        count = self._write_unshared(bond, J)
+        """A bond between two moving bodies, through its J over the blocks of dofs that they do not share."""
+        k, H, blocks = self.k, self.blocks_field, self._span
+        count = self._write_span(bond)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
-            own = self._weighted(bond, W, lambda row: J[a, row])
-            block, first = blocks[a], B * places[a]
-            with k.loop(a, count) as b:
-                cell = B * B * self.place(block, blocks[b]) + (first + places[b])
-                total = k.local(H[cell])
-                for row in bond.each_row():
-                    total += own(row) * J[b, row]
-                H[cell] = total.value
+            block = blocks[a]
+            own = [self._weighted(bond, W, a, place) for place in range(B)]
+            lower = [(i, j) for i in range(B) for j in range(i + 1)]
+            H[block] = _placed(self._product(bond, own, a, lower), lower, H[block])
+            with k.loop(a + 1, count) as b:
+                there = self.place_beside(block, blocks[b])
+                H[there] += self._product(bond, own, b, [(i, j) for i in range(B) for j in range(B)])
 
-    def _write_unshared(self, bond: Bond, J: LaneField) -> Any:
-        """Write J and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
-        k, d, body_rows = self.k, self.k.data, bond.body_rows
-        blocks, places = (k.integers(f"unshared_{name}", self.nv) for name in ("block", "place"))
+    @property
+    def _span(self) -> IntegerField:
+        """Blocks with dofs that move one of a bond's bodies but not both, descending."""
+        return self.k.integers("span", self.nblock)
+
+    @property
+    def _span_J(self) -> LaneField:
+        """J over their dofs."""
+        return self.k.scratch("span_J", self.nblock, B, LARGEST_DIM)
+
+    def _write_span(self, bond: Bond) -> Any:
+        """Write the blocks of a bond's dofs, and J; returns how many they are. Up both chains, until they meet."""
+        k, m, rows = self.k, self.k.model, bond.body_rows
+        ends = [k.local(last_dof(k, end[bond.index])) for end in (rows.near, rows.far)]
+        wrenches = [(rows.near_wrench, 1.0), (rows.near_wrench, -1.0)]
+        if not rows.mirrored:
+            wrenches[1] = rows.far_wrench, 1.0
         count = k.local(0)
 
-        def visit(dof: Any, wrench: LaneField) -> None:
-            nonlocal count
-            n = count.value
-            blocks[n], places[n] = self.block_of(dof), self.place_of(dof)
-            for row in bond.each_row():
-                J[n, row] = dot(wrench[bond.index, row], d.cdof[dof])
-            count += 1
+        def climb(side: int) -> None:
+            dof, other = ends[side].value, ends[1 - side].value
+            block = self.block_of(dof)
+            shared = k.max(other - self.first(block) + 1, 0)  # dofs of the block, if they meet in it
+            self._span[count.value] = block
+            self._write_span_J(bond, count.value, *wrenches[side], (self.first(block), shared, dof))
+            count.set(count.value + 1)
+            ends[side].set(k.select(shared > 0, other, m.dof_parentid[self.first(block)]))
 
-        apart(
-            k,
-            (body_rows.near[bond.index], body_rows.far[bond.index]),
-            lambda dof: visit(dof, body_rows.near_wrench),
-            lambda dof: visit(dof, body_rows.far_wrench),
-        )
+        with k.loop(0, 2 * self.nblock):
+            k.leave_when(ends[0].value == ends[1].value)
+            with k.when(ends[0].value > ends[1].value):
+                climb(0)
+            with k.otherwise():
+                climb(1)
         return count.value
 
-    def _weighted(self, bond: Bond, W: LaneField, J: Values) -> Values:
-        """W times a column of J; kept in registers if the rows are written out."""
-        k, memory = self.k, self.k.scratch("span_WJ", LARGEST_DIM)
+    def _write_span_J(
+        self, bond: Bond, n: Any, wrench: LaneField, sign: float, dofs: tuple[Any, Any, Any]
+    ) -> None:
+        """J over a block of which some first dofs are shared, and one is the last that counts; zero over others."""
+        k, (first, shared, last) = self.k, dofs
+        for place in range(B):
+            counts = (shared <= place) & (first + place <= last)
+            factor = k.select(counts, sign, 0.0)
+            axis = k.data.cdof[k.min(first + place, last)]
+            for row in bond.each_row():
+                self._span_J[n, place, row] = factor * dot(wrench[bond.index, row], axis)
+
+    def _weighted(self, bond: Bond, W: LaneField, n: Any, place: int) -> Values:
+        """W times a column of J over a span; kept in registers if the rows are written out."""
+        k, J, memory = self.k, self._span_J, self.k.scratch("span_WJ", B, LARGEST_DIM)
         found: dict[int, Any] = {}
         for row in bond.each_row():
             total = k.local(0.0)
             for column in bond.each_row():
                 if not always_zero(bond, row, column):
-                    total += W[bond.index, row, column] * J(column)
+                    total += W[bond.index, row, column] * J[n, place, column]
             if isinstance(row, int):
                 found[row] = total.value
             else:
-                memory[row] = total.value
-        return lambda row: found[row] if isinstance(row, int) else memory[row]
+                memory[place, row] = total.value
+        return lambda row: found[row] if isinstance(row, int) else memory[place, row]
+
+    def _product(self, bond: Bond, own: list[Values], n: Any, entries: list[tuple[int, int]]) -> Any:
+        """Entries of Jᵀ·W·J, from W·J of a block and J of another one."""
+        total = self.k.local(np.zeros(len(entries)))
+        for row in bond.each_row():
+            total += np.array([own[i](row) * self._span_J[n, j, row] for i, j in entries], dtype=object)
+        return total.value
+
+    def add_diagonal(self, dof: Any, value: Any) -> None:
+        """The product of a row of one dof with itself."""
+        block = self.block_of(dof)
+        with self.k.when(self.changed[block] > 0):
+            self.blocks_field[block, (B + 1) * self.place_of(dof)] += value
 
     def add_dof_row(self, dof: Any, other: Any, value: Any) -> None:
         """One product of a dof row with itself."""
@@ -582,11 +602,14 @@ class Hessian:
             x = L[self.place_beside(lower, block)].reshape(B, B)
             total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
         h00, h10, h11, h20, h21, h22 = total.value
-        r2 = 1.0 / k.sqrt(k.max(h22, MINVAL))
-        l20, l21 = h20 * r2, h21 * r2
-        r1 = 1.0 / k.sqrt(k.max(h11 - l21 * l21, MINVAL))
-        l10 = (h10 - l20 * l21) * r1
-        r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, MINVAL))
+        # one number waits for the other, so the roots are drawn last, where none waits for them
+        s2 = 1.0 / k.max(h22, MINVAL)
+        share = h21 * s2
+        s1 = 1.0 / k.max(h11 - h21 * share, MINVAL)
+        rest = h10 - h20 * share
+        s0 = 1.0 / k.max(h00 - h20 * (h20 * s2) - rest * (rest * s1), MINVAL)
+        r0, r1, r2 = (k.sqrt(s) for s in (s0, s1, s2))
+        l10, l20, l21 = rest * r1, h20 * r2, h21 * r2
         for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
             L[block, B * i + j] = value
         return r0, r1, r2, l10, l20, l21
@@ -662,6 +685,14 @@ def _upper_solve(inside: tuple[Any, ...], y: Any) -> list[Any]:
     u2 = y[2] * r2
     u1 = (y[1] - l21 * u2) * r1
     return [(y[0] - l10 * u1 - l20 * u2) * r0, u1, u2]
+
+
+def _placed(values: Any, entries: list[tuple[int, int]], block: Any) -> np.ndarray:
+    """A block with values added to some of its entries."""
+    found = np.array(block, dtype=object)
+    for value, (i, j) in zip(values, entries, strict=True):
+        found[B * i + j] = found[B * i + j] + value
+    return found
 
 
 def symmetric_times(packed: Any, v: Any) -> np.ndarray:

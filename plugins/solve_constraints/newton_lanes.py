@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import attrs
+import numpy as np
 
 from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
@@ -38,12 +39,22 @@ FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
 
 ROUNDING = {"f64": 1e-15, "f32": 5e-7}
-"""Relative changes of the distance along the line, and slopes relative to their parts, that are mere noise."""
+"""Slopes along the line, relative to their parts, that are mere noise."""
+
+NEAR = {"f64": 1e-15, "f32": 1e-4}
+"""Relative changes of the distance along the line that end the search; they matter to the cost by their squares."""
+
+GRADIENT_NOISE = 1e-6
+"""Lengths of the gradient, relative to those of its parts, that are mere noise in single precision."""
+
+LARGEST_STRIDE = 16.0
+"""How many times as far the line search in single precision looks next while it knows no point with rising cost:
+from `FARTHEST` the numbers would overflow."""
 
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
 
-SMOOTH, LAST = 0, 1
+LAST, SMOOTH = 0, 1
 """Index of the accelerations to start from, and of their `z`."""
 
 
@@ -109,9 +120,8 @@ class Newton:
         """Lengths of the two lists."""
         return self.k.integers("listed", 2)
 
-    @property
-    def body_motion(self) -> LaneField:
-        return self.k.scratch("body_motion", self.k.model.nbody, 6)
+    def body_motion(self, n: int = 0) -> LaneField:
+        return self.k.scratch(f"body_motion_{n}", self.k.model.nbody, 6)
 
     @property
     def body_force(self) -> LaneField:
@@ -119,12 +129,7 @@ class Newton:
 
     @cached_property
     def hessian(self) -> Hessian:
-        return Hessian(self.k, self.body_rows, self.couples or self.rows.fills)
-
-    @cached_property
-    def couples(self) -> bool:
-        """Whether bonds between moving bodies are possible."""
-        return bool(self.body_rows.kinds) and has_ends(self.body_rows)[1]
+        return Hessian(self.k, self.body_rows, self.body_rows.couples or self.rows.fills)
 
     @property
     def weight(self) -> LaneField:
@@ -160,11 +165,14 @@ class Newton:
         with k.loop(0, m.opt.iterations + 1) as turn:
             steepness = self.find_gradient(moved.value)
             flat = scale * k.sqrt(steepness) < m.opt.tolerance
+            if k.precision == "f32":
+                flat |= self.is_noise(steepness, scale)
             going = k.select(flat, 0.0, live.value)
             live.set(k.select(turn == 0, live.value, going))
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
             k.leave_when(~k.any(live.value > 0.0))
-            self.keep_listed(live.value)
+            with k.when(k.any(moved.value > live.value)):
+                self.keep_listed(live.value)
             self.find_direction(live.value, new=turn == 0)
             distance, gain = self.search(live.value, scale)
             self.move(distance)
@@ -301,7 +309,7 @@ class Newton:
 
     @walk
     def _each_coupled_bond(self) -> Iterator[Any]:
-        if self.couples:
+        if self.body_rows.couples:
             for bond in self.each_bond():
                 with self.k.when(self.body_rows.far[bond] > 0):
                     yield bond
@@ -331,8 +339,18 @@ class Newton:
 
     # ---- products
 
-    def mass_times(self, x: Any, result: Any) -> None:
+    def mass_times(self, x: Any, result: LaneField) -> None:
         """result = M·x; x(dof) gives the numbers of the vector."""
+        k, H = self.k, self.hessian
+        if not H.whole:
+            self._mass_times_by_rows(x, result)
+            return
+        with k.loop(0, H.nblock) as block:
+            for n in np.unique(H.blocks.size).tolist():
+                with k.when(H.size(block) == n):
+                    self._mass_times_block([H.first(block) + place for place in range(n)], x, result)
+
+    def _mass_times_by_rows(self, x: Any, result: LaneField) -> None:
         k, m, M = self.k, self.k.model, self.k.data.M
         with k.loop(0, m.nv) as row:
             first = m.M_rowadr[row]
@@ -345,9 +363,32 @@ class Newton:
                 result[column] += M[at] * own
             result[row] = total.value
 
-    def move_bodies(self, x: Any) -> None:
+    def _mass_times_block(self, rows: list[Any], x: Any, result: LaneField) -> None:
+        """The rows of one block, which have the same ancestors: what those get of them is added at once."""
+        k, m, M, size = self.k, self.k.model, self.k.data.M, len(rows)
+        start, count = m.M_rowadr[rows[0]], m.M_rownnz[rows[0]] - 1
+        first = [m.M_rowadr[row] for row in rows]
+        own = [x(row) for row in rows]
+        total = k.local(np.zeros(size))
+        with k.loop(0, count) as n:
+            column = m.M_colind[start + n]
+            entries = [M[first[place] + n] for place in range(size)]
+            other = x(column)
+            total += np.array([entry * other for entry in entries], dtype=object)
+            result[column] += sum(entry * mine for entry, mine in zip(entries, own, strict=True))
+        for place in range(size):
+            for before in range(place):
+                entry = M[first[place] + count + before]
+                change = np.full(size, 0.0, object)
+                change[place], change[before] = entry * own[before], entry * own[place]
+                total += change
+        inside = [M[first[place] + count + place] * own[place] for place in range(size)]
+        for place in range(size):
+            result[rows[place]] = total.value[place] + inside[place]
+
+    def move_bodies(self, x: Any, motion: LaneField) -> None:
         """Spatial acceleration of every body if x were that of the dofs."""
-        k, m, motion = self.k, self.k.model, self.body_motion
+        k, m = self.k, self.k.model
         motion[0] = 0.0
         with k.loop(1, m.nbody) as body:
             total = k.local(motion[m.body_parentid[body]])
@@ -355,15 +396,6 @@ class Newton:
             with k.loop(first, first + m.body_dofnum[body]) as dof:
                 total += k.data.cdof[dof] * x(dof)
             motion[body] = total.value
-
-    def bond_product(self, bond: Any, row: Any) -> Any:
-        """A bond's base row times the accelerations that `move_bodies` was given."""
-        k, body_rows = self.k, self.body_rows
-        total = k.local(dot(body_rows.near_wrench[bond, row], self.body_motion[body_rows.near[bond]]))
-        if self.couples:
-            with k.when(body_rows.far[bond] > 0):
-                total += dot(body_rows.far_wrench[bond, row], self.body_motion[body_rows.far[bond]])
-        return total.value
 
     def row_product(self, row: Any, x: Any) -> Any:
         """A dof row times a vector."""
@@ -374,45 +406,59 @@ class Newton:
                 total += rows.coefficient[row, n] * x(rows.dof(row, n))
         return total.value
 
-    def rows_times(self, x: Any, into: Any, *, offset: bool) -> None:
-        """z[into] = J·x, minus aref if `offset`."""
-        body_rows, rows = self.body_rows, self.rows
-        if body_rows.kinds:
-            self.move_bodies(x)
+    def find_rates(self) -> None:
+        """z[RATE] = J·direction."""
+
+        def x(dof: Any) -> Any:
+            return self.direction[dof]
+
+        if self.body_rows.kinds:
+            self.move_bodies(x, self.body_motion())
         for bond in self.each_bond():
-            for row in body_rows.each_base_row(bond):
-                start = body_rows.offset[bond, row] if offset else 0.0
-                self.bond_z[into, bond, row] = start + self.bond_product(bond, row)
+            for row, (product,) in self.body_rows.each_product(bond, self.body_motion()):
+                self.bond_z[RATE, bond, row] = product
         for row in self.each_row():
-            start = rows.offset[row] if offset else 0.0
-            self.row_z[into, row] = start + self.row_product(row, x)
+            self.row_z[RATE, row] = self.row_product(row, x)
 
     # ---- the start
 
     def start(self, has_rows: Any) -> None:
         """Last step's acceleration or the smooth one, whichever costs less; the smooth one without rows."""
         k, d = self.k, self.k.data
-        trial, cost = k.scratch("trial", 2, k.model.nv), k.scratch("trial_cost", 2)
-        with k.loop(0, k.model.nv) as dof:
-            trial[SMOOTH, dof] = d.qacc_smooth[dof]
-            trial[LAST, dof] = d.qacc_warmstart[dof]
-        with k.loop(0, 2) as n:
-            self.rows_times(lambda dof: trial[n, dof], n, offset=True)
-            cost[n] = self.constraint_cost(n)
-        self.mass_times(lambda dof: trial[LAST, dof], self.Ma)
-        cost[LAST] += self.inertial_cost()
+        trial = {LAST: d.qacc_warmstart, SMOOTH: d.qacc_smooth}
+        cost = self.trial_costs(trial)
+        self.mass_times(lambda dof: trial[LAST][dof], self.Ma)
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
-        warm = k.select(cost[LAST] <= cost[SMOOTH], off, 0.0) > 0.0
+        warm = k.select(cost[LAST] + self.inertial_cost() <= cost[SMOOTH], off, 0.0) > 0.0
         with k.loop(0, k.model.nv) as dof:
-            d.qacc[dof] = k.select(warm, trial[LAST, dof], trial[SMOOTH, dof])
+            d.qacc[dof] = k.select(warm, trial[LAST][dof], trial[SMOOTH][dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
             d.qfrc_constraint[dof] = 0.0
-        for bond in self.each_bond():
-            for row in self.body_rows.each_base_row(bond):
-                now, other = self.bond_z[NOW, bond, row], self.bond_z[LAST, bond, row]
-                self.bond_z[NOW, bond, row] = k.select(warm, other, now)
-        for item in self.each_row():
-            self.row_z[NOW, item] = k.select(warm, self.row_z[LAST, item], self.row_z[NOW, item])
+        with k.when(k.any(k.select(warm, 0.0, has_rows) > 0.0)):
+            for bond in self.each_bond():
+                for row in self.body_rows.each_base_row(bond):
+                    now, other = self.bond_z[NOW, bond, row], self.bond_z[SMOOTH, bond, row]
+                    self.bond_z[NOW, bond, row] = k.select(warm, now, other)
+            for item in self.each_row():
+                self.row_z[NOW, item] = k.select(warm, self.row_z[NOW, item], self.row_z[SMOOTH, item])
+
+    def trial_costs(self, trial: dict[int, LaneField]) -> Any:
+        """Write z = J·a − aref for two accelerations, and return what it costs."""
+        k, body_rows, rows = self.k, self.body_rows, self.rows
+        cost = k.local(np.zeros(len(trial)))
+        if body_rows.kinds:
+            for n, a in trial.items():
+                self.move_bodies(lambda dof, a=a: a[dof], self.body_motion(n))
+        for bond in self.each_bond_by_kind():
+            for row, products in body_rows.each_product(bond.index, *(self.body_motion(n) for n in trial)):
+                for n, product in zip(trial, products, strict=True):
+                    self.bond_z[n, bond.index, row] = body_rows.offset[bond.index, row] + product
+            cost += np.array([bond_cost(bond, self.values(bond.index, n)) for n in trial], dtype=object)
+        for row, cost_of in self.each_row_by_kind():
+            for n, a in trial.items():
+                self.row_z[n, row] = rows.offset[row] + self.row_product(row, lambda dof, a=a: a[dof])
+            cost += np.array([cost_of(self.row_z[n, row]).cost for n in trial], dtype=object)
+        return cost.value
 
     def inertial_cost(self) -> Any:
         """½·(a − a₀)ᵀ·M·(a − a₀) of last step's acceleration, whose product with M is in Ma."""
@@ -430,15 +476,6 @@ class Newton:
         z = self.bond_z
         return lambda row: z[NOW, bond, row] + distance * z[RATE, bond, row]
 
-    def constraint_cost(self, at: Any) -> Any:
-        """Cost of all rows at z[at]."""
-        total = self.k.local(0.0)
-        for bond in self.each_bond_by_kind():
-            total += bond_cost(bond, self.values(bond.index, at))
-        for row, cost in self.each_row_by_kind():
-            total += cost(self.row_z[at, row]).cost
-        return total.value
-
     # ---- gradient
 
     def find_gradient(self, moved: Any) -> Any:
@@ -451,7 +488,7 @@ class Newton:
             force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.body_rows.kinds else 0.0
         for row, cost in self.each_row_by_kind():
             push = cost(self.row_z[NOW, row]).force
-            with k.loop(0, self.rows.column("nnz", row)) as n:
+            with k.loop(0, self.rows.column("nnz", row) if self.rows.width > 1 else 1) as n:
                 force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
         steepness = k.local(0.0)
         with k.loop(0, m.nv) as dof:
@@ -461,6 +498,20 @@ class Newton:
             steepness += slope * slope
         return steepness.value
 
+    def is_noise(self, steepness: Any, scale: Any) -> Any:
+        """Whether the gradient, whose length's square is given, is what rounding leaves of its parts. Even if it were
+        not, the cost could hardly fall by more than the tolerance: the Hessian is at least M, of which the diagonal
+        is taken here."""
+        k, m, d = self.k, self.k.model, self.k.data
+        parts, gain = k.local(0.0), k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            slope, inertia = self.gradient[dof], d.M[m.M_rowadr[dof] + m.M_rownnz[dof] - 1]
+            for part in (self.Ma[dof], d.qfrc_smooth[dof], d.qfrc_constraint[dof]):
+                parts += part * part
+            gain += slope * slope / inertia
+        small = steepness <= GRADIENT_NOISE * GRADIENT_NOISE * parts.value
+        return small & (0.5 * scale * gain.value < m.opt.tolerance)
+
     def pull_bodies(self) -> None:
         """Wrench of the bonds on every body, and on all it carries."""
         k, body_rows, pull = self.k, self.body_rows, self.body_force
@@ -469,19 +520,22 @@ class Newton:
         force = k.scratch("bond_force", LARGEST_DIM)
         for bond in self.each_bond_by_kind():
             write_force(bond, self.values(bond.index, NOW), force)
-            self._pull(bond, body_rows.near, body_rows.near_wrench, force)
-            if self.couples:
-                with k.when(body_rows.far[bond.index] > 0):
-                    self._pull(bond, body_rows.far, body_rows.far_wrench, force)
+            near, far = body_rows.near[bond.index], body_rows.far[bond.index]
+            wrench = self._wrench(bond, body_rows.near_wrench, force)
+            pull[near] += wrench
+            if body_rows.couples:
+                with k.when(far > 0):
+                    pull[far] += (
+                        -wrench if body_rows.mirrored else self._wrench(bond, body_rows.far_wrench, force)
+                    )
         add_to_parents(k, pull)
 
-    def _pull(self, bond: Bond, end: IntegerField, wrench: LaneField, force: LaneField) -> None:
-        """Add a bond's wrench on one of its bodies."""
-        body = end[bond.index]
-        total = self.k.local(self.body_force[body])
+    def _wrench(self, bond: Bond, wrench: LaneField, force: LaneField) -> Any:
+        """Of a bond on one of its bodies."""
+        total = self.k.local(np.zeros(6))
         for row in bond.each_row():
             total += force[row] * wrench[bond.index, row]
-        self.body_force[body] = total.value
+        return total.value
 
     # ---- forces, for stages after the solver (left out of the kernel if none reads them)
 
@@ -545,16 +599,20 @@ class Newton:
     def assemble(self) -> None:
         """The changed rows of the Hessian at the current point."""
         k, H, rows = self.k, self.hessian, self.rows
-        H.clear_changed()
+        H.forget_changed()
         self._add_bonds(H.add_grounded, coupled=False)
         H.write_tree(self.pattern_state[1] > 0 if H.fills else None)
         self._add_bonds(H.add_coupling, coupled=True)
         for row in self.each_row():
             weight = self.row_weight[row]
-            with k.loop(0, rows.column("nnz", row)) as a:
-                own = weight * rows.coefficient[row, a]
-                with k.loop(a, rows.column("nnz", row)) as b:
-                    H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
+            if rows.width == 1:
+                own = rows.coefficient[row, 0]
+                H.add_diagonal(rows.dof(row, 0), weight * own * own)
+            else:
+                with k.loop(0, rows.column("nnz", row)) as a:
+                    own = weight * rows.coefficient[row, a]
+                    with k.loop(a, rows.column("nnz", row)) as b:
+                        H.add_dof_row(rows.dof(row, a), rows.dof(row, b), own * rows.coefficient[row, b])
 
     def _add_bonds(self, add: Callable[[Bond, LaneField], None], *, coupled: bool) -> None:
         """Add the bonds that have two moving ends, or those that have one."""
@@ -583,7 +641,7 @@ class Newton:
         negative and positive."""
         k, m, d = self.k, self.k.model, self.k.data
         self.mass_times(lambda dof: self.direction[dof], self.Mv)
-        self.rows_times(lambda dof: self.direction[dof], RATE, offset=False)
+        self.find_rates()
         linear, square, descent, length = (k.local(0.0) for _ in range(4))
         with k.loop(0, m.nv) as dof:
             v = self.direction[dof]
@@ -605,9 +663,13 @@ class Newton:
             high.set(k.select(slope > 0.0, at.value, high.value))
             newton = at.value - slope / curvature
             inside = (newton > low.value) & (newton < high.value)
-            target = k.select(inside, newton, 0.5 * (low.value + high.value))
+            middle = 0.5 * (low.value + high.value)
+            if k.precision == "f32":
+                inside |= k.abs(newton - at.value) <= rounding * at.value
+                middle = k.min(middle, LARGEST_STRIDE * at.value)
+            target = k.select(inside, newton, middle)
             target = k.select(searching.value > 0.0, target, at.value)
-            near = k.abs(target - at.value) <= rounding * at.value
+            near = k.abs(target - at.value) <= NEAR[k.precision] * at.value
             at.set(target)
             searching.set(k.select(near, 0.0, searching.value))
         # Where the slope would not vanish, as far as it is known to lead down.

@@ -1,11 +1,14 @@
-"""Projected Gauss-Seidel in lanes, without the matrix A that `pgs_numpy` has.
+"""Projected Gauss-Seidel in lanes, in two ways.
 
 The force of one row after another is minimised over, the others held, sweep by sweep. A scalar row moves to its own
 minimum and is clipped to what it can exert; so do the edges of a pyramid, one after another. An elliptic contact
 makes two moves: along the ray of its present force (or, if it has none, by its normal alone), then over the
 friction forces inside the circle that the normal force allows. The worlds of a tile sweep together; one that has
-converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`; the problem is in
-`dual_matrix_free_lanes`. Compare mj_solPGS.
+converged stands still, bit for bit. Rules, order and thresholds are those of `pgs_numpy`.
+
+A world with few rows has its whole matrix A, as `pgs_numpy` has (`own_rows_lanes`); one with many, and any with
+elliptic contacts, sweeps over the items of the tile without it (`dual_matrix_free_lanes`). Which way a world goes
+depends on nothing but its own number of rows. Compare mj_solPGS.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from dovetail.plugins.shared.solver.dual_matrix_free_lanes import (
     edges,
 )
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
+from dovetail.plugins.shared.solver.own_rows_lanes import OwnRows
 from dovetail.plugins.shared.solver.sweeps_lanes import Visit, each_force, exists, guess_forces
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -38,31 +42,67 @@ def solve_constraints(k: Kernel) -> None:
     if not k.model.nv:
         return
     dual = Dual(k, BodyRows(k), DofRows(k))
-    has_rows = dual.build()
-    start(dual)
-    iterate(dual, has_rows)
+    own = OwnRows(dual)
+    has_rows = dual.begin()
+    few = own.few() & (has_rows > 0.0)
+    many = ~few & (has_rows > 0.0)
+    if own.possible:
+        with k.when(k.any(few)):
+            solve_own_rows(own, few)
+    if not own.suffices:
+        with k.when(k.any(many)):
+            solve_items(dual, k.select(many, 1.0, 0.0))
+    if own.possible:
+        with k.when(k.any(few)):
+            own.give_back(few)
     dual.known[0] = 1
     dual.finish()
     dual.write_forces()
 
 
-def iterate(dual: Dual, has_rows: Any) -> None:
+def solve_own_rows(own: OwnRows, few: Any) -> None:
+    """Find the forces of the worlds whose rows are few."""
+    own.build(few)
+    start_own_rows(own)
+    iterate(own.k, own.k.select(few, 1.0, 0.0), own.sweep)
+
+
+def solve_items(dual: Dual, live: Any) -> None:
+    """Find the forces of some worlds without their matrix."""
+
+    def turn(live: Any) -> Any:
+        dual.keep_listed(live)
+        return sweep(dual, live)
+
+    dual.write_rows()
+    start(dual)
+    iterate(dual.k, live, turn)
+
+
+def iterate(k: Kernel, live: Any, sweep: Callable[[Any], Any]) -> None:
     """Sweep until no world gains as much as the tolerance."""
-    k, m = dual.k, dual.k.model
+    m = k.model
     scale = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
-    live = k.local(has_rows)
+    left = k.local(live)
     with k.loop(0, m.opt.iterations):
-        k.leave_when(~k.any(live.value > 0.0))
-        dual.keep_listed(live.value)
-        fallen = sweep(dual, live.value)
-        live.set(k.select(scale * fallen >= m.opt.tolerance, live.value, 0.0))
+        k.leave_when(~k.any(left.value > 0.0))
+        fallen = sweep(left.value)
+        left.set(k.select(scale * fallen >= m.opt.tolerance, left.value, 0.0))
 
 
 # ---- the start
 
 
-def start(dual: Dual) -> None:
+def start_own_rows(own: OwnRows) -> None:
     """The forces that last step's acceleration would give, or none if those cost more."""
+    k = own.k
+    warm = k.select(k.disabled(DisableBit.WARMSTART), 1.0, own.cost()) <= 0.0
+    for i in own.each_row():
+        own.force[i] = k.select(warm, own.force[i], 0.0)
+
+
+def start(dual: Dual) -> None:
+    """The same, item by item."""
     k = dual.k
     cost = k.local(0.0)
     with k.loop(0, dual.counts[0]) as v:

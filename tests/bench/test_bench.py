@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from lane_backend import LANES
 from reference_speed import CASES, started, steps_per_second
 
 from dovetail.bench import BenchResult, Case, bench
@@ -124,7 +125,6 @@ def test_the_budget_cuts_steps_first_and_says_so() -> None:
 
 def test_what_breaks_a_kernel_apart_is_told() -> None:
     """A stage on another backend cuts the kernel; one that others share kernel fields with takes them along."""
-    pytest.importorskip("taichi")
     text = measuring._mixture(_plan(BALL, bias_force="rne@numpy"))
     assert "segments, not one kernel: bias_force runs as rne@numpy" in text
     assert "fell back" in measuring._mixture(_plan(BALL, constraint_reference="@numpy"))
@@ -132,7 +132,7 @@ def test_what_breaks_a_kernel_apart_is_told() -> None:
 
 
 def _plan(case: Case, **stages: str) -> Plan:
-    return compile_plan(case.load(), Config.of_call(stages, backend="taichi", keep="state"), nworld=8)
+    return compile_plan(case.load(), Config.of_call(stages, backend=LANES, keep="state"), nworld=8)
 
 
 # ---- the reference

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 from dovetail.bench import Case, Measurement
 from dovetail.bench.stages import StageTimes, profile
@@ -29,7 +30,6 @@ REQUEST = Measurement(
 
 @pytest.fixture(scope="module")
 def times() -> StageTimes:
-    pytest.importorskip("quadrants")
     [found] = profile(HINGE, REQUEST)
     return found
 
@@ -49,7 +49,6 @@ def test_the_parts_make_the_whole(times: StageTimes) -> None:
 
 
 def test_only_the_stages_asked_for_are_measured() -> None:
-    pytest.importorskip("quadrants")
     [found] = profile(HINGE, REQUEST, ["bias_force"])
     assert [t.stage for t in found.stages] == ["bias_force"]
     with pytest.raises(SelectionError, match="no stage 'bias_farce'; did you mean 'bias_force'"):
@@ -66,8 +65,7 @@ def test_a_step_that_is_no_kernel_cannot_be_taken_apart() -> None:
 
 @pytest.fixture(scope="module")
 def repeatable() -> tuple[Simulation, Plan]:
-    pytest.importorskip("quadrants")
-    sim = Simulation(HINGE.load(), nworld=8, backend="taichi", runtime="quadrants", keep="state")
+    sim = Simulation(HINGE.load(), nworld=8, backend=LANES, keep="state")
     return sim, attrs.evolve(sim.plan, options={**sim.plan.options, "repeatable": True})
 
 
@@ -105,7 +103,7 @@ def test_the_loops_change_no_bit(repeatable: tuple[Simulation, Plan]) -> None:
 def test_a_batch_of_another_size_uses_the_kernel_that_is_there(repeatable: tuple[Simulation, Plan]) -> None:
     """Which makes sweeps over worlds and threads affordable."""
     small, _ = repeatable
-    large = Simulation(small.model, nworld=24, threads=2, backend="taichi", runtime="quadrants", keep="state")
+    large = Simulation(small.model, nworld=24, threads=2, backend=LANES, keep="state")
     kernels = []
     for sim in (small, large):
         sim.step(1)

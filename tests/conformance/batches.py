@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import robots
 import scenes
+from lane_backend import LANES
 
 import dovetail
 from dovetail.contracts.enums import DisableBit
@@ -103,9 +104,7 @@ class Batch:
     def start(cls, pair: Pair, nworld: int, seed: int = 0, **settings: Any) -> Batch:
         """Worlds at rest positions with different velocities."""
         mujoco = pytest.importorskip("mujoco")
-        sim = dovetail.Simulation(
-            pair.ours, nworld=nworld, backend="taichi", keep=(*COUNTS, "qacc"), **settings
-        )
+        sim = dovetail.Simulation(pair.ours, nworld=nworld, backend=LANES, keep=(*COUNTS, "qacc"), **settings)
         rng = np.random.default_rng(seed)
         oracles = [mujoco.MjData(pair.theirs) for _ in range(nworld)]
         for oracle in oracles:
@@ -156,7 +155,7 @@ def along_trajectories(name: str, nworld: int, nstep: int, few: tuple[int, int],
     lanes altogether gets as many worlds and steps as `few` says."""
     began = time.perf_counter()
     model = pair(name)
-    fallback = fallback_of(dovetail.Simulation(model.ours, nworld=8, backend="taichi", keep=COUNTS))
+    fallback = fallback_of(dovetail.Simulation(model.ours, nworld=8, backend=LANES, keep=COUNTS))
     if fallback:
         nworld, nstep = few
     batch = Batch.start(model, nworld, **settings)

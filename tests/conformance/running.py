@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import pytest
 import zoo
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.states import random_state, set_state
 from dovetail.contracts.types import STATE, Data, Model
 
-BACKENDS = ("numpy", "taichi")
+BACKENDS = ("numpy", LANES)
 
 
 def start(model: Model, world: int, *, forces: bool = True) -> dict[str, Any]:
@@ -29,8 +29,6 @@ def simulation(
     name: str | Model, *, forces: bool = True, worlds: Iterable[int] | None = None, **options: Any
 ) -> dovetail.Simulation:
     """A Simulation whose worlds stand in their random states (`worlds`: which, by default 0, 1, 2, …)."""
-    if options.get("backend") == "taichi":
-        pytest.importorskip("taichi")
     model = zoo.ours(name) if isinstance(name, str) else name
     sim = dovetail.Simulation(model, **options)
     numbers = range(sim.nworld or 1) if worlds is None else worlds

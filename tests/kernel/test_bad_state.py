@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.backends.numpy import NumpyBackend
@@ -91,10 +92,8 @@ def test_raise_stops_and_leaves_the_state() -> None:
     assert sim.data.qpos[0] == np.inf
 
 
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_only_the_bad_world_of_a_batch_is_reset(backend: str) -> None:
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     sim = dovetail.Simulation(dovetail.loads(xml()), nworld=5, backend=backend, keep="all")
     twin = dovetail.Simulation(dovetail.loads(xml()), nworld=5, backend=backend, keep="all")
     for s in (sim, twin):
@@ -109,10 +108,8 @@ def test_only_the_bad_world_of_a_batch_is_reset(backend: str) -> None:
     assert np.allclose(np.asarray(sim.data.time), [0.03, 0.03, 0.03, 0.01, 0.03])
 
 
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_a_frozen_world_stays_where_it_is(backend: str) -> None:
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     sim = dovetail.Simulation(dovetail.loads(xml()), nworld=3, backend=backend, on_nan="freeze", keep="all")
     sim.step(2)
     before = np.array(sim.data.qpos)[1]

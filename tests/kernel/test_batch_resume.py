@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.errors import ValidationError
@@ -29,8 +30,6 @@ NWORLD = 11
 
 
 def simulation(backend: str, precision: str = "f64", nworld: int = NWORLD) -> dovetail.Simulation:
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     return dovetail.Simulation(
         dovetail.loads(XML), nworld, backend=backend, precision=precision, keep=("ncon",)
     )
@@ -51,7 +50,7 @@ def assert_equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray], world
         assert np.array_equal(values[worlds], other[name][worlds]), name
 
 
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_a_resumed_run_with_contacts_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> None:
     sim = simulation(backend)
     spread(sim)
@@ -67,7 +66,7 @@ def test_a_resumed_run_with_contacts_goes_on_bit_for_bit(backend: str, tmp_path:
     assert np.array_equal(sim.data.ncon, resumed.data.ncon)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 @pytest.mark.parametrize("chosen", ["ids", "mask"])
 def test_chosen_worlds_are_reset_and_no_other(backend: str, chosen: str) -> None:
     sim = simulation(backend)
@@ -97,8 +96,7 @@ def test_worlds_that_do_not_exist_are_refused() -> None:
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 @pytest.mark.parametrize("nworld", [1, 7, 17])
 def test_state_arrays_go_in_and_out(precision: str, nworld: int) -> None:
-    pytest.importorskip("taichi")
-    sim = simulation("taichi", precision, nworld)
+    sim = simulation(LANES, precision, nworld)
     values = np.arange(2.0 * nworld).reshape(nworld, 2)
     sim.data.qvel = values
     sim.data.qpos[...] = values + 0.5

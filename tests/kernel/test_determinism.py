@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.states import random_state, set_state
@@ -13,7 +14,7 @@ from dovetail.contracts.types import STATE
 from dovetail.testing.samples import sample
 
 STEPS = 8
-BACKENDS = ("numpy", "taichi")
+BACKENDS = ("numpy", LANES)
 PROBE = 42
 """Seed of the world that is looked at; the other worlds start elsewhere."""
 
@@ -22,8 +23,6 @@ def run(
     backend: str, *, name: str = "chain", nworld: int | None = 1, place: int = 0, **options: Any
 ) -> bytes:
     """The final state of the probe world, standing at `place` in a batch."""
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     model = sample(name)
     sim = dovetail.Simulation(model, nworld=nworld, backend=backend, **options)
     for index, world in enumerate(sim.data.worlds()):
@@ -58,8 +57,6 @@ def test_one_world_without_a_batch_axis_gives_the_same_bits(backend: str) -> Non
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_steps_in_one_call_equal_steps_one_by_one(backend: str) -> None:
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     model = sample("loose")
     finals = []
     for calls in (1, STEPS):

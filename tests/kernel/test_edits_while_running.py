@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail import Model
@@ -126,8 +127,7 @@ def test_edits_are_seen_as_mujoco_sees_them(pile: Model) -> None:
 
 
 def test_in_a_batch_of_lanes(pile: Model) -> None:
-    pytest.importorskip("quadrants")
-    sim = running(pile, nworld=2, backend="taichi", runtime="quadrants", keep=("ncon", "nefc"))
+    sim = running(pile, nworld=2, backend=LANES, keep=("ncon", "nefc"))
     data = sim.data
     assert np.asarray(data.ncon).tolist() == [5, 5]
     pile.opt.disableflags |= DisableBit.CONTACT

@@ -37,8 +37,9 @@ plan for 'pendulum': one world, f64, 1 thread, 1 segment a step
 
 def test_a_plan_explains_itself_line_by_line(pendulum: Model, registry: Registry) -> None:
     plan = compile_plan(pendulum, Config.of_call({"integrate": "rk4"}), registry=registry)
-    *runs, skipped = plan.explain().splitlines(keepends=True)
+    *runs, skipped, auto = plan.explain().splitlines(keepends=True)
     assert "".join(runs) == EXPLAINED
+    assert auto.startswith("   -  backend auto: numpy, ")
     assert skipped.startswith("   -  not needed by this model: camera_light, ")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from index_scene import DEFORMABLE, RICH, fields, spoilt
+from lane_backend import LANES
 
 import dovetail
 from dovetail.contracts.indices import RULES, check_indices, index_problems
@@ -18,7 +19,6 @@ from dovetail.errors import ArgumentError, DovetailError, FileFormatError, Valid
 from dovetail.planning import dependencies
 from dovetail.planning.dependencies import IndexCheck
 
-TAICHI = {"backend": "taichi", "runtime": "quadrants"}
 SCENE = Path(__file__).with_name("index_scene.py")
 
 
@@ -123,10 +123,10 @@ def test_a_forged_file_is_refused(tmp_path: Path) -> None:
         dovetail.load_model(tmp_path / "forged.npz")
 
 
-@pytest.mark.parametrize("said", [{"backend": "numpy"}, {"nworld": 3, **TAICHI}], ids=["numpy", "lanes"])
+@pytest.mark.parametrize(
+    "said", [{"backend": "numpy"}, {"nworld": 3, "backend": LANES}], ids=["numpy", "lanes"]
+)
 def test_an_edit_between_steps_is_refused_until_it_is_mended(said: dict[str, Any]) -> None:
-    if said["backend"] == "taichi":
-        pytest.importorskip("quadrants")
     sim = dovetail.Simulation("pendulum", **said)
     twin = dovetail.Simulation("pendulum", **said)
     sim.step(2)
@@ -140,7 +140,7 @@ def test_an_edit_between_steps_is_refused_until_it_is_mended(said: dict[str, Any
             except ValidationError:
                 refused += 1
             else:  # nothing of the kernel reads it
-                assert said["backend"] == "taichi", what
+                assert said["backend"] == LANES, what
     assert refused > 200
     sim.reset()
     sim.step(4)

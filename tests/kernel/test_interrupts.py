@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail import interrupts
 from dovetail.interrupts import Pace
-
-TAICHI = {"backend": "taichi", "runtime": "quadrants"}
 
 
 @pytest.fixture(autouse=True)
@@ -132,8 +131,7 @@ def test_slices_make_the_whole_and_grow_as_they_are_quick() -> None:
 
 
 def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("quadrants")
-    sim, twin = moving(5, **TAICHI), moving(5, **TAICHI)
+    sim, twin = moving(5, backend=LANES), moving(5, backend=LANES)
     sim.step(200)
     monkeypatch.setattr(interrupts, "SLICE", 0.0)  # one step per launch
     twin.step(200)
@@ -143,10 +141,9 @@ def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_world_that_goes_bad_is_told_once_however_a_call_is_sliced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("quadrants")
     monkeypatch.setattr(interrupts, "SLICE", 0.0)
     for policy, count in (("reset", 1), ("freeze", 1)):
-        sim = moving(3, on_nan=policy, **TAICHI)
+        sim = moving(3, on_nan=policy, backend=LANES)
         sim.data.qfrc_applied[1, 0] = np.nan
         with pytest.warns(dovetail.bad_states.StateWarning) as caught:
             sim.step(6)
@@ -155,9 +152,9 @@ def test_a_world_that_goes_bad_is_told_once_however_a_call_is_sliced(
 
 
 LONG = """
-import signal, numpy as np, dovetail
+import signal, sys, numpy as np, dovetail
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sim = dovetail.Simulation("pendulum", 512, backend="taichi", runtime="quadrants")
+sim = dovetail.Simulation("pendulum", 512, backend=sys.argv[1])
 sim.step(2)
 try:
     print("running", flush=True)  # inside: the interrupt may come before the next line
@@ -170,8 +167,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_kernel_of_a_million_steps_is_interrupted() -> None:
-    pytest.importorskip("quadrants")
-    child = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-c", LONG, LANES], stdout=subprocess.PIPE, text=True)
     with child:
         assert child.stdout is not None
         assert child.stdout.readline() == "running\n"
@@ -201,14 +197,13 @@ def in_threads(work: Callable[[int], None], count: int) -> list[BaseException]:
 
 
 def test_simulations_of_several_threads_give_their_own_results() -> None:
-    pytest.importorskip("quadrants")
-    expected = moving(4, **TAICHI)
+    expected = moving(4, backend=LANES)
     for _ in range(10):
         expected.step(3)
     found: dict[int, dict[str, bytes]] = {}
 
     def work(number: int) -> None:
-        sim = moving(4, **(TAICHI if number < 3 else {"backend": "numpy"}))
+        sim = moving(4, **({"backend": LANES} if number < 3 else {"backend": "numpy"}))
         for _ in range(10):
             sim.step(3)
         found[number] = state(sim)

@@ -64,11 +64,28 @@ def test_who_shares_a_kernel_field_runs_together(pendulum: Model, shared: Regist
     assert (chosen(found, "com_velocity"), chosen(found, "bias_force")) == ("tree@toy", "rne@toy")
 
 
-def test_what_a_kernel_keeps_to_itself_is_not_kept(pendulum: Model, shared: Registry) -> None:
-    found = plan(pendulum, shared, keep="all")
-    assert "cvel" in found.keep
-    assert "cdof_dot" not in found.keep
+@pytest.mark.parametrize("keep", ["all", "cdof_dot", None])
+def test_what_a_kernel_of_one_world_keeps_to_itself_is_filled_when_read(
+    pendulum: Model, shared: Registry, keep: str | None
+) -> None:
+    found = plan(pendulum, shared, keep=keep)
+    assert chosen(found, "com_velocity") == "tree@toy"
+    assert found.replay is not None
+    assert found.replay.late
+    assert found.replay.fields == ("cdof_dot",)
+    assert found.replay.plan.choices["com_velocity"].record.label == "tree@numpy"
+    assert "cdof_dot" in found.keep
     assert "toy:speed" not in found.keep
+    assert "when one is read the last step is repeated with the reference: cdof_dot" in found.explain()
+
+
+@pytest.mark.parametrize("keep", ["computed", "state", "cvel"])
+def test_of_one_world_nothing_is_filled_that_is_not_kept(
+    pendulum: Model, shared: Registry, keep: str
+) -> None:
+    found = plan(pendulum, shared, keep=keep)
+    assert found.replay is None
+    assert "cdof_dot" not in found.keep
 
 
 def test_a_reader_elsewhere_leaves_the_writer_where_it_is(pendulum: Model, shared: Registry) -> None:
@@ -126,12 +143,6 @@ def test_a_wrapper_between_sets_them_apart(pendulum: Model, shared: Registry) ->
     assert chosen(found, "com_velocity") == "tree@numpy"
 
 
-def test_a_field_that_must_be_kept_brings_the_reference(pendulum: Model, shared: Registry) -> None:
-    found = plan(pendulum, shared, keep=("cdof_dot",))
-    assert "cdof_dot is to be kept" in found.choices["com_velocity"].fallback
-    assert "cdof_dot" in found.keep
-
-
 @pytest.mark.parametrize("keep", ["all", "cdof_dot"])
 def test_of_a_batch_such_a_field_is_had_by_repeating_steps(
     pendulum: Model, shared: Registry, keep: str
@@ -139,6 +150,7 @@ def test_of_a_batch_such_a_field_is_had_by_repeating_steps(
     found = plan(pendulum, shared, keep=keep, nworld=3)
     assert chosen(found, "bias_force") == "rne@toy"
     assert found.replay is not None
+    assert not found.replay.late
     assert found.replay.fields == ("cdof_dot",)
     assert found.replay.plan.choices["bias_force"].record.label == "rne@numpy"
     assert "cdof_dot" in found.keep

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail import Model, pipeline
@@ -303,9 +304,9 @@ def test_plans_do_not_keep_models_alive() -> None:
 
 def test_a_compiled_plan_steps_data_of_any_layout_that_has_its_fields(zoo: Model, registry: Registry) -> None:
     """Offsets are literals in a fused kernel, so it must be built again for a Data that lays fields out otherwise."""
-    if registry.backend("taichi").missing():
+    if registry.backend(LANES).missing():
         pytest.skip("no Taichi runtime is installed")
-    config = Config.of_call({"bias_force": "@taichi"}, keep="state")
+    config = Config.of_call({"bias_force": f"@{LANES}"}, keep="state")
     plan = compile_plan(zoo, config, nworld=3, registry=registry)
     narrow, wide = plan.make_data(), dovetail.make_data(zoo, 3, lanes=plan.lanes)
     assert narrow.arena.layout != wide.arena.layout

@@ -83,7 +83,7 @@ def test_an_unknown_label_or_backend_lists_what_exists(registry: Registry) -> No
         registry.get("integrate", "rk5@numpy")
     with pytest.raises(
         UnknownImplementationError,
-        match=r"no backend 'taici'; did you mean 'taichi'\? Installed: numpy, taichi",
+        match=r"no backend 'taici'; did you mean 'taichi'\? Installed: native, numpy, taichi",
     ):
         registry.backend("taici")
 
@@ -253,11 +253,11 @@ class _Printer(NumpyBackend):
 
 def test_a_record_in_a_language_is_there_on_every_backend_that_speaks_it(registry: Registry) -> None:
     before = {r.label for r in registry.of("mass_matrix")}
-    assert before == {"crb@numpy", "crb@taichi"}
+    assert before == {"crb@native", "crb@numpy", "crb@taichi"}
     registry.add_backend(_Printer())
     assert {r.label for r in registry.of("mass_matrix")} == before | {"crb@printer"}
     one = Implementation(stage="energy", name="late", backend="lanes", target="late:energy")
-    assert [r.label for r in registry.add(one)] == ["late@taichi", "late@printer"]
+    assert [r.label for r in registry.add(one)] == ["late@native", "late@taichi", "late@printer"]
 
 
 def test_a_record_on_a_backend_is_there_on_that_one_alone(registry: Registry) -> None:

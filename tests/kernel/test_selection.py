@@ -128,7 +128,7 @@ def test_a_named_choice_never_falls_back(plan: Compile, toy_backend: object, wis
     with pytest.raises(
         UnknownImplementationError,
         match=r"bias_force: 'rne@toy', asked for by call argument, is not installed; did you mean 'rne@\w+'\? "
-        "Installed: rne@numpy, rne@taichi",
+        "Installed: rne@native, rne@numpy, rne@taichi",
     ):
         plan({"bias_force": wish})
 
@@ -155,7 +155,7 @@ def test_an_unknown_algorithm_says_who_asked_and_what_exists(plan: Compile) -> N
     with pytest.raises(
         UnknownImplementationError,
         match=r"integrate: 'rk5', asked for by call argument, is not installed; did you mean 'rk4'\? Installed: "
-        "euler@numpy, euler@taichi, .*rk4@numpy",
+        "euler@native, euler@numpy, euler@taichi, .*rk4@numpy",
     ):
         plan({"integrate": "rk5"})
 
@@ -200,7 +200,7 @@ def test_an_implementation_that_cannot_handle_the_model_lists_those_that_can(
     with pytest.raises(
         UnsuitableImplementationError,
         match=r"sliders@numpy does not handle joint.hinge, which this model uses \(asked for by call argument\)\. "
-        "Suitable: rne@numpy",
+        "Suitable: rne@native, rne@numpy, rne@taichi",
     ):
         plan({"bias_force": "sliders"})
 

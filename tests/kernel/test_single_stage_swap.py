@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.errors import relative_error
@@ -62,9 +63,8 @@ def test_all_slots_of_the_smooth_step_are_swapped() -> None:
 
 @pytest.mark.parametrize("slot", slots())
 def test_one_taichi_stage_among_numpy(slot: str, expected: dict[str, np.ndarray]) -> None:
-    pytest.importorskip("taichi")
-    plan = compiled("numpy", {slot: "@taichi"})
-    assert {s.label for s in plan.slots if s.record.backend == "taichi"} == {slot}
+    plan = compiled("numpy", {slot: f"@{LANES}"})
+    assert {s.label for s in plan.slots if s.record.backend == LANES} == {slot}
     assert_same(trajectory(plan), expected)
 
 
@@ -76,8 +76,7 @@ def test_one_taichi_stage_among_numpy(slot: str, expected: dict[str, np.ndarray]
     ],
 )
 def test_one_numpy_stage_among_taichi(slot: str, expected: dict[str, np.ndarray]) -> None:
-    pytest.importorskip("taichi")
-    plan = compiled("taichi", {slot: "@numpy"})
+    plan = compiled(LANES, {slot: "@numpy"})
     assert {s.label for s in plan.slots if s.record.backend == "numpy"} == {slot}
     assert len(plan.segments()) <= 3
     assert_same(trajectory(plan), expected)
@@ -85,14 +84,12 @@ def test_one_numpy_stage_among_taichi(slot: str, expected: dict[str, np.ndarray]
 
 def test_one_numpy_stage_in_a_runge_kutta_step_among_taichi() -> None:
     """Four evaluations a step: segments of both backends take turns inside a step."""
-    pytest.importorskip("taichi")
     stages = {"integrate": "rk4"}
-    mixed = trajectory(compiled("taichi", {**stages, "bias_force": "@numpy"}))
+    mixed = trajectory(compiled(LANES, {**stages, "bias_force": "@numpy"}))
     assert_same(mixed, trajectory(compiled("numpy", stages)))
 
 
 def test_swapping_keeps_the_public_interface(model: Model) -> None:
-    pytest.importorskip("taichi")
-    sim = dovetail.Simulation(model, nworld=NWORLD, stages={"mass_matrix": "crb@taichi"})
+    sim = dovetail.Simulation(model, nworld=NWORLD, stages={"mass_matrix": f"crb@{LANES}"})
     sim.step(2)
     assert sim.data.M.shape == (NWORLD, model.nC)

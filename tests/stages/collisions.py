@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from lane_backend import LANES
 
 from dovetail.compare.isolate import Isolated, Worlds, isolate, shared_data
 from dovetail.contracts.types import Data, Model
@@ -28,7 +29,7 @@ def contacts(
     model: Model,
     xpos: np.ndarray,
     xmat: np.ndarray,
-    backend: str = "taichi",
+    backend: str = LANES,
     *,
     precision: str = "f64",
     lanes: int | None = None,

@@ -78,5 +78,5 @@ def laws(table: str) -> list[Any]:
 
 def assert_law(text: str, slot: str, how: How) -> None:
     """Actuation gives MuJoCo's numbers with this implementation of a law, on its own backend."""
-    actuation = How(f"gain_bias@{how.label.partition('@')[2]}", how.runtime)
+    actuation = How(f"gain_bias@{how.label.partition('@')[2]}")
     assert_mujocos(text, "actuation", actuation, others={slot: how.label})

@@ -11,16 +11,15 @@ alike; lanes that share kernel fields with others take these along.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 import pytest
+from lane_backend import OTHERS
 
 from dovetail.backend import Slot
 from dovetail.compare.conform import UNCOMPARED
@@ -35,7 +34,7 @@ from dovetail.registry import default_registry
 NWORLD = 11
 """More than a tile holds, and no multiple of it."""
 
-LANES = {"f64": 8, "f32": 16}
+WIDTH = {"f64": 8, "f32": 16}
 """Worlds per tile."""
 
 TOLERANCE = 1e-12
@@ -44,41 +43,30 @@ TOLERANCE = 1e-12
 STEPPED = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 """What an integrator leaves."""
 
-RUNTIMES = tuple(name for name in ("quadrants", "taichi") if find_spec(name)) or ("auto",)
-"""Those that compile lanes, the usual one first."""
-
 
 class How(NamedTuple):
-    """An implementation by its label, and the runtime that compiles it if it is in lanes."""
+    """An implementation by its label."""
 
     label: str
-    runtime: str | None = None
 
     def __str__(self) -> str:
-        return self.label if self.runtime in (None, *RUNTIMES[:1]) else f"{self.label}-{self.runtime}"
+        return self.label
 
 
 def implementations(slot: str, *names: str) -> list[Any]:
     """Parameters of a test: all implementations of a slot, or those of some names. Those that cannot run here are
-    skipped; runtimes beside the usual one are slow."""
+    skipped; lane backends beside the one that tests run on are left to the second opinion."""
     return [
-        pytest.param(how, id=str(how), marks=marks)
+        pytest.param(How(record.label), id=record.label, marks=_marks(record))
         for record in default_registry().of(slot)
         if not names or record.name in names
-        for how, marks in _ways(record)
+        if record.backend not in OTHERS
     ]
 
 
-def _ways(record: Implementation) -> Iterator[tuple[How, list[Any]]]:
-    backend = default_registry().backend(record.backend)
-    missing = backend.missing()
-    if missing:
-        yield How(record.label), [pytest.mark.skip(reason=f"backend {record.backend} needs {missing}")]
-    elif getattr(backend, "language", None) != "lanes":
-        yield How(record.label), []
-    else:
-        for place, runtime in enumerate(RUNTIMES):
-            yield How(record.label, runtime), [pytest.mark.slow] if place else []
+def _marks(record: Implementation) -> list[Any]:
+    missing = default_registry().backend(record.backend).missing()
+    return [pytest.mark.skip(reason=f"backend {record.backend} needs {missing}")] if missing else []
 
 
 class Scene(NamedTuple):
@@ -132,16 +120,8 @@ def evaluate(m: Any, d: Any) -> None:
 def _isolated(
     model: Model, slot: str, how: How, precision: str, others: tuple[tuple[str, str], ...]
 ) -> Isolated:
-    worlds = Worlds(nworld=NWORLD, precision=precision, lanes=LANES[precision])
+    worlds = Worlds(nworld=NWORLD, precision=precision, lanes=WIDTH[precision])
     return isolate(model, slot, how.label, worlds, stages=dict(others), span=tuple(dict(others)))
-
-
-@contextmanager
-def _runtime(name: str | None) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as environment:
-        if name is not None:
-            environment.setenv("DOVETAIL_TAICHI_RUNTIME", name)
-        yield
 
 
 def computed(
@@ -150,7 +130,7 @@ def computed(
     """The slot under one implementation, and a Data in which it has run; `others` are further choices,
     which run with it."""
     alone = _isolated(given.model, slot, how, precision, tuple((others or {}).items()))
-    data = shared_data(given.model, Worlds(nworld=NWORLD, precision=precision, lanes=LANES[precision]))
+    data = shared_data(given.model, Worlds(nworld=NWORLD, precision=precision, lanes=WIDTH[precision]))
     for ours, theirs in zip(data.worlds(), given.worlds, strict=True):
         for name in (
             "ctrl",
@@ -162,11 +142,10 @@ def computed(
             *STEPPED,
         ):
             ours.field(name)[...] = read(theirs, name)
-    with _runtime(how.runtime):
-        for evaluation in range(alone.plan.evaluations if alone.slot.integrates else 1):
-            alone.prepare(data, evaluation)
-            _spoil(alone, data)
-            alone.run(data, evaluation)
+    for evaluation in range(alone.plan.evaluations if alone.slot.integrates else 1):
+        alone.prepare(data, evaluation)
+        _spoil(alone, data)
+        alone.run(data, evaluation)
     return alone, data
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+from lane_backend import LANES
 from swap_models import TOLERANCES, model, start
 
 import dovetail
@@ -34,7 +35,7 @@ TOLERANCE = 1e-9
 KEEP = ("sensordata", "energy")
 """Little, so that what passes between backends is what the plan thinks it must be."""
 
-LANES: Mapping[str, str] = {"backend": "taichi", "runtime": "quadrants"}
+IN_LANES: Mapping[str, str] = {"backend": LANES}
 Stages = Mapping[str, str | Callable[..., Any]]
 
 
@@ -87,7 +88,7 @@ def opaque(target: Callable[..., Any]) -> Callable[..., Any]:
 
 def simulated(name: str, nworld: int, stages: Stages, **settings: str) -> Plan:
     """The plan of a Simulation, the front door."""
-    settings = {**LANES, **settings}
+    settings = {**IN_LANES, **settings}
     return dovetail.Simulation(model(name), nworld=nworld, keep=KEEP, stages=stages, **settings).plan  # type: ignore[arg-type]
 
 
@@ -96,7 +97,7 @@ def numpy_in_lanes(name: str, slot: str, nworld: int) -> Plan:
 
 
 def lanes_in_numpy(name: str, slot: str, nworld: int) -> Plan:
-    return simulated(name, nworld, {slot: "@taichi"}, backend="numpy")
+    return simulated(name, nworld, {slot: f"@{LANES}"}, backend="numpy")
 
 
 def function_in_lanes(name: str, slot: str, nworld: int) -> Plan:
@@ -126,7 +127,7 @@ def with_record(record: Implementation) -> Registry:
 
 def thirdparty_in_lanes(name: str, slot: str, nworld: int) -> Plan:
     registry = with_record(acme(reference_record(name, slot)))
-    config = Config.of_call({slot: "acme@numpy"}, keep=KEEP, **LANES)
+    config = Config.of_call({slot: "acme@numpy"}, keep=KEEP, **IN_LANES)
     return compile_plan(model(name), config, nworld=nworld, registry=registry)
 
 
@@ -173,7 +174,7 @@ def own_row_in_lanes(name: str, slot: str, nworld: int) -> Plan:
 
 def own_record_in_lanes(name: str, slot: str, nworld: int) -> Plan:
     record = attrs.evolve(Implementation.of_function(slot, OWN_ROWS[slot]), name="acme", provider="acme")
-    config = Config.of_call({slot: "acme@numpy"}, keep=KEEP, **LANES)
+    config = Config.of_call({slot: "acme@numpy"}, keep=KEEP, **IN_LANES)
     return compile_plan(model(name), config, nworld=nworld, registry=with_record(record))
 
 

@@ -7,15 +7,15 @@ through the floor. `pytest -m slow tests/swapping` goes through every slot, way,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES, lanes_missing
 from swap_models import DOCUMENTS, NAMES, model
 from swap_ways import (
+    IN_LANES,
     KEEP,
-    LANES,
     OWN_ROWS,
     WAYS,
     Way,
@@ -33,7 +33,7 @@ import dovetail
 from dovetail import pipeline
 from dovetail.planning.plan import Plan
 
-pytestmark = pytest.mark.skipif(find_spec("quadrants") is None, reason="quadrants is not installed")
+pytestmark = pytest.mark.skipif(bool(lanes_missing()), reason=f"the lane backend needs {lanes_missing()}")
 
 RULES = ("combine_margin", "combine_friction", "resolve_priority", "mix_solver")
 
@@ -65,7 +65,7 @@ EXAMPLES = {
     ("multiccd", "constraint_reference", "function_in_lanes"),
 }
 """Mixes of other models that went wrong once: contacts that only pass through. (A sparse field between two kernels is
-in tests/backends/taichi/test_lane_stage_plans.py.)"""
+in tests/backends/lanes/test_lane_stage_plans.py.)"""
 
 
 def cheap(name: str, way: str, slot: str, nworld: int) -> bool:
@@ -125,15 +125,15 @@ def test_a_plugins_own_row_makes_a_difference(slot: str) -> None:
 
 _CONTACTS_ON_NUMPY = {"broadphase": "@numpy", "narrowphase": "@numpy", "contact_params": "@numpy"}
 SEVERAL: Mapping[str, Mapping[str, str]] = {
-    "contacts on NumPy, rows in lanes": {**_CONTACTS_ON_NUMPY, "constraint_rows": "@taichi"},
-    "rows on NumPy, solver in lanes": {"constraint_rows": "@numpy", "solve_constraints": "@taichi"},
+    "contacts on NumPy, rows in lanes": {**_CONTACTS_ON_NUMPY, "constraint_rows": f"@{LANES}"},
+    "rows on NumPy, solver in lanes": {"constraint_rows": "@numpy", "solve_constraints": f"@{LANES}"},
     "parameters in lanes between": {
         "narrowphase": "@numpy",
-        "contact_params": "@taichi",
+        "contact_params": f"@{LANES}",
         "islands": "@numpy",
     },
-    "some rows here, some there": {"constraint_rows:limit": "@numpy", "constraint_rows:contact": "@taichi"},
-    "reference on NumPy between": {"constraint_reference": "@numpy", "solve_constraints": "@taichi"},
+    "some rows here, some there": {"constraint_rows:limit": "@numpy", "constraint_rows:contact": f"@{LANES}"},
+    "reference on NumPy between": {"constraint_reference": "@numpy", "solve_constraints": f"@{LANES}"},
     "every other stage": dict.fromkeys([s for s in slots("ball") if not is_part(s)][::2], "@numpy"),
 }
 
@@ -170,7 +170,7 @@ def settled(
     """The height of a lone body after a hundred steps."""
     # The same fields are kept as in the other tests, so that they share kernels.
     sim = dovetail.Simulation(
-        dovetail.loads(document), nworld=2, stages=stages, keep=KEEP, **{**LANES, **settings}
+        dovetail.loads(document), nworld=2, stages=stages, keep=KEEP, **{**IN_LANES, **settings}
     )
     sim.step(100)
     heights = np.asarray(sim.data.qpos)[:, 2]
@@ -214,5 +214,5 @@ def test_boxes_stay_on_each_other(slot: str, way: str) -> None:
 @pytest.mark.parametrize("nworld", [2, 64])
 @pytest.mark.parametrize("name", NAMES)
 def test_lanes_alone_move_as_the_reference(name: str, nworld: int) -> None:
-    sim = dovetail.Simulation(model(name), nworld=nworld, keep=KEEP, **LANES)  # type: ignore[arg-type]
+    sim = dovetail.Simulation(model(name), nworld=nworld, keep=KEEP, **IN_LANES)  # type: ignore[arg-type]
     check(sim.plan, name, nworld)

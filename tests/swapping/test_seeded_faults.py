@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import attrs
 import pytest
+from lane_backend import LANES, lanes_missing
 from swap_models import model
-from swap_ways import KEEP, LANES, TOLERANCE, errors, motion, planned, reference_motion, with_record
+from swap_ways import IN_LANES, KEEP, TOLERANCE, errors, motion, planned, reference_motion, with_record
 
 from dovetail.config import Config
 from dovetail.errors import DovetailError, PluginError
@@ -17,7 +17,7 @@ from dovetail.planning.plan import Plan
 from dovetail.planning.planner import compile_plan
 from dovetail.plugin import Implementation, kernel_field
 
-pytestmark = pytest.mark.skipif(find_spec("quadrants") is None, reason="quadrants is not installed")
+pytestmark = pytest.mark.skipif(bool(lanes_missing()), reason=f"the lane backend needs {lanes_missing()}")
 
 SLOT = "passive_force:faulty"
 
@@ -72,7 +72,7 @@ def record(builder: Callable[[Any], None], reads: str = "", **more: Any) -> Impl
         stage="passive_force",
         key="faulty",
         name="acme",
-        backend="taichi",
+        backend=LANES,
         target=f"{__name__}:{builder.__name__}",
         function=builder,
         provider="acme",
@@ -81,7 +81,7 @@ def record(builder: Callable[[Any], None], reads: str = "", **more: Any) -> Impl
 
 
 def plan_with(made: Implementation, name: str = "ball") -> Plan:
-    config = Config.of_call({made.slot: made.label}, keep=KEEP, **LANES)
+    config = Config.of_call({made.slot: made.label}, keep=KEEP, **IN_LANES)
     return compile_plan(model(name), config, nworld=2, registry=with_record(made))
 
 
@@ -108,13 +108,13 @@ FAULTS = {
 
 
 def test_the_same_row_without_a_fault_is_planned() -> None:
-    assert plan_with(record(pushes)).choices[SLOT].record.label == "acme@taichi"
+    assert plan_with(record(pushes)).choices[SLOT].record.label == f"acme@{LANES}"
 
 
 def test_a_row_that_declares_what_it_reads_is_planned() -> None:
     """The list of contacts is there when passive forces are computed."""
     plan = plan_with(record(reads_contacts, "contact_list.dist"))
-    assert plan.choices[SLOT].record.label == "acme@taichi"
+    assert plan.choices[SLOT].record.label == f"acme@{LANES}"
 
 
 def test_the_list_of_a_model_without_contacts_is_empty() -> None:
@@ -156,14 +156,14 @@ def test_a_solver_that_leaves_out_forces_is_not_followed_by_a_sensor_that_reads_
     made = Implementation(
         stage="solve_constraints",
         name="acme_forgetful",
-        backend="taichi",
+        backend=LANES,
         target=f"{__name__}:write_no_forces",
         function=write_no_forces,
         provider="acme",
         reads="qacc_smooth",
         writes="qacc qfrc_constraint",
     )
-    config = Config.of_call({"solve_constraints": made.label}, keep=("sensordata",), **LANES)
+    config = Config.of_call({"solve_constraints": made.label}, keep=("sensordata",), **IN_LANES)
     plan, why = planned(lambda: compile_plan(model("tendons"), config, nworld=2, registry=with_record(made)))
     if plan is None:
         assert "force" in why

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.ab import compare
@@ -95,10 +96,9 @@ def test_report_is_json() -> None:
 @pytest.mark.parametrize(("precision", "limit"), [("f64", 1e-9), ("f32", 1e-3)])
 @pytest.mark.parametrize("stage", ["mass_matrix", "passive_force:spring", "integrate"])
 def test_numpy_and_taichi_agree_in_either_precision(stage: str, precision: str, limit: float) -> None:
-    pytest.importorskip("taichi")
     name = {"mass_matrix": "crb", "passive_force:spring": "joint", "integrate": "euler"}[stage]
     report = compare(
-        sample("chain"), stage, f"{name}@numpy", f"{name}@taichi", steps=3, nworld=3, precision=precision
+        sample("chain"), stage, f"{name}@numpy", f"{name}@{LANES}", steps=3, nworld=3, precision=precision
     )
     assert report.ok, report.table()
     assert report.worst() <= limit
@@ -118,9 +118,13 @@ CROSSED = """
 
 
 def test_sparse_matrices_of_two_backends_are_compared_as_matrices() -> None:
-    pytest.importorskip("taichi")
     report = compare(
-        dovetail.loads(CROSSED), "transmission", "moment_arms@numpy", "moment_arms@taichi", steps=2, nworld=3
+        dovetail.loads(CROSSED),
+        "transmission",
+        "moment_arms@numpy",
+        f"moment_arms@{LANES}",
+        steps=2,
+        nworld=3,
     )
     assert report.ok, report.table()
     assert {row.field for row in report.rows} == {"actuator_length", "actuator_moment"}
@@ -142,17 +146,15 @@ def test_a_wrong_entry_of_a_sparse_matrix_is_found() -> None:
 
 @pytest.mark.slow
 def test_a_chain_is_compared_as_a_whole() -> None:
-    pytest.importorskip("taichi")
     for slot, name in (("solve_constraints", "newton"), ("sensor:touch", "touch")):
-        report = compare(sample("resting"), slot, f"{name}@numpy", f"{name}@taichi", steps=2, nworld=3)
+        report = compare(sample("resting"), slot, f"{name}@numpy", f"{name}@{LANES}", steps=2, nworld=3)
         assert report.ok, report.table()
         assert {"qacc", "qfrc_constraint", "cfrc_ext", "sensordata"} <= {row.field for row in report.rows}
 
 
 def test_rows_of_a_part_table_are_compared_inside_their_dispatcher() -> None:
-    pytest.importorskip("taichi")
     report = compare(
-        sample("chain"), "actuator_gain:affine", "affine@numpy", "affine@taichi", steps=2, nworld=2
+        sample("chain"), "actuator_gain:affine", "affine@numpy", f"affine@{LANES}", steps=2, nworld=2
     )
     assert "actuator_force" in {row.field for row in report.rows}
     assert report.ok, report.table()
@@ -256,10 +258,9 @@ def test_shadow_tolerance_can_be_set() -> None:
 
 
 def test_reference_shadows_a_taichi_stage() -> None:
-    pytest.importorskip("taichi")
     for stage, implementation in (("bias_force", "rne@numpy"), ("integrate", "euler@numpy")):
         shadow = Shadow(stage, implementation, on_deviation="raise")
-        sim = run_with(shadow, backend="taichi", keep=("site_xpos",))
+        sim = run_with(shadow, backend=LANES, keep=("site_xpos",))
         assert shadow.comparisons == 4
         assert len(sim.plan.segments()) <= 3
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.geometry.epa_numpy import MIN_ROOM
-from dovetail.plugins.shared.geometry.support_one_world_lanes import Shapes, farthest
-from dovetail.plugins.shared.vectors_lanes import Vector, unit, vector
+from dovetail.plugins.shared.geometry.support_one_world_lanes import POINT, SEGMENT, Shapes, farthest
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, unit, vector
 
 SPARE_VERTICES = 24
 """Room for the vertices of first polytopes, and some to spare."""
@@ -64,6 +64,8 @@ class Search:
         self.discrete = k.local(0)
         """1 if both shapes are polyhedra, whose vertices have numbers."""
         self.touches = k.local(0)
+        self.apart = k.local(0)
+        """1 if the last support point shows that the shapes are apart."""
         self.distance = k.uniform(0.0)
         self.first = k.uniform(vector(0.0, 0.0, 0.0))
         self.second = k.uniform(vector(0.0, 0.0, 0.0))
@@ -108,6 +110,21 @@ class Search:
         for s in range(2):
             self.ids[new, s] = self.ids[vertex, s]
         self.count += 1
+
+    def reach(self) -> Any:
+        """How far both shapes reach along the direction of the last support point, each from its position and without
+        its margin."""
+        k, shapes, towards = self.k, self.shapes, self.direction.value
+        reach = dot(towards, self.point(self.newest) - (shapes.position(0) - shapes.position(1)))
+        for s in range(2):
+            bare = (shapes.kind[s] == POINT) | (shapes.kind[s] == SEGMENT)
+            reach = reach - shapes.swelling[s] + k.select(bare, shapes.size[s, 0], 0.0)
+        return reach
+
+    def end_apart(self) -> None:
+        """End the search: the last support point shows that the shapes are apart."""
+        self.apart.set(1)
+        self.go(Phase.DONE)
 
     def found(self, distance: Any, first: Vector, second: Vector) -> None:
         """End the search with a contact, if the distance is negative."""

@@ -60,6 +60,7 @@ class Distance:
         self.skins.set(vector(*(k.select(r, skin, 0.0) for r, skin in zip(round_shapes, skins, strict=True))))
         self.cores.set(k.select(round_shapes[0] | round_shapes[1], 1, 0))
         search.touches.set(0)
+        search.apart.set(0)
         search.go(Phase.START)
 
     def start(self) -> None:
@@ -126,7 +127,7 @@ class Distance:
         cutoff = k.select(self.cores.value == 1, self.skins.value[0] + self.skins.value[1], 0.0)
         apart = (cutoff <= 0.0) | (reach * reach / square >= cutoff * cutoff)
         with k.when((reach > 0.0) & apart):
-            search.go(Phase.DONE)
+            search.end_apart()
         with k.otherwise():
             search.simplex[search.size.value] = search.newest
             search.size += 1
@@ -223,7 +224,7 @@ class Distance:
             worst = self.worst.value
             self.tetrahedron[worst] = search.newest
             with k.when(dot(search.direction.value, search.point(search.newest)) < 0.0):
-                search.go(Phase.DONE)
+                search.end_apart()
             with k.otherwise():
                 # Two vertices change places so that the new tetrahedron is oriented like the old one.
                 i, j = (worst + 1) % 4, (worst + 2) % 4

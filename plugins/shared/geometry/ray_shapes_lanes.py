@@ -41,9 +41,18 @@ def ball_roots(k: Kernel, point: Vector, ray: Vector, radius_squared: Any) -> tu
     return roots(k, dot(ray, ray), dot(ray, point), dot(point, point) - radius_squared)
 
 
-def unless_missed(k: Kernel, point: Vector, ray: Vector, radius_squared: Any, x: Any) -> Any:
-    """x, if the ray meets the sphere around a shape."""
-    return k.select(in_front(k, *ball_roots(k, point, ray, radius_squared)) < 0.0, MISS, x)
+def if_met(k: Kernel, point: Vector, ray: Vector, radius_squared: Any, hit: Callable[[], Any]) -> Any:
+    """Where rays meet a shape, worked out if any ray of the tile meets the sphere around it."""
+    meets = ~misses_ball(k, point, ray, radius_squared)
+    x = k.local(MISS)
+    with k.when(k.any(meets)):
+        x.set(k.select(meets, hit(), MISS))
+    return x.value
+
+
+def misses_ball(k: Kernel, point: Vector, ray: Vector, radius_squared: Any) -> Any:
+    """Whether a ray misses the sphere around a shape."""
+    return in_front(k, *ball_roots(k, point, ray, radius_squared)) < 0.0
 
 
 def hit_or_miss(k: Kernel, x: Any) -> Any:
@@ -81,19 +90,30 @@ def round_side(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
 
 
 def capsule(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
-    """A capsule: the side, and the outer halves of the spheres at both ends."""
+    """A capsule."""
+    reach = size[0] + size[1]
+    return if_met(k, point, ray, reach * reach, lambda: capsule_parts(k, point, ray, size))
+
+
+def capsule_parts(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
+    """The side of a capsule, and the outer halves of the spheres at both ends."""
     nearest = round_side(k, point, ray, size)
     for end in (1.0, -1.0):
         centred = point - np.array([0.0, 0.0, end * size[1]], dtype=object)
         for x in ball_roots(k, centred, ray, size[0] * size[0]):
             outer = (x >= 0.0) & (end * (point[2] + x * ray[2]) >= size[1])
             nearest = k.min(nearest, k.select(outer, x, MISS))
-    reach = size[0] + size[1]
-    return unless_missed(k, point, ray, reach * reach, nearest)
+    return nearest
 
 
 def cylinder(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
-    """A cylinder: the side and both discs."""
+    """A cylinder."""
+    reach_squared = size[0] * size[0] + size[1] * size[1]
+    return if_met(k, point, ray, reach_squared, lambda: cylinder_parts(k, point, ray, size))
+
+
+def cylinder_parts(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
+    """The side of a cylinder and both discs."""
     nearest = round_side(k, point, ray, size)
     rises = k.abs(ray[2]) > MINVAL
     slope = k.select(rises, ray[2], 1.0)
@@ -102,12 +122,23 @@ def cylinder(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
         place = point[:2] + x * ray[:2]
         on_disc = rises & (x >= 0.0) & (dot(place, place) <= size[0] * size[0])
         nearest = k.min(nearest, k.select(on_disc, x, MISS))
-    return unless_missed(k, point, ray, size[0] * size[0] + size[1] * size[1], nearest)
+    return nearest
 
 
 def box(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
-    """A box, from outside or inside: its six faces."""
-    nearest = k.local(MISS)
+    """A box, from outside or inside."""
+    return if_met(k, point, ray, dot(size, size), lambda: reduce(k.min, crossings(k, point, ray, size)))
+
+
+def box_faces(k: Kernel, point: Vector, ray: Vector, size: Vector) -> list[Any]:
+    """Where rays cross the faces −x +x −y +y −z +z of a box; none, if they miss the sphere around it."""
+    missed = misses_ball(k, point, ray, dot(size, size))
+    return [k.select(missed, MISS, x) for x in crossings(k, point, ray, size)]
+
+
+def crossings(k: Kernel, point: Vector, ray: Vector, size: Vector) -> list[Any]:
+    """Where rays cross the faces of a box, whether or not they miss the sphere around it."""
+    faces = []
     for axis in range(3):
         others = [other for other in range(3) if other != axis]
         leaves = k.abs(ray[axis]) > MINVAL
@@ -116,8 +147,8 @@ def box(k: Kernel, point: Vector, ray: Vector, size: Vector) -> Any:
             x = (way * size[axis] - point[axis]) / slope
             within = [k.abs(point[n] + x * ray[n]) <= size[n] for n in others]
             hit = reduce(lambda a, b: a & b, [leaves, x >= 0.0, *within])
-            nearest.set(k.min(nearest.value, k.select(hit, x, MISS)))
-    return unless_missed(k, point, ray, dot(size, size), nearest.value)
+            faces.append(k.select(hit, x, MISS))
+    return faces
 
 
 SHAPES: Mapping[GeomType, Callable[[Kernel, Vector, Vector, Vector], Any]] = {

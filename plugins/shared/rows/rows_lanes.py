@@ -28,9 +28,10 @@ from dovetail.contracts.kernel_fields import LARGEST_DIM
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
 from dovetail.plugins.shared.tendons.layout import row_dofs
+from dovetail.plugins.shared.vectors_lanes import dot
 
 if TYPE_CHECKING:
-    from dovetail.backends.lanes.kernel import Int, Kernel
+    from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 
 __all__ = ["LARGEST_DIM", "BodyRows", "BondKind", "DofRows"]
 
@@ -281,6 +282,57 @@ class BodyRows(FieldGroup):
             found |= {(contact_kind(dim, cone), dim) for dim in np.unique(self.contacts.dims).tolist()}
         names = sorted({name for name, _ in found})
         return tuple(BondKind(n, tuple(sorted(dim for name, dim in found if name == n))) for n in names)
+
+    def far_bodies(self, kind: BondKind | None = None) -> list[tuple[int, int]]:
+        """Near and far bodies of all bonds (of a kind) that are possible, the contacts of a pair once."""
+        model, table, found = self.k.frozen_model, self.equalities, []
+        if kind is None or kind.name == EQUALITY:
+            ends = ends_of(model, table.body1, table.body2)
+            found += zip(ends.near.tolist(), ends.far.tolist(), strict=True)
+        if self.has_contacts:
+            pairs, cone = self.contacts.pairs, int(model.opt.cone)
+            ends = ends_of(model, pairs.body2, pairs.body1)
+            names = [contact_kind(dim, cone) for dim in self.contacts.dims.tolist()]
+            both = zip(ends.near.tolist(), ends.far.tolist(), names, strict=True)
+            found += [(near, far) for near, far, name in both if kind is None or name == kind.name]
+        return found
+
+    @cached_property
+    def couples(self) -> bool:
+        """Whether bonds between moving bodies are possible."""
+        return any(far for _, far in self.far_bodies())
+
+    @cached_property
+    def mirrored(self) -> bool:
+        """Whether far wrenches are always minus the near ones: those of contacts are, if both bodies are of one tree,
+        so that the wrenches are about the same point. Then nobody needs to read them."""
+        root = np.asarray(self.k.frozen_model.body_rootid)
+        pairs = self.far_bodies()
+        return not self.nequality and all(not far or root[near] == root[far] for near, far in pairs)
+
+    @walk
+    def each_product(self, bond: Any, *motions: LaneField) -> Iterator[tuple[Any, list[Any]]]:
+        """`for row, products in …:` runs its body for the base rows of a bond, with J·x for each of some x, given as
+        the spatial motions of all bodies."""
+        k, near, far, wrench = self.k, self.near[bond], self.far[bond], self.near_wrench
+        if not self.couples:
+            own = [motion[near] for motion in motions]
+            for row in self.each_base_row(bond):
+                yield row, [dot(wrench[bond, row], x) for x in own]
+        elif self.mirrored:
+            apart = [k.local(motion[near]) for motion in motions]
+            with k.when(far > 0):
+                for motion, x in zip(motions, apart, strict=True):
+                    x -= motion[far]
+            for row in self.each_base_row(bond):
+                yield row, [dot(wrench[bond, row], x.value) for x in apart]
+        else:
+            for row in self.each_base_row(bond):
+                totals = [k.local(dot(wrench[bond, row], motion[near])) for motion in motions]
+                with k.when(far > 0):
+                    for motion, total in zip(motions, totals, strict=True):
+                        total += dot(self.far_wrench[bond, row], motion[far])
+                yield row, [total.value for total in totals]
 
     def index_of(self, name: str) -> int:
         """Place of a kind in `kinds`."""

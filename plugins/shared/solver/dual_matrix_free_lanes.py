@@ -369,6 +369,12 @@ class Dual(FieldGroup):
 
     def build(self) -> Any:
         """List the items and write Y, b, R and A; returns 1 in the worlds that have any row."""
+        has_rows = self.begin()
+        self.write_rows()
+        return has_rows
+
+    def begin(self) -> Any:
+        """List the items and write R; returns 1 in the worlds that have any row."""
         k, d = self.k, self.k.data
         with k.loop(0, k.model.nv) as dof:
             self.root[dof] = k.sqrt(d.qLDiagInv[dof])
@@ -377,15 +383,20 @@ class Dual(FieldGroup):
         self.list_items()
         has_rows = k.local(0.0)
         with k.loop(0, self.counts[0]) as v:
+            self._write_softness(v)
+            has_rows.set(k.select(self.R[v, 0] > 0.0, 1.0, has_rows.value))
+        return has_rows.value
+
+    def write_rows(self) -> None:
+        """Write Y, b, and A among the base rows of each item."""
+        k = self.k
+        with k.loop(0, self.counts[0]) as v:
             with k.loop(0, self.dim[v]) as r:
-                self._write_jacobian(v, r)
+                self.write_jacobian(v, r)
                 self._project(v, r)
             self._fill_up(v)
             self._write_block(v)
-            self._write_softness(v)
             self._write_inverse_diagonal(v)
-            has_rows.set(k.select(self.R[v, 0] > 0.0, 1.0, has_rows.value))
-        return has_rows.value
 
     def list_items(self) -> None:
         """List the items that any world has."""
@@ -458,9 +469,9 @@ class Dual(FieldGroup):
 
     # ---- rows
 
-    def _write_jacobian(self, v: Any, r: Any) -> None:
+    def write_jacobian(self, v: Any, r: Any) -> None:
         """One row of J at the dofs that it moves, in `work`; and what accelerations it has without constraints."""
-        k, d, body_rows, rows, work = self.k, self.k.data, self.body_rows, self.rows, self._work
+        k, d, body_rows, rows, work = self.k, self.k.data, self.body_rows, self.rows, self.work
         guess = getattr(d, self.guess)
         smooth, last = k.local(0.0), k.local(0.0)
         for row in self._each_row_at(self.place[v]):
@@ -481,7 +492,8 @@ class Dual(FieldGroup):
         self.b[v, r], self.last[v, r] = smooth.value, last.value
 
     @property
-    def _work(self) -> LaneField:
+    def work(self) -> LaneField:
+        """One row of J, by dof."""
         return self.k.scratch("work", self.k.model.nv)
 
     def _bond_entry(self, bond: Any, r: Any, at: Any) -> Any:
@@ -498,7 +510,7 @@ class Dual(FieldGroup):
 
     def _project(self, v: Any, r: Any) -> None:
         """Y of one row from `work`; the ancestors of a dof come after it."""
-        k, m, d, work = self.k, self.k.model, self.k.data, self._work
+        k, m, d, work = self.k, self.k.model, self.k.data, self.work
         for n, place in self.each_moved_dof(v):
             dof = self.dof(place)
             value, start = work[dof], m.M_rowadr[dof]
@@ -616,7 +628,7 @@ class Dual(FieldGroup):
     def finish(self) -> None:
         """qfrc_constraint = Jᵀ·f = Lᵀ·D^½·y, qacc = qacc_smooth + L⁻¹·D^−½·y."""
         k, m, d, y = self.k, self.k.model, self.k.data, self.y
-        change = self._work
+        change = self.work
         with k.loop(0, m.nv) as row:
             first = m.M_rowadr[row]
             diagonal = first + m.M_rownnz[row] - 1

@@ -10,6 +10,7 @@ import pytest
 import robots
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lane_backend import LANES
 from trees import random_tree, tree_models
 
 from dovetail.errors import UnsupportedMJCFError
@@ -71,23 +72,20 @@ def test_models_that_dovetail_compiles_itself_conform(conform_model: Conform, na
 
 @pytest.mark.parametrize(("seed", "nworld"), [(3, None), pytest.param(7, 5, marks=pytest.mark.slow)])
 def test_lanes_conform_on_a_random_tree(conform_model: Conform, seed: int, nworld: int | None) -> None:
-    pytest.importorskip("taichi")
-    report = conform_any(conform_model, random_tree(seed, 4), backend="taichi", nworld=nworld, steps=3)
+    report = conform_any(conform_model, random_tree(seed, 4), backend=LANES, nworld=nworld, steps=3)
     assert report.worst() <= FAST, report.table()
-    assert {label.partition("@")[2] for label in report.implementations.values()} == {"taichi"}
+    assert {label.partition("@")[2] for label in report.implementations.values()} == {LANES}
 
 
 @pytest.mark.parametrize("name", ["humanoid", pytest.param("arm", marks=pytest.mark.slow)])
 def test_lanes_conform_on_a_built_in_model(conform_model: Conform, name: str) -> None:
-    pytest.importorskip("taichi")
-    report = conform_model(name, backend="taichi", nworld=3, steps=3)
+    report = conform_model(name, backend=LANES, nworld=3, steps=3)
     assert report.worst() <= FAST, report.table()
 
 
 @pytest.mark.slow
 def test_single_precision_is_another_precision(conform_model: Conform) -> None:
-    pytest.importorskip("taichi")
-    report = conform_model("arm", backend="taichi", precision="f32", nworld=3, steps=3)
+    report = conform_model("arm", backend=LANES, precision="f32", nworld=3, steps=3)
     assert report.worst() > FAST  # it really ran in single precision
 
 

@@ -11,7 +11,6 @@ import pytest
 from batches import ALL, HEAD, Result, along_trajectories, running_free
 
 pytest.importorskip("mujoco")
-pytest.importorskip("taichi")
 
 QUICK = [name for name in ("suite/finger", "scene/walker/elliptic") if name in ALL]
 FEW = (4, 40)

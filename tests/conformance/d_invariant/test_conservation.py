@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 from numpy.typing import NDArray
 from running import simulation
 
@@ -61,7 +62,7 @@ SWING = """
 
 def moving(model: Model, backend: str = "numpy") -> dovetail.Simulation:
     """Thrown at random, with nothing pushing; every field kept."""
-    batch = {"nworld": 2, "keep": "all"} if backend == "taichi" else {}
+    batch = {"nworld": 2, "keep": "all"} if backend == LANES else {}
     return simulation(model, backend=backend, forces=False, **batch)
 
 
@@ -83,7 +84,7 @@ def momenta(model: Model, data: Data) -> tuple[Vector, Vector]:
     return linear, angular
 
 
-@pytest.mark.parametrize("backend", ["numpy", pytest.param("taichi", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param(LANES, marks=pytest.mark.slow)])
 def test_floating_system_keeps_its_momentum_and_energy(backend: str) -> None:
     sim = moving(dovetail.loads(FLOATING), backend)
     sim.forward()

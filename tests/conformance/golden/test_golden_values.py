@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.errors import Worst, meaningful, relative_error
@@ -79,10 +80,9 @@ def test_steps_give_the_stored_values(golden: dict[str, Any], model: Model) -> N
 @pytest.mark.parametrize("name", ["chain", "loose"])
 def test_steps_in_lanes_give_the_stored_values(name: str) -> None:
     """On two models only: the trajectory tests run more."""
-    pytest.importorskip("taichi")
     values = read(HERE / f"{name}.npz")
     model = dovetail.loads(str(values["mjcf"]))
-    check_steps(values, dovetail.Simulation(model, nworld=STATES, backend="taichi"))
+    check_steps(values, dovetail.Simulation(model, nworld=STATES, backend=LANES))
 
 
 def check_steps(golden: dict[str, Any], sim: dovetail.Simulation) -> None:

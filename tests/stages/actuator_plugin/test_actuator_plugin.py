@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from beside_mujoco import Pair
 from driven_arm import CONFIGS, FIELDS, LIMITED, arm, servo
+from lane_backend import LANES
 
 import dovetail
 from dovetail.config import Config
@@ -71,9 +72,8 @@ def test_one_pid_instance_can_drive_several_actuators() -> None:
 
 
 def test_pid_falls_back_to_the_reference_where_taichi_is_wished() -> None:
-    pytest.importorskip("taichi")
     model = dovetail.loads(arm(servo(**CONFIGS[-1])))
-    plan = dovetail.compile_plan(model, Config.of_call(backend="taichi"))
+    plan = dovetail.compile_plan(model, Config.of_call(backend=LANES))
     assert plan.choices["actuation"].record.backend == "numpy"
 
 

@@ -7,6 +7,7 @@ import pytest
 import robots
 from collisions import assert_same, contacts, same_bits
 from convex_scenes import GEOMS, KINDS, assets, both, model, of_pair, poses
+from lane_backend import LANES
 from robot_contacts import contacts_of, states
 
 import dovetail
@@ -120,8 +121,8 @@ def test_a_pile_on_hills_steps_as_in_mujoco() -> None:
     MuJoCo itself, moved by 1e-16, then steps elsewhere by up to 1e-3.
     """
     mujoco = pytest.importorskip("mujoco")
-    sim = dovetail.Simulation(dovetail.loads(pile()), nworld=16, backend="taichi")
-    assert sim.plan.choices["narrowphase"].record.backend == "taichi"
+    sim = dovetail.Simulation(dovetail.loads(pile()), nworld=16, backend=LANES)
+    assert sim.plan.choices["narrowphase"].record.backend == LANES
     theirs = mujoco.MjModel.from_xml_string(pile())
     data = [mujoco.MjData(theirs) for _ in range(16)]
     for world, own in enumerate(data):
@@ -151,7 +152,7 @@ def test_margins_may_differ_between_worlds() -> None:
       <body><freejoint/><geom type="mesh" mesh="m" margin="{0}"/></body></worldbody></mujoco>"""
     margins = (0.0, 0.3, 0.02)
     sim = dovetail.Simulation(
-        dovetail.loads(text.format(0)), nworld=3, backend="taichi", per_world="geom_margin"
+        dovetail.loads(text.format(0)), nworld=3, backend=LANES, per_world="geom_margin"
     )
     for world, margin in enumerate(margins):
         sim.per_world["geom_margin"][world] = margin
@@ -171,10 +172,10 @@ def test_flags_that_lanes_do_not_have_leave_the_pairs_to_numpy() -> None:
       <body><freejoint/><geom type="cylinder" size=".1 .2"/></body></worldbody></mujoco>"""
     backends = {}
     for flag in ('nativeccd="enable"', 'nativeccd="disable"', 'multiccd="enable"'):
-        plan = dovetail.Simulation(dovetail.loads(text.format(flag=flag)), nworld=2, backend="taichi").plan
+        plan = dovetail.Simulation(dovetail.loads(text.format(flag=flag)), nworld=2, backend=LANES).plan
         backends[flag] = plan.choices["narrowphase"].record.backend
     assert backends == {
-        'nativeccd="enable"': "taichi",
+        'nativeccd="enable"': LANES,
         'nativeccd="disable"': "numpy",
         'multiccd="enable"': "numpy",
     }

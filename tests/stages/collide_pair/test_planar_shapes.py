@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from lane_backend import LANES
 
 import dovetail
-
-pytest.importorskip("taichi")
 
 NWORLD = 96
 SCENE = """
@@ -30,7 +28,7 @@ def test_capsules_in_the_plane_of_a_box_have_the_contacts_of_the_reference() -> 
         [rng.uniform(-0.06, 0.06, NWORLD), rng.uniform(-0.06, 0.06, NWORLD), rng.uniform(-3, 3, NWORLD)]
     )
     sims = {}
-    for backend in ("taichi", "numpy"):
+    for backend in (LANES, "numpy"):
         sims[backend] = dovetail.Simulation(
             model, nworld=NWORLD, backend=backend, keep=("ncon", "contact.dist", "contact.pos")
         )
@@ -38,7 +36,7 @@ def test_capsules_in_the_plane_of_a_box_have_the_contacts_of_the_reference() -> 
         sims[backend].forward()
     assert np.array(sims["numpy"].data.ncon).max() == 2
     for world in range(NWORLD):
-        found, wanted = (sims[name].data.world(world) for name in ("taichi", "numpy"))
+        found, wanted = (sims[name].data.world(world) for name in (LANES, "numpy"))
         assert found.ncon == wanted.ncon
         np.testing.assert_allclose(
             found.contact.dist[: found.ncon], wanted.contact.dist[: wanted.ncon], rtol=0, atol=1e-12

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from collisions import Found, Rules, assert_same, contacts, same_bits
 from contact_scene import NWORLD, poses, scene
+from lane_backend import LANES
 
 import dovetail
 from dovetail.contracts.enums import DisableBit, EnableBit
@@ -22,7 +23,7 @@ def model(priorities: bool = True, pairs: bool = True) -> dovetail.Model:
 
 
 def check(model: dovetail.Model, rules: Rules = ()) -> list[Found]:
-    ours, wanted = (contacts(model, *poses(), backend, rules=rules) for backend in ("taichi", "numpy"))
+    ours, wanted = (contacts(model, *poses(), backend, rules=rules) for backend in (LANES, "numpy"))
     for found, expected in zip(ours, wanted, strict=True):
         assert_same(found, expected, TOLERANCE)
     return ours

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from lane_backend import LANES
 
 import dovetail
-
-pytest.importorskip("taichi")
 
 CHAIN = """
 <mujoco>
@@ -39,7 +37,7 @@ ODD_ANGLES = 0.01
 def test_poses_have_the_references_bits() -> None:
     model = dovetail.loads(CHAIN)
     qpos = model.qpos0 + np.random.default_rng(7).normal(0.0, 1.0, (WORLDS, model.nq))
-    lanes = dovetail.Simulation(model, nworld=WORLDS, backend="taichi", keep=POSES)
+    lanes = dovetail.Simulation(model, nworld=WORLDS, backend=LANES, keep=POSES)
     lanes.data.field("qpos")[...] = qpos
     lanes.forward()
     reference = dovetail.make_data(model)
@@ -56,7 +54,7 @@ def test_planar_chains_stay_planar_to_the_bit() -> None:
     """Two hinges about y leave the boxes' y axes exactly along the world's."""
     model = dovetail.loads(CHAIN)
     qpos = model.qpos0 + np.random.default_rng(8).normal(0.0, 1.0, (16, model.nq))
-    lanes = dovetail.Simulation(model, nworld=16, backend="taichi", keep=POSES)
+    lanes = dovetail.Simulation(model, nworld=16, backend=LANES, keep=POSES)
     lanes.data.field("qpos")[...] = qpos
     lanes.forward()
     across = np.asarray(lanes.data.field("geom_xmat")).reshape(16, -1, 3, 3)[:, :2]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import robots
 from collisions import assert_same, contacts
+from lane_backend import LANES
 from robot_contacts import contacts_of, states
 
 mujoco = pytest.importorskip("mujoco")
@@ -24,7 +25,7 @@ TOLERANCE = 1e-12
 
 
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name in robots.FILES])
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_contacts_of_robots_are_mujocos(name: str, backend: str) -> None:
     data = states(robots.theirs(name), seed=4)
     poses = np.array([d.geom_xpos for d in data]), np.array([d.geom_xmat for d in data])

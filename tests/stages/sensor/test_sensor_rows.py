@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from implementations import How, Scene, computed, error, implementations, scene
+from lane_backend import LANES
 from limb_models import LIMITED, SENSORS
 from observed_scene import CONTACT_SENSORS
 from observed_scene import scene as observed_scene
@@ -51,10 +52,10 @@ def rows_of(name: str, backend: str) -> dict[str, str]:
 
 
 @cache
-def readings(name: str, rows: tuple[tuple[str, str], ...], runtime: str | None, precision: str) -> np.ndarray:
+def readings(name: str, rows: tuple[tuple[str, str], ...], precision: str) -> np.ndarray:
     """Of all sensors, all rows in one go."""
     (slot, label), *others = rows
-    found = computed(given(name), slot, How(label, runtime), precision=precision, others=dict(others))
+    found = computed(given(name), slot, How(label), precision=precision, others=dict(others))
     return np.array(found[1].sensordata)
 
 
@@ -63,7 +64,7 @@ def sensors(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Readings of one type, ours and MuJoCo's, sensor by sensor."""
     rows = {**rows_of(name, how.label.partition("@")[2]), f"sensor:{kind}": how.label}
-    found = readings(name, tuple(rows.items()), how.runtime, precision)
+    found = readings(name, tuple(rows.items()), precision)
     wanted = np.array([data.sensordata for data in given(name).worlds])
     m = given(name).mujoco_model
     for sensor in np.flatnonzero(m.sensor_type == int(SensorType[kind.upper()])):
@@ -105,7 +106,7 @@ def test_every_type_has_readings_that_differ() -> None:
 def test_every_row_in_lanes_has_a_sensor_to_read() -> None:
     seen = {kind for name in MODELS for kind in kinds_of(name)}
     in_lanes = {
-        r.key for r in default_registry().implementations if r.stage == "sensor" and r.backend == "taichi"
+        r.key for r in default_registry().implementations if r.stage == "sensor" and r.backend == LANES
     }
     assert in_lanes <= seen
 

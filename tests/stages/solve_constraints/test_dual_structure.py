@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from lane_backend import LANES
 from row_zoo import zoo_text
 
 import dovetail
@@ -30,7 +31,7 @@ def test_plans_run_in_lanes_as_a_whole(option: str) -> None:
     text = f"""
     <mujoco><option {option}/><worldbody><geom type="plane" size="1 1 1"/>
       <body pos="0 0 .1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
-    plan = compile_plan(dovetail.loads(text), Config.of_call(None, backend="taichi"), nworld=8)
+    plan = compile_plan(dovetail.loads(text), Config.of_call(None, backend=LANES), nworld=8)
     assert {line.slot for line in plan.lines()} >= {"solve_constraints", "integrate"}
     assert not [line.fallback for line in plan.lines() if line.fallback]
 

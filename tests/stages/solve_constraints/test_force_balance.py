@@ -13,6 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 
@@ -73,9 +74,7 @@ def test_contacts_that_no_joint_feels_exert_nothing(name: str, solver: str, cone
 
 def test_a_contact_that_no_joint_feels_exerts_nothing_in_lanes() -> None:
     xml = scene("sphere on a hinge", "CG", "pyramidal", 6)
-    sim = dovetail.Simulation(
-        dovetail.loads(xml), backend="taichi", runtime="quadrants", nworld=2, keep="all"
-    )
+    sim = dovetail.Simulation(dovetail.loads(xml), backend=LANES, nworld=2, keep="all")
     sim.forward()
     assert not sim.data.qfrc_constraint.any()
     assert not sim.data.qacc.any()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.backends.lanes.kernel import Kernel, LaneLayout
@@ -79,9 +80,7 @@ def test_a_pattern_that_outgrows_its_room_is_solved_with_more(monkeypatch: pytes
 
 
 def run() -> dict[str, Any]:
-    sim = dovetail.Simulation(
-        dovetail.loads(row_of_spheres(6)), nworld=16, backend="taichi", runtime="quadrants"
-    )
+    sim = dovetail.Simulation(dovetail.loads(row_of_spheres(6)), nworld=16, backend=LANES)
     qpos = np.array(sim.data.qpos)
     qpos[:, 2::7] = 0.0999
     qpos[11, 0::7] *= 0.79

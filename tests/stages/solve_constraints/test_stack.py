@@ -11,6 +11,7 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 from dovetail import Simulation, load
 
@@ -34,7 +35,7 @@ def worlds(path: Path, nworld: int) -> tuple[Any, np.ndarray, Simulation]:
     """MuJoCo's model, positions with the boxes a little elsewhere in every world, and a batch to hold them."""
     m = mujoco.MjModel.from_xml_path(str(path))
     qpos = m.qpos0 + np.random.default_rng(0).normal(0.0, 1e-3, (nworld, m.nq))
-    return m, qpos, Simulation(load(path), nworld=nworld, backend="taichi", keep="state")
+    return m, qpos, Simulation(load(path), nworld=nworld, backend=LANES, keep="state")
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 
@@ -143,7 +144,7 @@ def test_sites_on_the_surface_in_lanes() -> None:
     theirs_model = mujoco.MjModel.from_xml_string(xml)
     theirs = mujoco.MjData(theirs_model)
     model, keep = dovetail.loads(xml), ("ten_length",)
-    sim = dovetail.Simulation(model, backend="taichi", runtime="quadrants", nworld=len(ANGLES), keep=keep)
+    sim = dovetail.Simulation(model, backend=LANES, nworld=len(ANGLES), keep=keep)
     sim.data.qpos = np.repeat(ANGLES[:, None], theirs_model.nq, axis=1)
     sim.forward()
     for world, angle in enumerate(ANGLES):

@@ -1,18 +1,18 @@
-"""One world at a time: numbers pass between lanes and code that branches for each world, on both runtimes.
+"""One world at a time: numbers pass between lanes and code that branches for each world.
 
-The runtimes abort the process when something cannot be compiled, so each runtime is tried in a process of its own.
+Run as a script (`python test_lane_worlds.py quadrants`) it tries one runtime of Taichi, which aborts the process when
+something cannot be compiled (tests/backends/taichi).
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import WANTED
 from lane_small import BUFFERS, MODEL, SHAPES, N, apply
 
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel, LaneError, LaneLayout
@@ -158,15 +158,15 @@ def try_case(name: str, **settings: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("runtime", ["taichi", "quadrants"])
-def test_worlds_one_by_one_neither_abort_nor_differ_from_numpy(runtime: str) -> None:
-    pytest.importorskip(runtime)
-    here = Path(__file__)
-    result = subprocess.run(
-        [sys.executable, str(here), runtime], capture_output=True, text=True, timeout=120, cwd=here.parent
-    )
-    assert result.returncode == 0, f"died in {result.stdout.split()[-1:]}:\n{result.stderr[-2000:]}"
-    assert result.stdout.split()[-1] == "done"
+SETTINGS = ((8, "f64"), (1, "f64"), (16, "f32"))
+"""Lanes and precisions to try."""
+
+
+@pytest.mark.skipif(WANTED != "native", reason="the others are tried in processes of their own")
+@pytest.mark.parametrize(("lanes", "precision"), SETTINGS)
+@pytest.mark.parametrize("name", CASES)
+def test_worlds_one_by_one_do_not_differ_from_numpy(name: str, lanes: int, precision: str) -> None:
+    try_case(name, lanes=lanes, precision=precision)
 
 
 # ---- the language ---------------------------------------------------------------------------------------------
@@ -214,6 +214,6 @@ def test_lanes_become_no_integers() -> None:
 if __name__ == "__main__":
     for case in CASES:
         print(case, flush=True)
-        for lanes, precision in ((8, "f64"), (1, "f64"), (16, "f32")):
-            try_case(case, runtime=sys.argv[1], lanes=lanes, precision=precision)
+        for lanes, precision in SETTINGS:
+            try_case(case, backend="taichi", runtime=sys.argv[1], lanes=lanes, precision=precision)
     print("done")

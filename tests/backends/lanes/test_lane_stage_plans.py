@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 from limb_models import ACTUATORS, FIXED, SHORTEST, SPARSE, WET, model
 
 import dovetail
@@ -69,8 +70,8 @@ def assert_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> 
     "name", ["driven", "observed", *(pytest.param(name, marks=pytest.mark.slow) for name in ("wet", "zeros"))]
 )
 def test_the_whole_step_runs_in_one_kernel(name: str) -> None:
-    plan = compiled(name, "taichi")
-    assert [s.label for s in plan.slots if s.record.backend != "taichi"] == []
+    plan = compiled(name, LANES)
+    assert [s.label for s in plan.slots if s.record.backend != LANES] == []
     assert len(plan.segments()) == 1
     assert_same(trajectory(plan), trajectory(compiled(name, "numpy")))
 
@@ -78,14 +79,14 @@ def test_the_whole_step_runs_in_one_kernel(name: str) -> None:
 @pytest.mark.parametrize("slot", ["tendon", pytest.param("transmission", marks=pytest.mark.slow)])
 def test_sparse_rows_pass_from_the_reference_to_lanes(slot: str) -> None:
     """The reference's rows lack entries that are zero, other ones in other worlds; lane kernels expect all."""
-    plan = compiled("zeros", "taichi", {slot: "@numpy"})
+    plan = compiled("zeros", LANES, {slot: "@numpy"})
     assert [s.label for s in plan.slots if s.record.backend == "numpy"] == [slot]
     assert_same(trajectory(plan), trajectory(compiled("zeros", "numpy")))
 
 
 def test_sparse_rows_pass_from_lanes_to_the_reference() -> None:
     stages = dict.fromkeys(("transmission_velocity", "actuation", "passive_force:tendon_spring"), "@numpy")
-    assert_same(trajectory(compiled("zeros", "taichi", stages)), trajectory(compiled("zeros", "numpy")))
+    assert_same(trajectory(compiled("zeros", LANES, stages)), trajectory(compiled("zeros", "numpy")))
 
 
 def test_the_reference_does_leave_entries_out() -> None:
@@ -100,6 +101,6 @@ def test_the_reference_does_leave_entries_out() -> None:
 def test_sensors_of_both_backends_share_sensordata() -> None:
     """Rows write their own parts of one field; a lane kernel must leave the others' alone."""
     stages = {"sensor:gyro": "@numpy", "sensor:framepos": "@numpy", "sensor:clock": "@numpy"}
-    found = trajectory(compiled("observed", "taichi", stages))
+    found = trajectory(compiled("observed", LANES, stages))
     assert np.all(found["sensordata"])
     assert_same(found, trajectory(compiled("observed", "numpy")))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.compare.errors import relative_error
@@ -65,7 +66,7 @@ def on_numpy(plan: Plan) -> list[str]:
 
 
 def test_what_contacts_do_is_observed_in_the_solvers_kernel() -> None:
-    found = plan("taichi")
+    found = plan(LANES)
     assert (on_numpy(found), len(found.segments())) == ([], 1)
     ours, theirs = trajectory(found), trajectory(plan("numpy"))
     assert {n: relative_error(ours[n], theirs[n]) <= TOLERANCE for n in theirs} == dict.fromkeys(theirs, True)
@@ -76,24 +77,24 @@ def test_what_contacts_do_is_observed_in_the_solvers_kernel() -> None:
 
 
 def test_a_sensor_without_lanes_falls_back_alone() -> None:
-    found = plan("taichi", more=FAR)
+    found = plan(LANES, more=FAR)
     assert on_numpy(found) == ["sensor:geomdist"]
     groups = [[slot.label for slot in group] for group in found.segments()]
     assert groups[0][-1] == "integrate"
     assert groups[1:] == [["sensor:geomdist"]]
     assert "does not handle distance.sphere-ellipsoid" in found.choices["sensor:geomdist"].fallback
     assert "once per call, after its last step, world by world: sensor:geomdist" in found.explain()
-    assert "once per call" not in plan("taichi").explain()
+    assert "once per call" not in plan(LANES).explain()
 
 
 def test_a_late_sensor_reads_what_it_would_have_read_in_the_last_step() -> None:
-    ours, theirs = (trajectory(plan(backend, more=FAR, free=True)) for backend in ("taichi", "numpy"))
+    ours, theirs = (trajectory(plan(backend, more=FAR, free=True)) for backend in (LANES, "numpy"))
     assert relative_error(ours["sensordata"], theirs["sensordata"]) <= TOLERANCE
     assert len(np.unique(theirs["sensordata"][:, -2])) == NWORLD, "all distances are alike"
 
 
 def test_a_sensor_that_reads_what_the_step_changes_is_not_computed_once_per_call() -> None:
-    found = plan("taichi", more=FAR, stages={"sensor:jointpos": "@numpy"})
+    found = plan(LANES, more=FAR, stages={"sensor:jointpos": "@numpy"})
     assert not found.once_per_call
     assert [len(group) for group in found.segments()][1:] == [2, 1]
     assert "steps are launched one by one, 3 segments each" in found.explain()
@@ -109,15 +110,15 @@ def test_body_forces_run_if_their_results_are_asked_for() -> None:
 
 
 def test_a_wrapped_solver_sends_its_followers_to_the_reference() -> None:
-    found = plan("taichi", wrappers=(Profiler(stages="solve_constraints"),))
+    found = plan(LANES, wrappers=(Profiler(stages="solve_constraints"),))
     assert {"body_forces", "sensor:touch", "sensor:contact", "sensor:jointlimitfrc"} <= set(on_numpy(found))
     assert "reads body_rows.force, a field of one kernel" in found.choices["sensor:touch"].fallback
 
 
 @pytest.mark.parametrize("name", ["force", "jointpos"])
 def test_rows_that_follow_nothing_stay_in_lanes(name: str) -> None:
-    found = plan("taichi", more=FAR, wrappers=(Profiler(stages="solve_constraints"),))
-    assert found.choices[f"sensor:{name}"].record.backend == "taichi"
+    found = plan(LANES, more=FAR, wrappers=(Profiler(stages="solve_constraints"),))
+    assert found.choices[f"sensor:{name}"].record.backend == LANES
 
 
 STUCK = """
@@ -139,14 +140,14 @@ def stuck(backend: str) -> Plan:
 
 
 def test_adhesion_is_in_the_kernel_of_its_contacts() -> None:
-    found = stuck("taichi")
+    found = stuck(LANES)
     assert (on_numpy(found), len(found.segments())) == ([], 1)
 
 
 @pytest.mark.slow
 def test_adhesion_holds_as_in_the_reference() -> None:
     results = []
-    for found in (stuck("taichi"), stuck("numpy")):
+    for found in (stuck(LANES), stuck("numpy")):
         data = found.make_data()
         data.ctrl[:] = np.linspace(0, 4, 9)[:, None]
         data.qpos[:] = np.linspace(-0.01, 0.02, 18).reshape(9, 2)

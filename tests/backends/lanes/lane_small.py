@@ -10,8 +10,8 @@ from lane_program import compile_lanes
 
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import FieldPlace, Kernel
-from dovetail.backends.lanes.program import FLOAT
-from dovetail.backends.taichi.program import Program
+from dovetail.backends.lanes.program import FLOAT, LaneProgram
+from dovetail.backends.native.stage_text import stage_body
 from dovetail.contracts.arena import aligned_zeros
 
 N = 4
@@ -49,7 +49,9 @@ def stage(
     )
 
 
-def compile_small(*stages: LaneStage, store: tuple[str, ...] = ("y", "z", "time"), **more: Any) -> Program:
+def compile_small(
+    *stages: LaneStage, store: tuple[str, ...] = ("y", "z", "time"), **more: Any
+) -> LaneProgram:
     settings = {"lanes": 8, "precision": "f64"} | more
     return compile_lanes(
         stages=list(stages),
@@ -64,6 +66,11 @@ def compile_small(*stages: LaneStage, store: tuple[str, ...] = ("y", "z", "time"
     )
 
 
+def stages_text(program: LaneProgram) -> str:
+    """What a printer makes of the stages, without what stands around them."""
+    return "\n".join(stage_body(program.fused, each) for each in program.fused.stages)
+
+
 def apply(
     builder: Callable[[Kernel], None], x: np.ndarray, nstep: int = 1, **settings: Any
 ) -> dict[str, np.ndarray]:
@@ -71,7 +78,7 @@ def apply(
     return run(compile_small(stage(builder), **settings), x, nstep)
 
 
-def run(program: Program, x: np.ndarray, nstep: int = 1) -> dict[str, np.ndarray]:
+def run(program: LaneProgram, x: np.ndarray, nstep: int = 1) -> dict[str, np.ndarray]:
     """Run a program on x (worlds, N); what it left in each field."""
     lanes = program.lanes
     tiles = -(-len(x) // lanes)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+from lane_backend import LANES
 
 from dovetail.backends.lanes.fuse import Sources, Target
 from dovetail.backends.lanes.kernel import LaneLayout
-from dovetail.backends.taichi.program import Program, compile_program
+from dovetail.backends.lanes.program import LaneProgram
+from dovetail.registry import default_registry
 
 LAYOUT = {"model_places": "model", "data_shapes": "data"}
 """Settings that a layout has under another name."""
 
 
-def compile_lanes(**settings: Any) -> Program:
+def compile_lanes(backend: str = LANES, **settings: Any) -> LaneProgram:
     """A program of `stages`; the other settings are those of layouts, sources and targets. Kernel fields that no
     stage writes are empty."""
     given = {LAYOUT.get(name, name): value for name, value in settings.items()}
@@ -22,7 +24,8 @@ def compile_lanes(**settings: Any) -> Program:
     known = {field.name for field in attrs.fields(LaneLayout)} - {"growth"}
     layout = LaneLayout(**{name: given.pop(name) for name in list(given) if name in known})
     target = {field.name for field in attrs.fields(Target)}
-    chosen = Target(backend="taichi", **{name: given.pop(name) for name in list(given) if name in target})
+    chosen = Target(backend=backend, **{name: given.pop(name) for name in list(given) if name in target})
     written = frozenset[str]().union(*(stage.writes for stage in given["stages"]))
     empty = frozenset(layout.kernel_fields) - written
-    return compile_program(Sources(layout=layout, empty=empty, **given), chosen)
+    sources = Sources(layout=layout, empty=empty, **given)
+    return default_registry().backend(backend).compile_program(sources, chosen)

@@ -6,6 +6,7 @@ import resource
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.backends.lanes.fuse import Sources, Target, clear_stage, fuse
@@ -18,8 +19,7 @@ LIMIT = 40_000
 
 @pytest.mark.parametrize("nworld", [64, 1000])
 def test_a_humanoid_world_is_small(nworld: int) -> None:
-    pytest.importorskip("taichi")
-    sim = dovetail.Simulation("humanoid", nworld, backend="taichi", keep="state")
+    sim = dovetail.Simulation("humanoid", nworld, backend=LANES, keep="state")
     assert sim.data.arena.nbytes / nworld < LIMIT
 
 

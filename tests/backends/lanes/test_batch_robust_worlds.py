@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.bad_states import StateWarning
 from dovetail.contracts.enums import Cone, DisableBit, Integrator, Solver
 from dovetail.errors import CapacityError
-
-pytest.importorskip("quadrants")
 
 SCENE = """
 <mujoco>
@@ -50,8 +49,8 @@ def states(nworld: int) -> dict[str, np.ndarray]:
 
 def simulation(model: dovetail.Model | None = None, nworld: int = NWORLD, **settings: Any) -> Any:
     model = dovetail.loads(SCENE) if model is None else model
-    settings = {"runtime": "quadrants", "keep": ("ncon", "nefc")} | settings
-    return dovetail.Simulation(model, nworld=nworld, backend="taichi", **settings)
+    settings = {"keep": ("ncon", "nefc")} | settings
+    return dovetail.Simulation(model, nworld=nworld, backend=LANES, **settings)
 
 
 def put(sim: Any, start: dict[str, np.ndarray]) -> None:
@@ -241,14 +240,13 @@ def test_edited_structure_acts_as_in_a_fresh_simulation(edit: Callable[[Any], No
 
 @pytest.mark.slow
 def test_simulations_of_one_process_do_not_disturb_each_other() -> None:
-    """Two models, both precisions and both runtimes, stepped in turn."""
-    pytest.importorskip("taichi")
+    """Two models, both precisions and other lanes, stepped in turn."""
     other = dovetail.loads(SCENE.replace('size="0.1"', 'size="0.12"'))
     several = [
         simulation(),
         simulation(other),
         simulation(precision="f32"),
-        simulation(runtime="taichi"),
+        simulation(lanes=4),
     ]
     for sim in several:
         put(sim, states(NWORLD))

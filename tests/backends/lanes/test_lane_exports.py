@@ -10,7 +10,7 @@ from lane_small import BUFFERS, PLACES, ROWS, N, compile_small, stage
 
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.kernel import Kernel, LaneError
-from dovetail.backends.taichi.program import Program
+from dovetail.backends.lanes.program import LaneProgram
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.kernel_fields import KernelField, KernelKind, kernel_field
 
@@ -56,7 +56,7 @@ def fill(k: Kernel) -> None:
     k.data.time = k.data.time + 1.0
 
 
-def launch(program: Program, x: np.ndarray, nstep: int = 1) -> tuple[Outbox, np.ndarray]:
+def launch(program: LaneProgram, x: np.ndarray, nstep: int = 1) -> tuple[Outbox, np.ndarray]:
     """Run on tiles (TILES, N, W); returns what was exported, and time."""
     buffer = aligned_zeros((TILES, ROWS, program.lanes), np.dtype(float))
     buffer[:, :N] = x
@@ -65,18 +65,18 @@ def launch(program: Program, x: np.ndarray, nstep: int = 1) -> tuple[Outbox, np.
     return outbox, np.array(buffer[:, PLACES["time"].offset])
 
 
-def compile_filled(exports: tuple[Export, ...], **more: Any) -> Program:
+def compile_filled(exports: tuple[Export, ...], **more: Any) -> LaneProgram:
     filled = stage(fill, reads="x time", writes=f"y z time {WRITTEN}")
     return compile_small(filled, exports=exports, store=("time",), kernel_fields=FIELDS, **more)
 
 
 @pytest.fixture(scope="module")
-def program() -> Program:
+def program() -> LaneProgram:
     return compile_filled((*LISTED, SUM))
 
 
 @pytest.fixture
-def numbers(program: Program) -> np.ndarray:
+def numbers(program: LaneProgram) -> np.ndarray:
     """Tiles whose longest lists have 2, 0 and 25 rows."""
     x = np.random.default_rng(0).normal(size=(TILES, N, program.lanes))
     x[:, 0] = 0.0
@@ -85,7 +85,7 @@ def numbers(program: Program) -> np.ndarray:
     return x
 
 
-def test_lists_and_numbers_come_out(program: Program, numbers: np.ndarray) -> None:
+def test_lists_and_numbers_come_out(program: LaneProgram, numbers: np.ndarray) -> None:
     outbox, _ = launch(program, numbers)
     assert outbox.lengths.tolist() == [2, 0, 25]
     np.testing.assert_allclose(outbox["total.sum"][:, 0], numbers.sum(axis=1), atol=1e-14)
@@ -96,7 +96,9 @@ def test_lists_and_numbers_come_out(program: Program, numbers: np.ndarray) -> No
             assert np.array_equal(outbox["list.pair"][tile, i], expected)
 
 
-def test_a_tile_that_had_no_room_outside_takes_its_steps_once(program: Program, numbers: np.ndarray) -> None:
+def test_a_tile_that_had_no_room_outside_takes_its_steps_once(
+    program: LaneProgram, numbers: np.ndarray
+) -> None:
     outbox, time = launch(program, numbers, nstep=4)
     assert outbox.room >= 25
     assert (time == 4.0).all()

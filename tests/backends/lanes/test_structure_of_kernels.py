@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 from row_zoo import zoo_text
 from smooth_models import EVERYTHING
 
@@ -13,6 +14,7 @@ import dovetail
 from dovetail.backends.lanes.fuse import fuse
 from dovetail.backends.lanes.segments import any_places, sources_of, target_of
 from dovetail.backends.lanes.transfers import fetchers
+from dovetail.backends.native.kernel_text import kernel_sources
 from dovetail.backends.taichi.kernel_text import kernel_source
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import MODEL_SPECS
@@ -20,9 +22,14 @@ from dovetail.planning.plan import Plan
 from dovetail.planning.planner import compile_plan
 from dovetail.recorded_model import BY_VALUE
 
+PRINTERS = {
+    "native": lambda fused: "".join(kernel_sources(fused)),
+    "taichi": lambda fused: kernel_source(fused, "taichi"),
+}
+
 
 def lane_plan(model: dovetail.Model) -> Plan:
-    return compile_plan(model, dovetail.Config.of_call(backend="taichi", keep="computed"), nworld=8)
+    return compile_plan(model, dovetail.Config.of_call(backend=LANES, keep="computed"), nworld=8)
 
 
 def text(plan: Plan) -> str:
@@ -30,10 +37,10 @@ def text(plan: Plan) -> str:
     sizes = {**plan.model.sizes, **dict.fromkeys(CAPACITIES, 1)}
     found = []
     for number, group in enumerate(plan.flow.groups):
-        if group[0].record.backend == "taichi":
+        if group[0].record.backend == LANES:
             segment = plan.segment(plan.flow, number, whole=False)
             sources = sources_of(segment, any_places(segment, sizes), sizes, (), fetchers(segment))
-            found.append(kernel_source(fuse(sources, target_of(segment, "taichi")), "taichi"))
+            found.append(PRINTERS[LANES](fuse(sources, target_of(segment, LANES))))
     return "\n".join(found)
 
 

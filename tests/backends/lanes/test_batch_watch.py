@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.bad_states import StateWarning
 from dovetail.errors import BadStateError
-
-pytest.importorskip("taichi")
 
 SWING = """
 <mujoco model="swing">
@@ -47,7 +46,7 @@ def prepared(
 ) -> dovetail.Simulation:
     """Worlds that differ; one of them will explode in the middle of a launch."""
     sim = dovetail.Simulation(
-        more.pop("model", None) or model_of(), nworld, backend="taichi", on_nan=on_nan, **more
+        more.pop("model", None) or model_of(), nworld, backend=LANES, on_nan=on_nan, **more
     )
     assert len(sim.plan.segments()) == 1
     sim.data.qvel[...] = np.linspace(0, 1, nworld)[:, None]
@@ -168,7 +167,7 @@ def test_without_autoreset_it_only_warns() -> None:
 
 
 def test_very_many_bad_worlds_are_told_together() -> None:
-    sim = dovetail.Simulation(model_of(), 40, backend="taichi")
+    sim = dovetail.Simulation(model_of(), 40, backend=LANES)
     sim.data.qvel[5:, 2] = np.nan
     told = quietly(sim, 1)
     assert len(told) == 21
@@ -178,7 +177,7 @@ def test_very_many_bad_worlds_are_told_together() -> None:
 
 
 def test_a_single_world_is_watched_too() -> None:
-    sim = dovetail.Simulation(model_of(), backend="taichi")
+    sim = dovetail.Simulation(model_of(), backend=LANES)
     sim.data.qvel[2] = np.nan
     told = quietly(sim, 3)
     assert told[0].startswith('qvel[2] (joint "knee") is nan at time 0')

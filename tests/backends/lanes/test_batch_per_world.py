@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from batch_scene import SCENE, scene, spread
+from lane_backend import LANES
 
 import dovetail
 from dovetail.errors import PerWorldError, ValidationError
@@ -37,15 +38,13 @@ MANY = (
     *("geom_solref", "geom_solimp", "geom_margin", "geom_gap", "opt.gravity", "opt.timestep", "opt.impratio"),
 )
 NWORLD, STEPS = 3, 25
-BOUND = {"numpy": 1e-12, "taichi": 1e-9}
+BOUND = {"numpy": 1e-12, LANES: 1e-9}
 
 
 def randomized(
     model: dovetail.Model, fields: tuple[str, ...], backend: str, **more: Any
 ) -> dovetail.Simulation:
     """A batch whose worlds differ in the values of some fields, up to a tenth, and in their motion."""
-    if backend == "taichi":
-        pytest.importorskip("taichi")
     sim = dovetail.Simulation(model, more.pop("nworld", NWORLD), backend=backend, per_world=fields, **more)
     assert len(sim.plan.segments()) == 1
     rng = np.random.default_rng(5)
@@ -86,7 +85,7 @@ def assert_worlds_are_models(model: dovetail.Model, fields: tuple[str, ...], bac
             )
 
 
-@pytest.mark.parametrize("backend", ["numpy", "taichi"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_worlds_are_models_of_their_own(backend: str) -> None:
     assert_worlds_are_models(dovetail.loads(SMALL), FEW, backend)
 
@@ -97,13 +96,13 @@ def test_worlds_are_models_of_their_own(backend: str) -> None:
 def test_with_all_that_people_randomise(cone: str, integrator: str) -> None:
     model = scene(cone, integrator)
     model.opt.tolerance = 1e-13  # so that solutions are compared and not where solvers stop
-    assert_worlds_are_models(model, MANY, "taichi")
+    assert_worlds_are_models(model, MANY, LANES)
 
 
 def test_a_world_does_not_depend_on_its_neighbours() -> None:
     """Worlds in another order, so in other tiles beside others: the same bits. One of them has no damping at all."""
     nworld = 11
-    sims = [randomized(dovetail.loads(SMALL), FEW, "taichi", nworld=nworld) for _ in range(2)]
+    sims = [randomized(dovetail.loads(SMALL), FEW, LANES, nworld=nworld) for _ in range(2)]
     sims[0].per_world["dof_damping"][4] = 0.0
     for name in sims[0].data.state:
         sims[1].data.field(name)[...] = np.array(sims[0].data.field(name))[::-1]
@@ -230,14 +229,13 @@ def test_friction_loss_where_the_model_has_none_is_an_error() -> None:
 
 
 def test_a_lane_stage_that_cannot_says_so() -> None:
-    pytest.importorskip("taichi")
     xml = SMALL.replace(
         '<position joint="push" kp="30"/>',
         '<general joint="push" dyntype="filterexact" dynprm="0.1" actearly="true"/>',
     )
-    sim = dovetail.Simulation(dovetail.loads(xml), 3, backend="taichi", per_world=("actuator_dynprm",))
+    sim = dovetail.Simulation(dovetail.loads(xml), 3, backend=LANES, per_world=("actuator_dynprm",))
     with pytest.raises(
-        PerWorldError, match=r"actuation \(gain_bias@taichi\) cannot.*actuator_dynprm.*@numpy"
+        PerWorldError, match=rf"actuation \(gain_bias@{LANES}\) cannot.*actuator_dynprm.*@numpy"
     ):
         sim.step()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 from lane_small import MODEL, SHAPES, N, compile_small, run, stage
 
 from dovetail.backends.lanes.fuse import Sources, Target, fuse
@@ -180,7 +181,7 @@ def write_twice(k: Kernel) -> None:
 
 def test_a_kernel_field_is_read_after_its_writer() -> None:
     writer, reader = stage(write_twice, writes="own:twice"), stage(read_twice, reads="own:twice")
-    with pytest.raises(LaneError, match=r"test \(small@taichi\) reads own:twice, which no earlier stage"):
+    with pytest.raises(LaneError, match=rf"test \(small@{LANES}\) reads own:twice, which no earlier stage"):
         compile_small(reader, writer, kernel_fields=FIELDS)
 
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
-
-pytest.importorskip("quadrants")
 
 XML = """
 <mujoco>
@@ -44,7 +43,7 @@ STATE = ("qpos", "qvel", "act", "time", "qacc_warmstart")
 @pytest.fixture(scope="module")
 def sims() -> tuple[dovetail.Simulation, dovetail.Simulation]:
     model = dovetail.loads(XML)
-    lanes = dovetail.Simulation(model, WORLDS, backend="taichi", runtime="quadrants")
+    lanes = dovetail.Simulation(model, WORLDS, backend=LANES)
     return lanes, dovetail.Simulation(model, WORLDS, backend="numpy")
 
 

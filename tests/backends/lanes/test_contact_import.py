@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.errors import PlanError
@@ -119,12 +120,10 @@ def test_contacts_of_a_stage_of_ones_own_are_in_lanes_what_they_are_on_numpy(nam
     for letter, place in zip("abc", ('pos="0 0 0.1"', 'pos="0.15', 'pos="0 0.3'), strict=True):
         text = text.replace(f"<body {place}", f'<body name="{letter}" {place}')
     results = []
-    for backend in ("numpy", "taichi"):
-        sim = dovetail.Simulation(
-            dovetail.loads(text), nworld=11, backend=backend, stages=MIXES[name], runtime="quadrants"
-        )
-        if backend == "taichi":
-            assert sim.plan.choices["solve_constraints"].record.backend == "taichi"
+    for backend in ("numpy", LANES):
+        sim = dovetail.Simulation(dovetail.loads(text), nworld=11, backend=backend, stages=MIXES[name])
+        if backend == LANES:
+            assert sim.plan.choices["solve_constraints"].record.backend == LANES
         sim.data.qvel = 0.5 * np.random.default_rng(3).normal(size=(11, 18))
         sim.step(12)
         results.append(np.asarray(sim.data.qpos).copy())
@@ -134,13 +133,12 @@ def test_contacts_of_a_stage_of_ones_own_are_in_lanes_what_they_are_on_numpy(nam
 def test_an_explicit_pair_keeps_its_parameters() -> None:
     text = BALLS.format(option=PGS, contact=PAIR).replace('type="box"', 'name="b" type="box"')
     results = []
-    for backend in ("numpy", "taichi"):
+    for backend in ("numpy", LANES):
         sim = dovetail.Simulation(
             dovetail.loads(text),
             nworld=2,
             backend=backend,
             stages={"narrowphase": "@numpy"},
-            runtime="quadrants",
         )
         sim.data.qvel = np.random.default_rng(4).normal(size=(2, 18))
         sim.step(10)
@@ -256,14 +254,13 @@ KEPT = ("ncon", "nefc", "contact.dist", "contact.dim", "contact.mu", "contact.ex
 )
 def test_what_a_mixed_plan_keeps_is_the_reference_s(stage: str, integrator: str) -> None:
     results = []
-    for backend in ("numpy", "taichi"):
+    for backend in ("numpy", LANES):
         sim = dovetail.Simulation(
             scene(f'integrator="{integrator}" solver="PGS"'),
             nworld=9,
             backend=backend,
             stages={stage: "@numpy"},
             keep=KEPT,
-            runtime="quadrants",
         )
         sim.data.qvel = 0.5 * np.random.default_rng(5).normal(size=(9, 18))
         sim.step(8)

@@ -8,7 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from implementations import RUNTIMES, both_of, error
+from implementations import both_of, error
+from lane_backend import LANES
 from smooth_models import everything, real
 
 import dovetail
@@ -29,8 +30,8 @@ class Batch:
         self.theirs = everything(name) if name in ("Euler", "RK4") else real(name)
         model = model_from_mujoco(self.theirs)
         settings = {"keep": "computed", **settings}
-        self.sim = dovetail.Simulation(model, nworld=NWORLD, backend="taichi", **settings)
-        assert {slot.record.backend for slot in self.sim.plan.slots} == {"taichi"}
+        self.sim = dovetail.Simulation(model, nworld=NWORLD, backend=LANES, **settings)
+        assert {slot.record.backend for slot in self.sim.plan.slots} == {LANES}
 
     def start(self, seed: int = 0) -> None:
         """A random state in each world."""
@@ -105,8 +106,8 @@ def states_after(b: Batch, steps: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"keep": ()}, {"lanes": 1}, pytest.param({"runtime": RUNTIMES[-1]}, marks=pytest.mark.slow)],
-    ids=["state only", "one lane", "another runtime"],
+    [{"keep": ()}, {"lanes": 1}, {"threads": 2}],
+    ids=["state only", "one lane", "two threads"],
 )
 def test_bits_do_not_depend_on_how_the_kernel_is_built(settings: dict[str, Any]) -> None:
     usual, other = states_after(batch(), 10), states_after(Batch("Euler", **settings), 10)

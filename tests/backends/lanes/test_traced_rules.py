@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES
 
 import dovetail
 from dovetail.backends.lanes.traced import NotTraceableError, captures
@@ -103,36 +104,34 @@ TOGETHER = {
 
 
 def run(backend: str, stages: dict[str, Any], steps: int = 20) -> dovetail.Simulation:
-    sim = dovetail.Simulation(
-        dovetail.loads(SLIDING), nworld=3, backend=backend, stages=stages, runtime="quadrants"
-    )
+    sim = dovetail.Simulation(dovetail.loads(SLIDING), nworld=3, backend=backend, stages=stages)
     sim.data.qvel = np.random.default_rng(0).normal(size=(3, 6)) * [1, 1, 0.1, 1, 1, 1]
     sim.step(steps)
     return sim
 
 
 def test_traceable_rules_run_in_the_kernel_together() -> None:
-    lanes, reference = run("taichi", TOGETHER), run("numpy", TOGETHER)
+    lanes, reference = run(LANES, TOGETHER), run("numpy", TOGETHER)
     chosen = {stage: lanes.plan.choices[stage].record.label for stage in TOGETHER}
-    assert chosen == {stage: f"{rule.__name__}@taichi" for stage, rule in TOGETHER.items()}
+    assert chosen == {stage: f"{rule.__name__}@{LANES}" for stage, rule in TOGETHER.items()}
     assert len(lanes.plan.segments()) == 1
     assert np.asarray(lanes.data.qpos) == pytest.approx(np.asarray(reference.data.qpos), abs=1e-9)
 
 
 @pytest.mark.parametrize(("stage", "rule"), cases(TRACEABLE))
 def test_a_traceable_rule_runs_in_the_kernel(stage: str, rule: Callable[..., Any]) -> None:
-    lanes, reference = run("taichi", {stage: rule}), run("numpy", {stage: rule})
-    assert lanes.plan.choices["contact_params"].record.backend == "taichi"
-    assert lanes.plan.choices[stage].record.label == f"{rule.__name__}@taichi"
+    lanes, reference = run(LANES, {stage: rule}), run("numpy", {stage: rule})
+    assert lanes.plan.choices["contact_params"].record.backend == LANES
+    assert lanes.plan.choices[stage].record.label == f"{rule.__name__}@{LANES}"
     assert len(lanes.plan.segments()) == 1
     assert np.asarray(lanes.data.qpos) == pytest.approx(np.asarray(reference.data.qpos), abs=1e-9)
 
 
 @pytest.mark.parametrize(("stage", "rule"), cases(ON_NUMPY))
 def test_another_runs_on_numpy_and_the_rest_in_lanes(stage: str, rule: Callable[..., Any]) -> None:
-    lanes, reference = run("taichi", {stage: rule}), run("numpy", {stage: rule})
+    lanes, reference = run(LANES, {stage: rule}), run("numpy", {stage: rule})
     assert lanes.plan.choices[stage].record.label == f"{rule.__name__}@numpy"
-    assert lanes.plan.choices["solve_constraints"].record.backend == "taichi"
+    assert lanes.plan.choices["solve_constraints"].record.backend == LANES
     assert np.asarray(lanes.data.qpos) == pytest.approx(np.asarray(reference.data.qpos), abs=1e-9)
 
 
@@ -154,16 +153,15 @@ def test_a_number_that_changes_makes_a_new_plan() -> None:
             nworld=2,
             backend=b,
             stages={"combine_friction": scaled},
-            runtime="quadrants",
         )
-        for b in ("taichi", "numpy")
+        for b in (LANES, "numpy")
     ]
     start = np.random.default_rng(1).normal(size=(2, 6)) * [1, 1, 0.1, 1, 1, 1]
     for sim in sims:
         sim.data.qvel = start
         sim.step(5)
     plan = sims[0].plan
-    assert plan.choices["combine_friction"].record.label == "scaled@taichi"
+    assert plan.choices["combine_friction"].record.label == f"scaled@{LANES}"
     scale = 0.1
     for sim in sims:
         sim.step(10)

@@ -1,23 +1,25 @@
-"""Every operation the printer knows is harmless on lanes and on uniform numbers, on both runtimes.
+"""Every operation the printers know does on lanes and on uniform numbers what NumPy does.
 
-With lanes kept as vectors the runtimes abort the whole process on operations they cannot compile, so each pair of
-runtime and precision is tried in a process of its own, which says what it was doing.
+Run as a script (`python test_lane_operations.py quadrants f64`) it tries all of them with one runtime of Taichi: with
+lanes kept as vectors these abort the whole process on operations they cannot compile, so each pair of runtime and
+precision is tried in a process of its own, which says what it was doing (tests/backends/taichi).
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import WANTED
+from lane_small import BUFFERS, apply
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.values import binary, make
-from dovetail.backends.taichi.emit import OPERATIONS
+from dovetail.backends.native import stage_text
+from dovetail.backends.taichi import emit
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(11, 4))) + 0.1
@@ -160,29 +162,21 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def test_every_operation_of_the_printer_is_tried() -> None:
-    assert {op for names in CASES for op in names.split()} == OPERATIONS
+@pytest.mark.parametrize("printer", [stage_text, emit], ids=["native", "taichi"])
+def test_every_operation_of_the_printers_is_tried(printer: Any) -> None:
+    assert {op for names in CASES for op in names.split()} == printer.OPERATIONS
 
 
 @pytest.mark.parametrize("precision", ["f64", "f32"])
-@pytest.mark.parametrize("runtime", ["taichi", "quadrants"])
-def test_operations_neither_abort_nor_differ_from_numpy(runtime: str, precision: str) -> None:
-    pytest.importorskip(runtime)
-    here = Path(__file__)
-    result = subprocess.run(
-        [sys.executable, str(here), runtime, precision],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=here.parent,
-    )
-    assert result.returncode == 0, f"died in {result.stdout.split()[-1:]}:\n{result.stderr[-2000:]}"
-    assert result.stdout.split()[-1] == "done"
+@pytest.mark.skipif(WANTED != "native", reason="the others are tried in processes of their own")
+@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("name", CASES)
+def test_an_operation_does_not_differ_from_numpy(name: str, lanes: int, precision: str) -> None:
+    try_case(name, precision, lanes=lanes)
 
 
-def try_case(name: str, runtime: str, precision: str) -> None:
-    from lane_small import BUFFERS, apply
-
+def try_case(name: str, precision: str, **settings: Any) -> None:
+    """Compare one case with NumPy."""
     build, expect = CASES[name]
 
     def stage(k: Kernel) -> None:
@@ -191,7 +185,7 @@ def try_case(name: str, runtime: str, precision: str) -> None:
         k.data.y[:] = np.array(results, dtype=object)
 
     x = X.astype(precision.replace("f", "float")).astype(float)
-    found = apply(stage, x, runtime=runtime, precision=precision)["y"]
+    found = apply(stage, x, precision=precision, **settings)["y"]
     wanted = expect(x.T, BUFFERS["float64"], BUFFERS["int32"])
     np.testing.assert_allclose(found, np.stack(wanted, axis=1), rtol=1e-14 if precision == "f64" else 2e-6)
 
@@ -199,5 +193,5 @@ def try_case(name: str, runtime: str, precision: str) -> None:
 if __name__ == "__main__":
     for case in CASES:
         print(case.replace(" ", "-"), flush=True)
-        try_case(case, sys.argv[1], sys.argv[2])
+        try_case(case, sys.argv[2], backend="taichi", runtime=sys.argv[1])
     print("done")

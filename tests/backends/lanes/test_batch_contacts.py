@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from batch_scene import LIGHT, copy_state, scene, spread
+from lane_backend import LANES
 
 import dovetail
 from dovetail.errors import CapacityError, NotKeptError
-
-pytest.importorskip("taichi")
 
 COUNTS = ("ncon", "nefc", "ne", "nf", "nl")
 CONTACTS = tuple(
@@ -30,7 +29,7 @@ NWORLD = 11
 
 
 def fused(model: dovetail.Model, keep: Any, nworld: int = NWORLD, **more: Any) -> dovetail.Simulation:
-    sim = dovetail.Simulation(model, nworld=nworld, backend="taichi", keep=keep, **more)
+    sim = dovetail.Simulation(model, nworld=nworld, backend=LANES, keep=keep, **more)
     assert len(sim.plan.segments()) == 1
     return sim
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from collisions import assert_same, contacts
+from lane_backend import LANES
 from lane_small import BUFFERS, ROWS, N, compile_small, stage
 
 import dovetail
@@ -17,8 +18,6 @@ from dovetail.contracts.arena import aligned_zeros
 from dovetail.plugins.broadphase import pair_ranges_lanes as ranges
 from dovetail.plugins.shared.contacts import contacts_lanes
 from dovetail.plugins.shared.contacts.contacts_lanes import pairs_of
-
-pytest.importorskip("quadrants")
 
 
 def spheres(count: int, *more: str) -> str:
@@ -50,21 +49,19 @@ def list_positive(k: Kernel) -> None:
     k.data.y[0] = k.data.y[0] + total.value
 
 
-@pytest.mark.parametrize("runtime", ["quadrants", "taichi"])
-def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs(runtime: str) -> None:
-    pytest.importorskip(runtime)
+def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs() -> None:
     x = np.full((3, 8, N), -1.0)
     x[1, 5] = [1.0, -1.0, 2.0, 4.0]  # one world needs three entries
     x[2, 0, 3] = 8.0
     buffer = aligned_zeros((3, ROWS, 8), FLOAT["f64"])
     buffer[:, :N] = x.transpose(0, 2, 1)
     before = buffer.copy()
-    small = compile_small(stage(list_positive, reads="x y"), runtime=runtime)
+    small = compile_small(stage(list_positive, reads="x y"))
     lacking = small.run(buffer, BUFFERS, 1).lacking
     assert lacking.tolist() == [0, 3, 0]
     assert np.array_equal(buffer[1], before[1])
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7
-    larger = compile_small(stage(list_positive, reads="x y"), runtime=runtime, growth=3)
+    larger = compile_small(stage(list_positive, reads="x y"), growth=3)
     assert larger.run(buffer, BUFFERS, 1, only=lacking).lacking is None
     assert buffer[1, N].tolist() == [0.0] * 5 + [7.0] + [0.0] * 2
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7  # not run a second time
@@ -103,7 +100,7 @@ def test_no_contact_is_lost_when_one_tile_outgrows_its_room(
 
 
 def run_spheres(model: dovetail.Model, nstep: int) -> dict[str, Any]:
-    sim = dovetail.Simulation(model, nworld=16, backend="taichi", runtime="quadrants")
+    sim = dovetail.Simulation(model, nworld=16, backend=LANES)
     qpos = np.array(sim.data.qpos)
     qpos[:, 2::7] = 0.0999
     qpos[11, 0::7] *= 0.75
