@@ -72,7 +72,8 @@ class Landings:
         for each in self.lists:
             place = data.arena.layout.places[each.field]
             block = data.arena.block(place)
-            rows = block.reshape(block.shape[0], place.shape[0], -1, block.shape[2])
+            width = int(np.prod(place.shape[1:], dtype=int))
+            rows = block.reshape(block.shape[0], place.shape[0], width, block.shape[2])
             values: Array = outbox[each.memory.name][tile, entry, :, lane]
             rows[tile, number, :, lane] = values
 

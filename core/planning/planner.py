@@ -88,6 +88,10 @@ def _checked_lanes(setting: Setting, compiled: bool) -> int:
     return lanes
 
 
+OF_BACKENDS = ("runtime", "arch")
+"""Settings that only some backends understand."""
+
+
 @attrs.frozen
 class _Arranged:
     """Slots in the order in which they run, and what passes between them."""
@@ -165,7 +169,8 @@ class _Planner:
     def _take_auto(self) -> str:
         """The backend that runs where nobody names one."""
         if self.auto is None:
-            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers))
+            given = {n for n in OF_BACKENDS if self.config.setting(n, "auto").value != "auto"}
+            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers), settings=given)
         return self.auto.backend
 
     @property
