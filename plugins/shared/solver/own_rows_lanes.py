@@ -171,8 +171,6 @@ class OwnRows:
     def few(self) -> Any:
         """Mask of the worlds whose rows are few enough."""
         k, dual, total = self.k, self.dual, self.k.local(0.0)
-        if not self.possible:
-            return total.value > 0.0
         with k.loop(0, dual.counts[0]) as v:
             total += k.select(dual.R[v, 0] > 0.0, self._forces(v) * 1.0, 0.0)
         self._count[0] = total.value
