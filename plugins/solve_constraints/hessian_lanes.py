@@ -25,7 +25,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -336,8 +336,8 @@ class Hessian:
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
-    def change_bond(self, bond: Bond) -> None:
-        """A bond weighs otherwise than before."""
+    def change_bond(self, bond: Bond, change: Any) -> None:
+        """A bond weighs otherwise than before, in the worlds where `change` is positive."""
         body_rows = bond.body_rows
         near, far = body_rows.near[bond.index], body_rows.far[bond.index]
         grounds, couples = has_ends(body_rows, bond.kind)
@@ -350,8 +350,9 @@ class Hessian:
                 self.changed_body[near] = 1
                 self.any_body_changed[0] = 1
 
-    def change_dof(self, dof: Any) -> None:
-        self.changed[self.block_of(dof)] = 1
+    def change_row(self, rows: DofRows, row: Any, change: Any) -> None:
+        """So does a dof row."""
+        self.changed[self.block_of(rows.dof(row, 0))] = 1
 
     def spread_changes(self) -> None:
         """What a block does to those it is connected with changes, too."""
