@@ -8,6 +8,7 @@ kernel, to the places of Data themselves; for others the lists are exported and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ class Landings:
         for each in self.lists:
             place = data.arena.layout.places[each.field]
             block = data.arena.block(place)
-            width = int(np.prod(place.shape[1:], dtype=int))
+            width = math.prod(place.shape[1:])
             rows = block.reshape(block.shape[0], place.shape[0], width, block.shape[2])
             values: Array = outbox[each.memory.name][tile, entry, :, lane]
             rows[tile, number, :, lane] = values

@@ -34,8 +34,11 @@ def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
     with k.loop(0, candidates.count) as n:
         collide(contacts, candidates.pair[n], count, parts)
     contacts.close(count.value)
-    complete_frames(contacts)
-    count_by_world(contacts)
+    if contacts.pairs.keys:
+        complete_frames(contacts)
+        count_by_world(contacts)
+    else:  # nobody has written to the list, so that it must not be read
+        contacts.ncon[0] = 0.0
 
 
 def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any]) -> None:

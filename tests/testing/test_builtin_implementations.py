@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from lane_backend import LANES
 
 from dovetail.implementation import Implementation
 from dovetail.registry import build_registry
@@ -41,7 +42,7 @@ def compiles(record: Implementation) -> bool:
 
 
 QUICK = [r for r in REGISTRY.implementations if not compiles(r)]
-SLOW = [r for r in REGISTRY.implementations if compiles(r)]
+SLOW = [r for r in REGISTRY.implementations if compiles(r) and r.backend == LANES]
 
 
 @parametrize_with_checks(QUICK, registry=REGISTRY, models={"pulled": PULLED})

@@ -3,6 +3,7 @@ do, whatever was edited between them."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from batch_scene import LIGHT
 from lane_backend import NO_COMPILER
 
 import dovetail
@@ -21,9 +23,9 @@ from dovetail import Model, Simulation
 from dovetail.backends.native.compilers import compilers
 from dovetail.bad_states import StateWarning
 from dovetail.bench.cases import AbsentPackageError, find
-from dovetail.errors import DovetailError
 from dovetail.planning.plan import Plan
 from dovetail.plugins.shared.contacts import contacts_lanes
+from dovetail.simulation import plan_for
 
 pytestmark = pytest.mark.skipif(NO_COMPILER, reason="there is no C compiler here")
 
@@ -46,6 +48,8 @@ SMALL = """
 </mujoco>
 """
 """Contacts of two kinds, a limit, friction, an equality and two actuators, in a kernel that compiles quickly."""
+
+DOCUMENTS = {"small": SMALL, "light": LIGHT}
 
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 
@@ -84,8 +88,8 @@ LARGE = (
 
 @cache
 def model_of(name: str) -> Model:
-    if name == "small":
-        return dovetail.loads(SMALL)
+    if name in DOCUMENTS:
+        return dovetail.loads(DOCUMENTS[name])
     try:
         return find(name).load()
     except AbsentPackageError as error:
@@ -107,7 +111,7 @@ def by_taichi(name: str, precision: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("precision", ["f64", "f32"])
-@pytest.mark.parametrize("name", ["small", "gymnasium/half_cheetah"])
+@pytest.mark.parametrize("name", ["light", "gymnasium/half_cheetah"])
 def test_bits_are_those_of_taichi(name: str, precision: str) -> None:
     pytest.importorskip("quadrants")
     assert after(name, precision=precision) == by_taichi(name, precision)
@@ -145,22 +149,27 @@ def test_every_compiler_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> 
 
 TINY = """
 import sys, numpy as np
-from test_native_kernels import after
+from lane_small import N, apply
 if sys.argv[1] == "flushing":
     from dovetail.backends.taichi.runtime import start
     start("quadrants")
-    assert np.float64(2.0**-1022) * 0.5 == 0.0
-sim = after("small", nstep=20, precision="f32", threads=2)
-print({name: hash_of for name, hash_of in sorted((n, __import__("zlib").crc32(b)) for n, b in sim.items())})
+    assert np.float32(1e-30) * np.float32(1e-12) == 0.0
+
+def shrink(k):
+    with k.loop(0, k.model.n) as i:
+        k.data.y[i] = k.data.x[i] * 1e-20 * 1e-20
+        k.data.z[i, 0] = k.data.x[i] * 1e-20
+
+x = np.random.default_rng(0).uniform(1, 9, (64, N))
+found = [apply(shrink, x, precision="f32", threads=threads, lanes=4) for threads in (1, 2)]
+print([float(each["y"].max()) for each in found], [float(each["z"].max()) for each in found])
 """
 
 
 def run(program: str, *arguments: str, **environment: str) -> str:
     """What a program prints in a process of its own."""
     here = Path(__file__).parent
-    import os
-
-    paths = os.pathsep.join([str(here), str(here.parents[1]), str(here.parents[1] / "stages")])
+    paths = os.pathsep.join(map(str, (here, here.parent / "lanes", here.parents[1])))
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         env={**os.environ, "PYTHONPATH": paths, **environment},
@@ -173,10 +182,12 @@ def run(program: str, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_bits_do_not_depend_on_how_the_process_treats_small_numbers() -> None:
-    """Taichi makes the thread that starts it flush them to zero; kernels do so in any case."""
+def test_numbers_that_are_too_small_become_zero_whatever_the_process_does_with_them() -> None:
+    """Taichi makes the thread that starts it flush them, and threads that it starts; kernels do so in any case."""
     pytest.importorskip("quadrants")
-    assert run(TINY, "flushing") == run(TINY, "keeping")
+    kept = run(TINY, "keeping")
+    assert kept.startswith("[0.0, 0.0] [8."), kept
+    assert run(TINY, "flushing") == kept
 
 
 # ---- the text
@@ -338,6 +349,14 @@ def told(act: Callable[[], None]) -> list[str]:
     return [str(w.message) for w in caught]
 
 
+def contacts(sim: Simulation) -> list[Any]:
+    """What kernels put into Data besides the state, if it is kept."""
+    if "ncon" not in sim.data:
+        return []
+    fields = ("contact.dist", "contact.geom", "contact.frame", "contact.friction")
+    return [np.array(sim.data.field(name))[: sim.data.ncon].tolist() for name in fields]
+
+
 def assert_alike(
     edit: Callable[[Simulation], None], nstep: Any = 1, after_it: int = 2, **settings: Any
 ) -> tuple[Simulation, list[str]]:
@@ -352,10 +371,12 @@ def assert_alike(
         said.append(told(lambda sim=sim, step=step: step(sim, nstep)))  # type: ignore[misc]
     assert said[0] == said[1]
     assert bits(quick) == bits(slow)
+    assert contacts(quick) == contacts(slow)
     if not any("Error" in text for text in said[0]):
         for _ in range(after_it):
             assert told(quick.step) == told(lambda: slowly(slow))
         assert bits(quick) == bits(slow)
+        assert contacts(quick) == contacts(slow)
     return quick, said[0]
 
 
@@ -388,10 +409,6 @@ def test_ten_steps_are_ten_times_one(settings: Mapping[str, Any]) -> None:
 
 def test_a_step_of_a_model_and_data_of_ones_own_is_kept_ready_too() -> None:
     model = dovetail.loads(SMALL)
-    plan = small().plan
-    quick, slow = plan.make_data(), plan.make_data()
-    for data in (quick, slow):
-        data.qvel[:] = 0.3
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DOVETAIL_BACKEND", "native")
         data = dovetail.make_data(model)
@@ -402,9 +419,9 @@ def test_a_step_of_a_model_and_data_of_ones_own_is_kept_ready_too() -> None:
             if number == 4:
                 model.opt.gravity[2] = -2.0
             dovetail.step(model, data)
-            dovetail.plan_for(model, twin).step(twin)
+            plan_for(model, twin).step(twin)
     assert np.asarray(data.qpos).tobytes() == np.asarray(twin.qpos).tobytes()
-    assert "native" in {slot.record.backend for slot in dovetail.plan_for(model, data).slots}
+    assert "native" in {slot.record.backend for slot in plan_for(model, data).slots}
 
 
 def _set(path: str, value: Any, place: Any = ...) -> Callable[[Simulation], None]:
@@ -426,7 +443,7 @@ VALUES = {
     "friction": _set("geom_friction", 0.1),
     "size": _set("geom_size", 0.097, (1, 0)),
     "damping": _set("dof_damping", 0.7, -1),
-    "range": _set("jnt_range", 0.01, (2, 1)),
+    "range": _set("jnt_range", -0.1, (2, 1)),
     "gain": _set("actuator_gainprm", 9.0, (0, 0)),
     "equality": _set("eq_data", 0.3, (0, 0)),
     "margin": _set("geom_margin", 0.05, 1),
@@ -497,14 +514,9 @@ def test_a_mended_index_is_taken(settings: Mapping[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("nstep", [1.5, 2.0, "3", -1, None, True, 0, np.int64(3), [1], 10**30, float("nan")])
-def test_a_number_of_steps_that_is_none_is_refused_alike(nstep: Any, settings: Mapping[str, Any]) -> None:
-    if isinstance(nstep, int) and nstep > 10**9:
-        sim = small(**settings)
-        sim.step()
-        with pytest.raises(DovetailError):
-            sim.step(nstep)
-        return
-    assert_alike(lambda sim: None, nstep, **settings)
+def test_a_number_of_steps_that_is_none_is_refused_alike(nstep: Any) -> None:
+    _, said = assert_alike(lambda sim: None, nstep)
+    assert bool(said) == (isinstance(nstep, bool) or nstep not in (0, 3))
 
 
 def test_more_steps_than_a_launch_takes_are_taken(settings: Mapping[str, Any]) -> None:
@@ -575,7 +587,7 @@ def test_broken_controls_are_told_alike(value: float, settings: Mapping[str, Any
         ctrl = sim.data.ctrl if sim.nworld is None else sim.data.ctrl[2]
         ctrl[1] = value
 
-    _, said = assert_alike(broken, 3, **settings)
+    _, said = assert_alike(broken, **settings)
     assert len(said) == 1
     assert "ctrl" in said[0]
 
@@ -589,7 +601,7 @@ def test_a_state_that_goes_bad_is_told_and_handled_alike(
         values = sim.data.field(field)
         (values if sim.nworld is None else values[3])[0] = np.nan
 
-    _, said = assert_alike(spoil, 2, on_nan=policy, **settings)
+    _, said = assert_alike(spoil, on_nan=policy, **settings)
     assert said
     assert any("Error" in text for text in said) == (policy == "raise")
 
@@ -597,14 +609,17 @@ def test_a_state_that_goes_bad_is_told_and_handled_alike(
 # ---- lists that outgrow their room
 
 
-def falling(count: int) -> Model:
-    """Spheres that are apart in the air, and all touch each other and the floor a little later."""
+def falling() -> Model:
+    """Four spheres that fall on the floor one after the other."""
     bodies = "".join(
-        f'<body pos="{0.19 * (n % 2)} {0.19 * (n // 2)} {0.1005 + 0.002 * n}"><freejoint/><geom size="0.1"/></body>'
-        for n in range(count)
+        f'<body pos="{0.25 * n} 0 {0.103 + 0.001 * n}"><freejoint/><geom size="0.1"/></body>'
+        for n in range(4)
     )
     floor = '<geom type="plane" size="9 9 1"/>'
     return dovetail.loads(f"<mujoco><worldbody>{floor}{bodies}</worldbody></mujoco>")
+
+
+CONTACTS = ("ncon", "contact.dist", "contact.geom")
 
 
 @pytest.mark.parametrize("worlds", [{}, {"nworld": 3, "lanes": 1, "threads": 2}], ids=["one world", "batch"])
@@ -612,29 +627,25 @@ def falling(count: int) -> Model:
 def test_no_contact_is_lost_where_there_was_no_room(
     worlds: Mapping[str, Any], tight: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roomy = Simulation(falling(4), backend="native", **worlds)
+    """A kernel with room for two contacts is compiled anew; Data without room for any is enlarged."""
+    settings = {"backend": "native", "keep": CONTACTS, **worlds}
+    roomy = Simulation(falling(), **settings)
     roomy.data.reserve(ncon_max=64)
     if tight == "kernel":
         monkeypatch.setattr(contacts_lanes, "LEAST_ROOM", 2)
         monkeypatch.setattr(contacts_lanes, "ROOM_PER_GEOM", 0)
-    small_one = Simulation(falling(4), backend="native", **worlds)
-    slow = Simulation(falling(4), backend="native", **worlds)
+    quick, slow = Simulation(falling(), **settings), Simulation(falling(), **settings)
     seen = []
-    for sim in (roomy, small_one, slow):
-        for world in sim.data.worlds():
-            world.qpos[2::7] += 0.01
+    for sim in (roomy, quick, slow):
         sim.step()
-    for _ in range(60):
-        for sim in (roomy, small_one):
-            quickly(sim)
+    for _ in range(24):
+        quickly(roomy)
+        quickly(quick)
         slowly(slow)
-        seen.append(int(np.max(small_one.data.ncon)))
+        seen.append(int(np.max(quick.data.ncon)))
         assert int(np.max(roomy.data.ncon)) == seen[-1]
-    assert min(seen) == 0
-    assert max(seen) > 3
-    assert bits(roomy) == bits(small_one) == bits(slow)
-    n = int(np.max(roomy.data.ncon))
-    for ours, theirs in zip(small_one.data.worlds(), roomy.data.worlds(), strict=True):
-        for name in ("contact.dist", "contact.geom"):
-            if name in ours:
-                assert np.array_equal(ours.field(name)[:n], theirs.field(name)[:n]), name
+    assert (seen[0], seen[-1]) == (0, 4)
+    assert bits(roomy) == bits(quick) == bits(slow)
+    for ours, theirs in zip(quick.data.worlds(), roomy.data.worlds(), strict=True):
+        for name in CONTACTS[1:]:
+            assert np.array_equal(ours.field(name)[:4], theirs.field(name)[:4]), name
