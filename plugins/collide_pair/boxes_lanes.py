@@ -29,9 +29,9 @@ FAR = 1e30
 PARALLEL = {"f64": MINVAL, "f32": 1e-6}
 """Edges with a smaller sine between them have no product: its direction would be that of their rounding."""
 POINT_NOISE = 2e-7
-"""Rounding of a coordinate in single precision, in parts of the boxes' sizes and their distance from the origin: points
-so near an outline count as on it, and so near each other as one. In double the comparisons are exact, as those of
-mjc_BoxBox."""
+"""Rounding of a coordinate in single precision, in parts of the boxes' sizes and their distance from the origin:
+points so near an outline count as on it, and so near each other as one. In double the comparisons are exact, as those
+of mjc_BoxBox."""
 
 MOST = MOST_CONTACTS["box-box"]
 CROSSINGS, COVERED, CANDIDATES = 16, 20, 24
