@@ -1,7 +1,7 @@
 """The backend on which tests run what is written in lanes: `native`, or the second opinion that
-`DOVETAIL_TEST_LANES` names.
+`TEST_LANES` names.
 
-    DOVETAIL_TEST_LANES=taichi pytest tests/backends/lanes
+    TEST_LANES=taichi pytest tests/backends/lanes
 
 runs the same tests on Taichi, `quadrants` on its fork; `tox -e second-opinion` does both.
 """
@@ -13,7 +13,7 @@ import os
 from dovetail.backends.native.compilers import choose_compiler
 from dovetail.registry import default_registry
 
-WANTED = os.environ.get("DOVETAIL_TEST_LANES", "native")
+WANTED = os.environ.get("TEST_LANES", "native")
 BACKENDS = {"native": "native", "taichi": "taichi", "quadrants": "taichi"}
 """The backend of each name; two are runtimes of one."""
 

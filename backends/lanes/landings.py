@@ -71,6 +71,8 @@ class Landings:
         tile, entry, lane = np.nonzero(has)
         number = (np.cumsum(has, axis=1) - has)[tile, entry, lane]
         for each in self.lists:
+            if each.memory.name not in outbox:  # no stage of the kernel writes it, so that there are no entries
+                continue
             place = data.arena.layout.places[each.field]
             block = data.arena.block(place)
             width = math.prod(place.shape[1:])

@@ -37,7 +37,7 @@ def on(runtime: str, *command: str) -> subprocess.CompletedProcess[str]:
     pytest.importorskip(runtime)
     return subprocess.run(
         [sys.executable, *command],
-        env={**os.environ, "DOVETAIL_TEST_LANES": runtime, "PYTHONPATH": os.pathsep.join(map(str, paths()))},
+        env={**os.environ, "TEST_LANES": runtime, "PYTHONPATH": os.pathsep.join(map(str, paths()))},
         cwd=LANE_TESTS,
         capture_output=True,
         text=True,

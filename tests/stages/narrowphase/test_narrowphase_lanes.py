@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from lane_backend import LANES
@@ -23,11 +25,11 @@ IN_THE_AIR = """
 """
 
 
-@pytest.mark.parametrize("nworld", [None, 3])
+@pytest.mark.parametrize(("nworld", "keep"), [(None, "all"), (3, ("ncon", "contact.dist"))])
 @pytest.mark.parametrize("xml", [NOTHING_TO_TOUCH, IN_THE_AIR], ids=["no pairs", "no contacts"])
-def test_a_model_without_contacts_moves_as_the_reference(xml: str, nworld: int | None) -> None:
+def test_a_model_without_contacts_moves_as_the_reference(xml: str, nworld: int | None, keep: Any) -> None:
     sims = [
-        dovetail.Simulation(dovetail.loads(xml), nworld, backend=backend, keep=("ncon", "contact.dist"))
+        dovetail.Simulation(dovetail.loads(xml), nworld, backend=backend, keep=keep)
         for backend in (LANES, "numpy")
     ]
     for sim in sims:
