@@ -42,6 +42,9 @@ PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 B = 3
 """Dofs per block; shorter blocks are filled up with rows of the identity."""
 
+PIVOT_NOISE = 1e-6
+"""Pivots relative to the matrix's entry that are mere rounding in single precision."""
+
 USUAL_ROOM, USUAL_WIDTH = 4096, 64
 """Blocks beside the diagonal that there is memory for: so many, or so many per row. They lie side by side from the
 front, so that what a tile does not need is never touched."""
@@ -581,12 +584,13 @@ class Hessian:
         for lower in self.each_below(block):
             x = L[self.place_beside(lower, block)].reshape(B, B)
             total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
+        least = [smallest_pivot(k, L[block, B * i + i]) for i in range(B)]
         h00, h10, h11, h20, h21, h22 = total.value
-        r2 = 1.0 / k.sqrt(k.max(h22, MINVAL))
+        r2 = 1.0 / k.sqrt(k.max(h22, least[2]))
         l20, l21 = h20 * r2, h21 * r2
-        r1 = 1.0 / k.sqrt(k.max(h11 - l21 * l21, MINVAL))
+        r1 = 1.0 / k.sqrt(k.max(h11 - l21 * l21, least[1]))
         l10 = (h10 - l20 * l21) * r1
-        r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, MINVAL))
+        r0 = 1.0 / k.sqrt(k.max(h00 - l20 * l20 - l10 * l10, least[0]))
         for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
             L[block, B * i + j] = value
         return r0, r1, r2, l10, l20, l21
@@ -654,6 +658,12 @@ class _Entries:
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
         self._hessian.blocks_field[self._cell(index)] = value
+
+
+def smallest_pivot(k: Kernel, diagonal: Any) -> Any:
+    """What a pivot is at least whose entry of the matrix is `diagonal`. What is left of it in single precision may be
+    rounding, even negative, and would send the solution far off."""
+    return MINVAL if k.precision == "f64" else k.max(PIVOT_NOISE * diagonal, MINVAL)
 
 
 def _upper_solve(inside: tuple[Any, ...], y: Any) -> list[Any]:
