@@ -201,9 +201,7 @@ def _edge_overlap(k: Kernel, product: Any) -> Any:
     (a, b), (along_a, along_b), length = _product(k, product)
     k1, k2 = others[edge2, 0], others[edge2, 1]
     overlap = sizes[0, a] * k.abs(along_a) + sizes[0, b] * k.abs(along_b)
-    if (
-        k.precision == "f32"
-    ):  # along the very direction that was found, which for nearly parallel edges is noise
+    if k.precision == "f32":  # along the very direction that was found: that of nearly parallel edges is off
         for axis in range(3):
             overlap += sizes[1, axis] * k.abs(rot[a, axis] * along_a + rot[b, axis] * along_b)
     else:  # a box's own axis along the product of another of its axes with v is its third axis along v

@@ -380,7 +380,8 @@ class ByIsland(Newton):
             self._of_trees(name) for name in ("at", "searching", "low", "high")
         )
         for tree in self.each_tree():
-            at, linear, square = at_of[tree], *self._direction_sums[tree][:2]
+            at, sums = at_of[tree], self._direction_sums[tree]
+            linear, square = sums[LINEAR], sums[SQUARE]
             slope = linear + at * square + self.islands.sums[tree, SLOPE]
             curvature = square + self.islands.sums[tree, CURVATURE]
             noise = rounding * (k.abs(linear) + at * square)

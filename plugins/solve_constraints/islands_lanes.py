@@ -197,8 +197,8 @@ class Islands:
             label[tree] = tree
             self.has_neighbours[tree] = 0
         with k.loop(0, self._state[0]) as n, k.loop(0, k.lanes) as world:
-            tree = k.local(self._joined[n])
-            self._join(label, (), tree.value, self._label[world, tree.value])
+            joined = k.local(self._joined[n])
+            self._join(label, (), joined.value, self._label[world, joined.value])
         with k.loop(0, self.count) as tree:
             label[tree] = label[label[tree]]
             with k.when(label[tree] != tree):
@@ -256,14 +256,14 @@ class Islands:
             own = split.of(world)
             for back in (False, True):
                 with k.loop(0, self._state[0]) as n:
-                    tree = k.local(self._joined[n])
-                    first = k.local(self._label[world, tree.value])
-                    with k.when(first.value != tree.value):
+                    joined = k.local(self._joined[n])
+                    first = k.local(self._label[world, joined.value])
+                    with k.when(first.value != joined.value):
                         for place in range(count):
                             if back:
-                                own[tree.value, place] = own[first.value, place]
+                                own[joined.value, place] = own[first.value, place]
                             else:
-                                own[first.value, place] += own[tree.value, place]
+                                own[first.value, place] += own[joined.value, place]
         with k.loop(0, self.count) as tree:
             for place in range(count):
                 sums[tree, place] = split[tree, place]

@@ -36,7 +36,7 @@ class Nodes(NamedTuple):
     """The node to go on with where a box is missed."""
     first: Array
     """Where the faces of a leaf begin in `faces`."""
-    count: Array
+    nface: Array
     """How many they are; 0: no leaf."""
     faces: Array
     """Rows of mesh_face."""

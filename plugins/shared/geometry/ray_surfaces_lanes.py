@@ -127,7 +127,7 @@ class Faces:
             meets = k.any(around.through(vector(*bounds[:3]), vector(*bounds[3:]), best.value))
             with k.when(meets):
                 first = columns["first"][node.value]
-                with k.loop(first, first + columns["count"][node.value]) as place:
+                with k.loop(first, first + columns["nface"][node.value]) as place:
                     self._meet_face(sight, columns["faces"][place], best)
             node.set(k.select(meets, node.value + 1, columns["after"][node.value]))
 

@@ -17,13 +17,13 @@ def test_every_face_is_in_one_leaf_and_in_all_boxes_above_it(count: int) -> None
     for node, (bounds, after) in enumerate(zip(tree.bounds, tree.after, strict=True)):
         assert node < after <= len(tree.after)
         below = slice(node, after)
-        leaves = [n for n in range(node, after) if tree.count[n]]
-        places = np.concatenate([np.arange(tree.first[n], tree.first[n] + tree.count[n]) for n in leaves])
+        leaves = [n for n in range(node, after) if tree.nface[n]]
+        places = np.concatenate([np.arange(tree.first[n], tree.first[n] + tree.nface[n]) for n in leaves])
         inside = corners[tree.faces[places]]
         assert (inside >= bounds[:3]).all()
         assert (inside <= bounds[3:]).all()
         assert (tree.bounds[below, :3] >= bounds[:3]).all()
-        if tree.count[node]:
+        if tree.nface[node]:
             assert after == node + 1
             held[tree.faces[places]] += 1
     assert (held == 1).all()
@@ -32,7 +32,7 @@ def test_every_face_is_in_one_leaf_and_in_all_boxes_above_it(count: int) -> None
 def test_a_ray_that_misses_every_box_sees_one_node_and_one_that_meets_them_all_sees_all() -> None:
     tree = tree_of(np.random.default_rng(0).normal(size=(77, 3, 3)) * 1000, np.arange(77))
     assert tree.after[0] == len(tree.after)
-    assert (tree.count > 0).sum() == -(-77 // LEAF)
+    assert (tree.nface > 0).sum() == -(-77 // LEAF)
 
 
 def test_neighbours_are_near_each_other() -> None:
