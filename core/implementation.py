@@ -93,7 +93,8 @@ class Implementation:
     facts: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
     """What a dispatching stage must know of a part, as `{"most_contacts": 4}` of a `collide_pair` row; of any stage,
     `looks_first` names a function `f(model, data)` that says whether the plan is to evaluate once before it goes on,
-    as after a reset of trees that begin asleep."""
+    as after a reset of trees that begin asleep, and `most_lanes` a function `f(model)` that says how many worlds per
+    tile pay at most (0: any number)."""
     evaluations: int = 1
     """For `integrate`: forward evaluations per step."""
     default: bool = False

@@ -53,18 +53,19 @@ __all__ = [
 ]
 
 
-def plan_for(model: Model, data: Data) -> Plan:
-    """The plan that configuration files and environment give for a Data of one's own making, remembered."""
+def plan_for(model: Model, data: Data, backend: str | None = None) -> Plan:
+    """The plan that configuration files and environment give for a Data of one's own making, remembered; on a
+    backend, if one is named."""
     instance("model", model, Model, "a dovetail.Model")
     instance("data", data, Data, "a dovetail.Data")
     known: dict[object, list[Plan]] = model.__dict__.setdefault("_plans", {})
-    plans = known.setdefault((data.nworld, data.precision, data.arena.lanes), [])
+    plans = known.setdefault((data.nworld, data.precision, data.arena.lanes, backend), [])
     for plan in plans:
         if plan.is_current and plan.fits(data):
             return plan
     # Fields of implementations' own come with the implementations that the plan chooses.
     kept = tuple(name for name, _ in data.fields() if name not in data.extra)
-    call = Config.of_call(precision=data.precision, lanes=data.arena.lanes, keep=kept)
+    call = Config.of_call(backend=backend, precision=data.precision, lanes=data.arena.lanes, keep=kept)
     plans.append(compile_plan(model, over_configuration(call), nworld=data.nworld))
     return plans[-1]
 

@@ -23,8 +23,8 @@ os.environ.setdefault(
 )  # tests look at the compiler; those of the cache ask for it
 
 BY_NAME_ONLY = Preferred(REFERENCE, "tests name the backend that they mean")
-"""What `auto` is in tests but those of it: claims are about the reference, and no kernel is to be compiled for each of
-hundreds of models."""
+"""What `auto` is in tests but those of it: claims are about the reference, and no kernel is to be compiled for each
+of hundreds of models."""
 
 planner.preferred = lambda *_, **__: BY_NAME_ONLY
 

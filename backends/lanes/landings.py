@@ -69,9 +69,11 @@ class Landings:
         has &= (np.arange(has.shape[1]) < outbox.lengths[: len(has), None])[:, :, None]
         self.reserve(data, int(has.sum(axis=1).max(initial=0)))
         tile, entry, lane = np.nonzero(has)
-        number = (np.cumsum(has, axis=1) - has)[tile, entry, lane]
+        number: Array = (np.cumsum(has, axis=1) - has)[tile, entry, lane]
         for each in self.lists:
-            if each.memory.name not in outbox:  # no stage of the kernel writes it, so that there are no entries
+            if (
+                each.memory.name not in outbox
+            ):  # no stage of the kernel writes it, so that there are no entries
                 continue
             place = data.arena.layout.places[each.field]
             block = data.arena.block(place)

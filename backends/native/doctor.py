@@ -43,12 +43,12 @@ def try_kernel() -> Trial:
         flags = compilers.flags(compiler)
         libraries.discard([SELFTEST], compiler, flags)
         made = libraries.library([SELFTEST], compiler, flags)
-        error = _error_of_a_step()
+        difference = _error_of_a_step()
     except (DovetailError, OSError) as error:
         return Trial(False, str(error), 0.0)
     compiled = f"{compiler.name} compiled it in {made.seconds:.2f} s"
-    if not error < TOLERANCE:
-        return Trial(False, f"{compiled}, but a step of a pendulum is off by {error:.0e}", made.seconds)
+    if not difference < TOLERANCE:
+        return Trial(False, f"{compiled}, but a step of a pendulum is off by {difference:.0e}", made.seconds)
     return Trial(True, f"{compiled}, and a step of a pendulum agrees with NumPy's", made.seconds)
 
 

@@ -26,6 +26,7 @@ from dovetail.backends.lanes.fuse import FusedKernel, Sources, Target
 from dovetail.backends.lanes.live import Live
 from dovetail.backends.native import compilers
 from dovetail.planning.dependencies import DecidingValues
+from dovetail.recorded_model import RecordedModel
 
 logger = logging.getLogger(__name__)
 
@@ -60,25 +61,25 @@ class _Entry:
 
 def printed(sources: Sources, target: Target, units: int, make: Callable[[], Printed]) -> Printed:
     """The kernel of these stages, from an earlier run or made now."""
-    name = _name(sources, target, units)
-    if name is None:
+    name, recorded = _name(sources, target, units), sources.recorded
+    if name is None or recorded is None:
         return make()
     folder = compilers.folder()
     for number in range(MOST_VARIANTS):
         entry = _read(folder / f"{name}_{number}{SUFFIX}")
         if entry is None:
-            return _kept(folder / f"{name}_{number}{SUFFIX}", sources, make())
-        if _holds(entry, sources):
-            sources.recorded.take_over(entry.looked_at, entry.read)
+            return _kept(folder / f"{name}_{number}{SUFFIX}", recorded, make())
+        if _holds(entry, recorded):
+            recorded.take_over(entry.looked_at, entry.read)
             cache_folder.mark_used(folder / f"{name}_{number}{SUFFIX}")
             return entry.printed
     return make()
 
 
-def _holds(entry: _Entry, sources: Sources) -> bool:
+def _holds(entry: _Entry, recorded: RecordedModel) -> bool:
     """Whether the Model has the values that a kernel depends on."""
     try:
-        return DecidingValues.of(sources.recorded.seen, entry.looked_at).values == entry.values
+        return DecidingValues.of(recorded.seen, entry.looked_at).values == entry.values
     except KeyError:  # a field that this Model does not have
         return False
 
@@ -89,7 +90,7 @@ def _holds(entry: _Entry, sources: Sources) -> bool:
 def _name(sources: Sources, target: Target, units: int) -> str | None:
     """A hash of all that decides what a kernel is, but for values of the Model; None if that cannot be said."""
     state = installation.state()
-    if state is None or sources.identity is None or sources.recorded is None:
+    if state is None or sources.identity is None:
         return None
     layout = sources.layout
     described = [
@@ -101,15 +102,19 @@ def _name(sources: Sources, target: Target, units: int) -> str | None:
         sorted(layout.data.items()),
         sorted(layout.sizes.items()),
         sorted((group, sorted(members)) for group, members in _listed(layout.features)),
-        sorted(layout.per_world),
+        _names(layout.per_world),
         sorted((slot, sorted(map(repr, facts.items()))) for slot, facts in layout.facts.items()),
         sorted(map(repr, layout.kernel_fields.values())),
         sorted((name, place.offset, place.shape) for name, place in sources.data_places.items()),
         [list(sources.load), list(sources.store), list(sources.converted), sources.evaluations],
-        [repr(sources.exports), repr(sources.landings), sources.repeatable, sorted(sources.empty)],
+        [repr(sources.exports), repr(sources.landings), sources.repeatable, _names(sources.empty)],
         sorted((name, _content(numbers)) for name, numbers in sources.initial.items()),
     ]
     return hashlib.sha256(repr(described).encode()).hexdigest()[:40]
+
+
+def _names(container: Any) -> list[str]:
+    return sorted(container)
 
 
 def _listed(features: Any) -> list[tuple[str, list[str]]]:
@@ -127,9 +132,8 @@ def _content(numbers: Any) -> tuple[tuple[int, ...], str]:
 # ---- files
 
 
-def _kept(path: Path, sources: Sources, made: Printed) -> Printed:
+def _kept(path: Path, recorded: RecordedModel, made: Printed) -> Printed:
     """Keep a kernel for later runs; where that is not possible it is only not kept."""
-    recorded = sources.recorded
     looked_at = tuple(sorted(recorded.looked_at))
     entry = _Entry(
         looked_at=looked_at,

@@ -20,6 +20,8 @@ class TaichiBackend(LaneBackend):
     name = "taichi"
     title = "Taichi"
     install = requirement("taichi")
+    settings = ("runtime", "arch")
+    """Settings of a plan that are its own."""
 
     def missing(self) -> str:
         found = any(importlib.util.find_spec(name) for name in ("taichi", "quadrants"))

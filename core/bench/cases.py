@@ -1,12 +1,14 @@
 """What is measured: models by name, from dovetail, from installed packages, from files, or generated.
 
 A name is a built-in model (`humanoid`), a model made for measuring (`boxes`, `meshes`), a model file of an installed
-package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported), or a path. `+euler`, `+rk4`,
-`+implicit` or `+implicitfast` behind it sets the integrator: `gymnasium/ant+euler`.
+package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported), a heap of so many free bodies
+(`heap:200`, `heap_of_boxes:200`), or a path. `+euler`, `+rk4`, `+implicit` or `+implicitfast` behind it sets the
+integrator: `gymnasium/ant+euler`.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,7 +79,10 @@ def find(name: str | Path) -> Case:
     """The case of a name; see the module's docstring."""
     base, plus, integrator = str(name).rpartition("+")
     if plus and integrator.upper() in Integrator.__members__ and not os.path.isfile(name):
-        return Case(str(name), _source(base), int(Integrator[integrator.upper()]))
+        return attrs.evolve(find(base), name=str(name), integrator=int(Integrator[integrator.upper()]))
+    kind, colon, count = str(name).partition(":")
+    if colon and kind in HEAPS and count.isdecimal():
+        return heap(int(count), HEAPS[kind], str(name))
     return Case(str(name), _source(str(name)))
 
 
@@ -158,4 +163,37 @@ def spheres(touching: int) -> Case:
         f"{touching} of {SPHERES} spheres",
         '<mujoco model="spheres"><option timestep=".002"/><worldbody>'
         f'<geom type="plane" size="9 9 1"/>{bodies}</worldbody></mujoco>',
+    )
+
+
+HEAPS = {
+    "heap": ('size=".05"',),
+    "heap_of_boxes": ('size=".05"', 'type="box" size=".045 .04 .05"'),
+}
+"""Geoms of the bodies of a heap, in turn."""
+
+
+def heap(count: int, geoms: tuple[str, ...] = HEAPS["heap"], name: str = "") -> Case:
+    """So many free bodies dropped into a bin about as wide as they will lie high, each layer a little out of line.
+    Which body lies where does not follow from its number, as in a heap that has been stirred."""
+    wide = max(2, round((2 * count) ** (1 / 3)))
+    step = next(n for n in range(int(0.618 * count) | 1, count + 2) if math.gcd(n, count) == 1)
+    bodies = []
+    for n in range(count):
+        place = n * step % count
+        layer, row, column = place // wide**2, place // wide % wide, place % wide
+        x, y = (0.11 * (i + 0.5 + 0.2 * math.sin(7 * place + i) - wide / 2) for i in (row, column))
+        bodies.append(
+            f'<body pos="{x:.4f} {y:.4f} {0.06 + 0.11 * layer:.4f}"><freejoint/>'
+            f"<geom {geoms[place % len(geoms)]}/></body>"
+        )
+    side = 0.055 * wide + 0.02
+    walls = "".join(
+        f'<geom type="plane" pos="{x * side} {y * side} 0" zaxis="{-x} {-y} 0" size="9 9 1"/>'
+        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    )
+    return Case(
+        name or f"heap of {count}",
+        '<mujoco model="heap"><option timestep=".002"/><size memory="512M"/><worldbody>'
+        f'<geom type="plane" size="9 9 1"/>{walls}{"".join(bodies)}</worldbody></mujoco>',
     )

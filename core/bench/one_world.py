@@ -16,7 +16,8 @@ import attrs
 from dovetail.bench.cases import Case
 from dovetail.bench.results import machine
 from dovetail.bench.speed import Contest, Measurement, ShowProgress, runtime_name
-from dovetail.compare.rollout import Start, require_mujoco
+from dovetail.compare.oracle import require_mujoco
+from dovetail.compare.rollout import Start
 from dovetail.simulation import Simulation
 
 CALLS = 200

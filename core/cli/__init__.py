@@ -34,8 +34,8 @@ COMMANDS = {
     "stages": "List the stages of the pipeline, or describe one.",
     "fields": "List the declared fields of Model and Data.",
     "plugins": "List the installed plugins and what they offer.",
-    "doctor": "Show what this machine has for fast batches, and try it.",
-    "bench": "Measure the speed of batches, beside MuJoCo if it is installed.",
+    "doctor": "Show what this machine has for fast kernels, and try it.",
+    "bench": "Measure the speed of batches or of one world, beside MuJoCo if it is installed.",
     "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
 }

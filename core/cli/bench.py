@@ -101,7 +101,7 @@ def bench(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Measure the speed of batches, beside MuJoCo if it is installed.
+    """Measure the speed of batches or of one world, beside MuJoCo if it is installed.
 
     MODEL is a file, a built-in model, boxes, meshes, gymnasium/NAME or suite/NAME (of an installed gymnasium or
     dm_control), with +euler, +rk4, +implicit or +implicitfast behind it for another integrator. Both engines start

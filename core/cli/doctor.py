@@ -1,4 +1,4 @@
-"""`dovetail doctor`: what this machine has for fast batches, and whether it works."""
+"""`dovetail doctor`: what this machine has for fast kernels, and whether it works."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_NAME = 20
 
 @cli_command(example="dovetail doctor")
 def doctor(as_json: bool) -> int:
-    """Show what this machine has for fast batches, and try it.
+    """Show what this machine has for fast kernels, and try it.
 
     The processor, C compilers (DOVETAIL_CC names one), the runtimes Taichi and Quadrants, the cache of kernels; then
     a small kernel is compiled and run. The exit code is 1 if there is nothing that runs batches fast: they then run

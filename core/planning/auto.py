@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Collection
 
 import attrs
 
@@ -28,8 +29,14 @@ class Preferred:
     reason: str
 
 
-def preferred(registry: Registry, nworld: int | None, *, wrapped: bool = False) -> Preferred:
-    """What `auto` means for so many worlds here."""
+def preferred(
+    registry: Registry, nworld: int | None, *, wrapped: bool = False, settings: Collection[str] = ()
+) -> Preferred:
+    """What `auto` means for so many worlds here, where some settings of backends (`runtime`, `arch`) are given: only
+    who understands them is meant."""
+    meant = [backend.name for backend in registry.backends.values() if _understands(backend, settings)]
+    if settings and meant:
+        return Preferred(meant[0], f"{' and '.join(sorted(settings))} are settings of it")
     if wrapped:
         return Preferred(REFERENCE, "something stands between stages, so that kernels would come apart")
     ranked = sorted(registry.backends.values(), key=lambda backend: -_preference(backend, nworld))
@@ -48,6 +55,10 @@ def preferred(registry: Registry, nworld: int | None, *, wrapped: bool = False) 
 
 def _preference(backend: Backend, nworld: int | None) -> int:
     return backend.preference(nworld) if isinstance(backend, Preferable) else 0
+
+
+def _understands(backend: Backend, settings: Collection[str]) -> bool:
+    return set(settings) <= set(getattr(backend, "settings", ()))
 
 
 def default_threads(nworld: int | None) -> int:

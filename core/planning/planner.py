@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -87,6 +88,10 @@ def _checked_lanes(setting: Setting, compiled: bool) -> int:
     return lanes
 
 
+OF_BACKENDS = ("runtime", "arch")
+"""Settings that only some backends understand."""
+
+
 @attrs.frozen
 class _Arranged:
     """Slots in the order in which they run, and what passes between them."""
@@ -164,7 +169,8 @@ class _Planner:
     def _take_auto(self) -> str:
         """The backend that runs where nobody names one."""
         if self.auto is None:
-            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers))
+            given = {n for n in OF_BACKENDS if self.config.setting(n, "auto").value != "auto"}
+            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers), settings=given)
         return self.auto.backend
 
     @property
@@ -450,7 +456,14 @@ class _Planner:
         if setting.value is not None:
             compiled = not all(self.registry.backend(b).in_place for b in backends)
             return _checked_lanes(setting, compiled)
-        return max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
+        wanted = max((self.registry.backend(b).lanes(self.nworld, precision) for b in backends), default=1)
+        return min([wanted, *self._most_lanes(slots)])
+
+    def _most_lanes(self, slots: Sequence[Slot]) -> list[int]:
+        """Lanes that implementations say are the most that pay for this model."""
+        targets = (slot.record.facts.get("most_lanes") for slot in slots)
+        found = (pkgutil.resolve_name(target)(self.model) for target in targets if target)
+        return [int(most) for most in found if most]
 
     def _to_keep(self, slots: Sequence[Slot]) -> frozenset[str]:
         """What the user asks to keep, or else what the backends usually do."""

@@ -26,6 +26,13 @@ from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_worl
 FAR = 1e30
 """More than any overlap, in either precision."""
 
+PARALLEL = {"f64": MINVAL, "f32": 1e-6}
+"""Edges with a smaller sine between them have no product: its direction would be that of their rounding."""
+POINT_NOISE = 2e-7
+"""Rounding of a coordinate in single precision, in parts of the boxes' sizes and their distance from the origin:
+points so near an outline count as on it, and so near each other as one. In double the comparisons are exact, as those
+of mjc_BoxBox."""
+
 MOST = MOST_CONTACTS["box-box"]
 CROSSINGS, COVERED, CANDIDATES = 16, 20, 24
 """Ends of the three parts of the list of candidates."""
@@ -52,6 +59,8 @@ class Placement(NamedTuple):
     """Centre of the first in the second's frame."""
     rot: Vector
     """(3, 3) columns: axes of the second in the first's frame."""
+    slack: Any
+    """Lengths that are mere rounding, in single precision; 0 in double."""
 
 
 class Patch(NamedTuple):
@@ -79,13 +88,15 @@ class IncidentPatch(NamedTuple):
     """Mask: the worlds in which anything is to be found."""
     facing: Any
     """1 / (normal's z), positive if the second box is above the face; for products of edges."""
+    slack: Any
+    """As in `Placement`."""
 
 
 def box_box(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts:
     """Two boxes: the corners of the area where the nearest sides face each other."""
     box1, box2 = primitive_of(k, geom1), primitive_of(k, geom2)
-    kept = Kept(k)
     placement = _placement(k, box1, box2)
+    kept = Kept(k, placement.slack)
     touches, face_choice, edge_choice = least_overlap(k, placement, margin)
     with k.when(k.any(touches)):
         meeting = _edges_that_meet(k, placement, edge_choice)
@@ -101,12 +112,24 @@ def _placement(k: Kernel, box1: Primitive, box2: Primitive) -> Placement:
     first, second = box1.mat, box2.mat
     offset = box2.pos - box1.pos
     rot = np.array([[dot(first[:, i], second[:, j]) for j in range(3)] for i in range(3)], dtype=object)
-    placement = Placement(box1.size, box2.size, to_frame(first, offset), to_frame(second, -offset), rot)
+    offsets = to_frame(first, offset), to_frame(second, -offset)
+    placement = Placement(box1.size, box2.size, *offsets, rot, _slack(k, box1, box2))
     memory = k.scratch("box_box/rot", 3, 3)
     memory[:] = rot
     k.scratch("box_box/offset", 3)[:] = placement.offset1
     k.scratch("box_box/sizes", 2, 3)[:] = np.stack([box1.size, box2.size])
     return placement
+
+
+def _slack(k: Kernel, box1: Primitive, box2: Primitive) -> Any:
+    if k.precision == "f64":
+        return 0.0
+    lengths = total(box1.size) + total(box2.size) + total(absolute(k, box1.pos))
+    return k.local(POINT_NOISE * lengths).value
+
+
+def total(v: Vector) -> Any:
+    return v[0] + v[1] + v[2]
 
 
 def absolute(k: Kernel, v: Vector) -> Vector:
@@ -132,7 +155,7 @@ def least_overlap(k: Kernel, placement: Placement, margin: Any) -> tuple[Any, An
 
 def _least_face_overlap(k: Kernel, placement: Placement) -> tuple[Any, Any]:
     """The least overlap along a face normal, and which it is."""
-    size1, size2, offset1, offset2, rot = placement
+    size1, size2, offset1, offset2, rot, _ = placement
     slopes = absolute(k, rot)
     best: Any = None
     face: Any = 0.0
@@ -178,12 +201,15 @@ def _edge_overlap(k: Kernel, product: Any) -> Any:
     (a, b), (along_a, along_b), length = _product(k, product)
     k1, k2 = others[edge2, 0], others[edge2, 1]
     overlap = sizes[0, a] * k.abs(along_a) + sizes[0, b] * k.abs(along_b)
-    # a box's own axis along the product of another of its axes with v is its third axis along v
-    safe = k.max(length, MINVAL)
-    overlap = overlap + sizes[1, k1] * k.abs(rot[edge1, k2]) / safe
-    overlap = overlap + sizes[1, k2] * k.abs(rot[edge1, k1]) / safe
+    if k.precision == "f32":  # along the very direction that was found: that of nearly parallel edges is off
+        for axis in range(3):
+            overlap += sizes[1, axis] * k.abs(rot[a, axis] * along_a + rot[b, axis] * along_b)
+    else:  # a box's own axis along the product of another of its axes with v is its third axis along v
+        safe = k.max(length, MINVAL)
+        overlap = overlap + sizes[1, k1] * k.abs(rot[edge1, k2]) / safe
+        overlap = overlap + sizes[1, k2] * k.abs(rot[edge1, k1]) / safe
     overlap = overlap - k.abs(offset[a] * along_a + offset[b] * along_b)
-    return k.select(length < MINVAL, FAR, overlap)
+    return k.select(length < PARALLEL[k.precision], FAR, overlap)
 
 
 # ---- the edges of an edge product ---------------------------------------------------------------------------
@@ -314,7 +340,7 @@ def _side_and_frame(
     meeting: Meeting,
 ) -> tuple[IncidentPatch, FaceFrame]:
     """What looks at the chosen face, and where that face is."""
-    size1, size2, offset1, offset2, rot = placement
+    size1, size2, offset1, offset2, rot, slack = placement
     edge = edge_choice > -0.5
     face_axis = k.floor(face_choice * 0.5)
     second = (face_choice - 2.0 * face_axis > 0.5) & ~edge
@@ -327,7 +353,7 @@ def _side_and_frame(
     centre = turn(offset) - vector(0.0, 0.0, half[2])
     axes = [turn(k.select(second, rot[n], rot[:, n])) for n in range(3)]
     patch, edges = _looking_down(k, centre, axes, k.select(second, size1, size2))
-    side = _side(k, touches, edge, (patch, edges), centre, turn, meeting)
+    side = _side(k, touches, edge, (patch, edges), centre, turn, meeting, slack)
     mat, pos = k.select(second, boxes[1].mat, boxes[0].mat), k.select(second, boxes[1].pos, boxes[0].pos)
     world = np.array([turn(row) for row in mat], dtype=object)
     direction = k.select(edge, turn(meeting.direction), vector(0.0, 0.0, 1.0))
@@ -354,6 +380,7 @@ def _side(
     centre: Vector,
     turn: Callable[[Vector], Vector],
     meeting: Meeting,
+    slack: Any,
 ) -> IncidentPatch:
     """The patch that looks at the face or, for a product of edges, the chosen face of the second box."""
     patch, edges = looking
@@ -377,6 +404,7 @@ def _side(
         edge=edge,
         exists=touches & ~(edge & steep),
         facing=rise * meeting.sign,
+        slack=slack,
     )
 
 
@@ -435,10 +463,14 @@ def _crossing(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, n: Any)
     sides = k.scratch("box_box/half", 2)
     place = sides[axis] * (2 * end - 1)
     slope = image[line, 3 + axis]
-    parallel = k.abs(slope) <= MINVAL
+    parallel = k.abs(slope) <= k.max(side.slack, MINVAL)
     part = (place - image[line, axis]) * (1.0 / k.select(parallel, 1.0, slope))
+    within, reach = (part >= 0.0) & (part <= 1.0), sides[1 - axis]
+    if k.precision == "f32":
+        beyond, part = part, k.clip(part, 0.0, 1.0)
+        within, reach = k.abs((beyond - part) * slope) <= side.slack, reach + side.slack
     other = image[line, 1 - axis] + image[line, 4 - axis] * part
-    met = ~parallel & (part >= 0.0) & (part <= 1.0) & (k.abs(other) <= sides[1 - axis])
+    met = ~parallel & within & (k.abs(other) <= reach)
     met = met & side.exists & (side.edges > k.table("box_box/line_edges", LINE_EDGES)[line] - 0.5)
     start, direction = true[line, 0:3], true[line, 3:6]
     straight = start + direction * part
@@ -543,8 +575,8 @@ def _inside(
 class Kept:
     """The contacts so far: of each world the first `rank` of the rows in memory."""
 
-    def __init__(self, k: Kernel) -> None:
-        self.k = k
+    def __init__(self, k: Kernel, slack: Any) -> None:
+        self.k, self.slack = k, slack
         self.rows = k.scratch("box_box/kept", MOST + 1, 4)
         self.rank = k.local(0.0)
         self.filled = k.local(0)
@@ -557,17 +589,23 @@ class Kept:
         return LaneContact(self.rank.value > n, row[0], row[1:], self.normal.value)
 
     def remove(self, pos: Vector, where: Any) -> None:
-        """Take out the contact at exactly this point; those after it move up."""
+        """Take out the contact at exactly this point, up to rounding; those after it move up."""
         k = self.k
         removed = k.local(0.0)
         with k.loop(0, self.filled.value) as n:
             row = self.rows[n]
-            same = (row[1] == pos[0]) & (row[2] == pos[1]) & (row[3] == pos[2])
-            same = same & where & (self.rank.value > n)
+            same = self._at(row[1:], pos) & where & (self.rank.value > n)
             removed.set(k.select(same, 1.0, removed.value))
             with k.when(k.any(removed.value > 0.5)):
                 self.rows[n] = k.select(removed.value > 0.5, self.rows[n + 1], self.rows[n])
         self.rank -= removed.value
+
+    def _at(self, point: Vector, pos: Vector) -> Any:
+        k = self.k
+        if k.precision == "f32":
+            x, y, z = absolute(k, point - pos)
+            return k.max(k.max(x, y), z) <= 4.0 * self.slack
+        return (point[0] == pos[0]) & (point[1] == pos[1]) & (point[2] == pos[2])
 
     def append(self, dist: Any, pos: Vector, where: Any) -> None:
         """Add a contact as the last one."""

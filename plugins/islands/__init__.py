@@ -25,6 +25,6 @@ def dovetail_implementations() -> list[Implementation]:
             reads="body_rows.D body_rows.dim body_rows.kind dof_rows.D dof_rows.coefficient contact_list.count "
             "contact_list.dim",
             writes="row_counts.by_kind",
-            summary="No islands: lanes solve all rows of a world together",
+            summary="None are written: the solvers find which trees their rows tie together",
         ),
     ]

@@ -1,5 +1,6 @@
-"""Islands in lanes: none are made. A lane solver treats all rows of a world together, which gives the same
-accelerations; worlds of a tile would fall into different islands. Compare mj_island."""
+"""Islands in lanes: no arrays are sorted by island. The worlds of a tile fall into different islands, so that the
+solvers keep an island's numbers by tree instead, and find themselves which trees their rows tie together
+(`solve_constraints.islands_lanes`). Compare mj_island."""
 
 from __future__ import annotations
 

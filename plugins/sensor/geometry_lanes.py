@@ -1,5 +1,4 @@
-"""Sensors of geometric relations in lanes: what a site sees among primitive shapes, what is inside a site, how far
-primitive shapes are apart.
+"""Sensors of geometric relations in lanes: what a site sees, what is in a site, how far primitive shapes are apart.
 
 A rangefinder looks along its site's z axis past the body it sits on; nothing there reads −1. Transparent geoms are
 not seen; which those are is settled when the plan is made. The distance between two bodies is that of their nearest

@@ -9,8 +9,10 @@ Compare mj_fwdConstraint. On NumPy:
 
 In lanes no Jacobian is stored, so these are other algorithms for the same answer: `newton_lanes.py` is Newton's
 method (and the descent that `cg_lanes.py` shares), `hessian_lanes.py` its matrix with the pattern of a tile,
-`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.own_rows_lanes` where rows are few,
-else over `shared.solver.dual_matrix_free_lanes`.
+`sparse_hessian_lanes.py` the one of many trees, with the pattern of each world and the order of
+`elimination_order_lanes.py`; `by_island_lanes.py` has the descent of models with several trees;
+`shared.solver.row_costs_lanes` the costs; `pgs_lanes.py` sweeps over `shared.solver.own_rows_lanes` where rows are
+few, else over `shared.solver.dual_matrix_free_lanes`.
 
 Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/solve_constraints`.
 """
@@ -47,6 +49,9 @@ _LANE_PRIMAL = (
 )
 _LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known"
 
+_FEW_LANES = {"most_lanes": "dovetail.plugins.solve_constraints.sparse_hessian_lanes:most_lanes"}
+"""In heaps of many bodies the worlds of a tile have little in common."""
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
@@ -75,6 +80,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="newton",
             backend="lanes",
             target="dovetail.plugins.solve_constraints.newton_lanes:solve_constraints",
+            facts=_FEW_LANES,
             default=True,
             reads=f"qacc_smooth qfrc_smooth qacc_warmstart M cdof {_LANE_PRIMAL}",
             writes=_LANE_ANSWER,
@@ -94,6 +100,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="cg",
             backend="lanes",
             target="dovetail.plugins.solve_constraints.cg_lanes:solve_constraints",
+            facts=_FEW_LANES,
             reads=f"qacc_smooth qfrc_smooth qacc_warmstart M qLD qLDiagInv cdof {_LANE_PRIMAL}",
             writes=_LANE_ANSWER,
             summary="Conjugate gradients with exact line search, the worlds of a tile together",
@@ -112,6 +119,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="pgs",
             backend="lanes",
             target="dovetail.plugins.solve_constraints.pgs_lanes:solve_constraints",
+            facts=_FEW_LANES,
             reads=f"qacc_smooth qacc_warmstart qLD qLDiagInv cdof {_LANE_DUAL}",
             writes=f"{_LANE_ANSWER} dual.force",
             summary="Projected Gauss-Seidel over forces, the worlds of a tile together",

@@ -2,8 +2,8 @@
 
 A direction is the preconditioned gradient plus a share of the last direction; the share is never negative. No Hessian
 is formed. The cost, the line search and the way in which the worlds of a tile go together are Newton's
-(`newton_lanes`); the rule is that of `cg_numpy`. All rows of a world are one problem, as with MuJoCo's islands
-switched off: where conjugate gradients stop short of the minimum, islands solved one by one stop elsewhere. Compare
+(`newton_lanes`); the rule is that of `cg_numpy`. Here all rows of a world are one problem; `by_island_lanes` has the
+conjugate gradients of many trees. Compare
 mj_solCG; Nocedal and Wright, Numerical Optimization, section 5.2.
 """
 
@@ -21,8 +21,11 @@ from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
+    from dovetail.plugins.solve_constraints.by_island_lanes import ConjugateGradientsByIsland
+
     if k.model.nv:
-        ConjugateGradients(k, BodyRows(k), DofRows(k)).run()
+        method = ConjugateGradientsByIsland if k.model.ntree > 1 else ConjugateGradients
+        method(k, BodyRows(k), DofRows(k)).run()
 
 
 class ConjugateGradients(Newton):

@@ -25,7 +25,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -34,6 +34,9 @@ PACKED = [(i, j) for i in range(6) for j in range(i + 1)]
 
 B = 3
 """Dofs per block; shorter blocks are filled up with rows of the identity."""
+
+PIVOT_NOISE = 1e-6
+"""Pivots relative to the matrix's entry that are mere rounding in single precision."""
 
 USUAL_ROOM, USUAL_WIDTH = 4096, 64
 """Blocks beside the diagonal that there is memory for: so many, or so many per row. They lie side by side from the
@@ -336,8 +339,8 @@ class Hessian:
         with k.loop(0, self.nblock) as block:
             self.changed[block] = value
 
-    def change_bond(self, bond: Bond) -> None:
-        """A bond weighs otherwise than before."""
+    def change_bond(self, bond: Bond, change: Any) -> None:
+        """A bond weighs otherwise than before, in the worlds where `change` is positive."""
         body_rows = bond.body_rows
         near, far = body_rows.near[bond.index], body_rows.far[bond.index]
         grounds, couples = has_ends(body_rows, bond.kind)
@@ -350,8 +353,9 @@ class Hessian:
                 self.changed_body[near] = 1
                 self.any_body_changed[0] = 1
 
-    def change_dof(self, dof: Any) -> None:
-        self.changed[self.block_of(dof)] = 1
+    def change_row(self, rows: DofRows, row: Any, change: Any) -> None:
+        """So does a dof row."""
+        self.changed[self.block_of(rows.dof(row, 0))] = 1
 
     def spread_changes(self) -> None:
         """What a block does to those it is connected with changes, too."""
@@ -601,13 +605,14 @@ class Hessian:
         for lower in self.each_below(block):
             x = L[self.place_beside(lower, block)].reshape(B, B)
             total -= np.array([dot(x[:, i], x[:, j]) for i, j in places], dtype=object)
+        least = [smallest_pivot(k, L[block, B * i + i]) for i in range(B)]
         h00, h10, h11, h20, h21, h22 = total.value
         # one number waits for the other, so the roots are drawn last, where none waits for them
-        s2 = 1.0 / k.max(h22, MINVAL)
+        s2 = 1.0 / k.max(h22, least[2])
         share = h21 * s2
-        s1 = 1.0 / k.max(h11 - h21 * share, MINVAL)
+        s1 = 1.0 / k.max(h11 - h21 * share, least[1])
         rest = h10 - h20 * share
-        s0 = 1.0 / k.max(h00 - h20 * (h20 * s2) - rest * (rest * s1), MINVAL)
+        s0 = 1.0 / k.max(h00 - h20 * (h20 * s2) - rest * (rest * s1), least[0])
         r0, r1, r2 = (k.sqrt(s) for s in (s0, s1, s2))
         l10, l20, l21 = rest * r1, h20 * r2, h21 * r2
         for (i, j), value in zip(places, (r0, l10, r1, l20, l21, r2), strict=True):
@@ -677,6 +682,12 @@ class _Entries:
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
         self._hessian.blocks_field[self._cell(index)] = value
+
+
+def smallest_pivot(k: Kernel, diagonal: Any) -> Any:
+    """What a pivot is at least whose entry of the matrix is `diagonal`. What is left of it in single precision may be
+    rounding, even negative, and would send the solution far off."""
+    return MINVAL if k.precision == "f64" else k.max(PIVOT_NOISE * diagonal, MINVAL)
 
 
 def _upper_solve(inside: tuple[Any, ...], y: Any) -> list[Any]:

@@ -2,7 +2,8 @@
 
 Each step goes where the quadratic model of the cost has its minimum, with an exact line search. With a₀ =
 qacc_smooth, the acceleration a under constraints minimises ½·(a − a₀)ᵀ·M·(a − a₀) + s(J·a − aref), s being the cost
-of the constraint rows (`row_costs_lanes`). All rows of a world are one problem. Products with J are passes over the
+of the constraint rows (`row_costs_lanes`). Here all rows of a world are one problem: that of a model with one tree,
+or with islands switched off; `by_island_lanes` has the others. Products with J are passes over the
 bodies: accelerations down the tree, wrenches up (`rows_lanes`). The worlds of a tile iterate together; one that has
 converged stands still, bit for bit, while others go on. Compare mj_solNewton and mj_solPrimal.
 """
@@ -16,7 +17,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable, select
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
@@ -34,6 +35,8 @@ from dovetail.plugins.shared.solver.row_costs_lanes import (
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import Hessian, apart, has_ends
+from dovetail.plugins.solve_constraints.islands_lanes import whole
+from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian, has_many_trees
 
 FARTHEST = 1e20
 """Upper end of the line search before a point with rising cost is known."""
@@ -60,8 +63,11 @@ LAST, SMOOTH = 0, 1
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
+    from dovetail.plugins.solve_constraints.by_island_lanes import NewtonByIsland
+
     if k.model.nv:
-        Newton(k, BodyRows(k), DofRows(k)).run()
+        method = NewtonByIsland if k.model.ntree > 1 else Newton
+        method(k, BodyRows(k), DofRows(k)).run()
 
 
 @attrs.define(eq=False)
@@ -129,7 +135,10 @@ class Newton:
 
     @cached_property
     def hessian(self) -> Hessian:
-        return Hessian(self.k, self.body_rows, self.body_rows.couples or self.rows.fills)
+        fills = self.body_rows.couples or self.rows.fills
+        if fills and has_many_trees(self.k.frozen_model):
+            return SparseHessian(self.k, self.body_rows, fills, self.rows)
+        return Hessian(self.k, self.body_rows, fills)
 
     @property
     def weight(self) -> LaneField:
@@ -159,7 +168,7 @@ class Newton:
     def iterate(self, has_rows: Any) -> None:
         """Descend until no world gains."""
         k, m = self.k, self.k.model
-        scale = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+        scale = self.scale_of_all()
         live = k.local(has_rows)
         moved = k.local(1.0 + 0.0 * has_rows)
         with k.loop(0, m.opt.iterations + 1) as turn:
@@ -178,6 +187,15 @@ class Newton:
             self.move(distance)
             moved.set(live.value)
             live.set(k.select(scale * gain < m.opt.tolerance, 0.0, live.value))
+
+    def scale_of_all(self) -> Any:
+        """What gain and gradient are multiplied by before they are compared with the tolerance: one over the sum of
+        the diagonal of M, as all dofs are one island here; or a constant if islands are switched off."""
+        k, m, total = self.k, self.k.model, self.k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            total += k.data.M[m.M_rowadr[dof] + m.M_rownnz[dof] - 1]
+        common = 1.0 / (m.stat.meaninertia * float(max(1, m.nv)))
+        return k.select(whole(k), common, 1.0 / total.value)
 
     # ---- lists
 
@@ -207,6 +225,18 @@ class Newton:
             (self.row_list, self.rows.count, lambda n: self.rows.D[n]),
         ]
 
+    def live_of(self, live: Any, kind: int, item: Any) -> Any:
+        """Where a bond or a dof row (kinds 0 and 1) belongs to what has not converged."""
+        return live
+
+    def renewed(self, live: Any, kind: int, item: Any, new: Any) -> Any:
+        """Mask of where the weights of a bond or row are written; None: everywhere."""
+        return None
+
+    def is_needed(self, live: Any, kind: int, item: Any, weight: Any) -> Any:
+        """Whether a bond or a dof row, of some weight, stays listed."""
+        return self.k.any(weight * self.live_of(live, kind, item) > 0.0)
+
     def keep_listed(self, live: Any) -> None:
         """Drop rows that only worlds which have converged have."""
         k = self.k
@@ -214,7 +244,7 @@ class Newton:
             kept = k.local(0)
             with k.loop(0, self.listed[place]) as n:
                 item = items[n]
-                with k.when(k.any(weight(item) * live > 0.0)):
+                with k.when(self.is_needed(live, place, item, weight(item))):
                     items[kept.value] = item
                     kept += 1
             self.listed[place] = kept.value
@@ -273,6 +303,9 @@ class Newton:
         if not self.hessian.fills:
             return
         k, H, body_rows, rows = self.k, self.hessian, self.body_rows, self.rows
+        if isinstance(H, SparseHessian):
+            H.find_pattern(self._each_coupled_bond, self._each_filling_row)
+            return
         known = k.integers("known_ties", self.body_rows.room + max(1, rows.count))
         found, same = k.local(0), k.local(1)
 
@@ -339,6 +372,18 @@ class Newton:
 
     # ---- products
 
+    @walk
+    def each_dof(self) -> Iterator[Any]:
+        """`for dof in …:` runs its body, at run time, for every dof, ascending."""
+        with self.k.loop(0, self.k.model.nv) as dof:
+            yield dof
+
+    @walk
+    def each_body(self) -> Iterator[Any]:
+        """`for body in …:` runs its body for every body that may move, ascending."""
+        with self.k.loop(1, self.k.model.nbody) as body:
+            yield body
+
     def mass_times(self, x: Any, result: LaneField) -> None:
         """result = M·x; x(dof) gives the numbers of the vector."""
         k, H = self.k, self.hessian
@@ -352,7 +397,7 @@ class Newton:
 
     def _mass_times_by_rows(self, x: Any, result: LaneField) -> None:
         k, m, M = self.k, self.k.model, self.k.data.M
-        with k.loop(0, m.nv) as row:
+        for row in self.each_dof():
             first = m.M_rowadr[row]
             diagonal = first + m.M_rownnz[row] - 1
             own = x(row)
@@ -390,7 +435,7 @@ class Newton:
         """Spatial acceleration of every body if x were that of the dofs."""
         k, m = self.k, self.k.model
         motion[0] = 0.0
-        with k.loop(1, m.nbody) as body:
+        for body in self.each_body():
             total = k.local(motion[m.body_parentid[body]])
             first = m.body_dofadr[body]
             with k.loop(first, first + m.body_dofnum[body]) as dof:
@@ -514,21 +559,26 @@ class Newton:
 
     def pull_bodies(self) -> None:
         """Wrench of the bonds on every body, and on all it carries."""
-        k, body_rows, pull = self.k, self.body_rows, self.body_force
+        k, pull = self.k, self.body_force
         with k.loop(0, k.model.nbody) as body:
             pull[body] = 0.0
         force = k.scratch("bond_force", LARGEST_DIM)
         for bond in self.each_bond_by_kind():
-            write_force(bond, self.values(bond.index, NOW), force)
-            near, far = body_rows.near[bond.index], body_rows.far[bond.index]
-            wrench = self._wrench(bond, body_rows.near_wrench, force)
-            pull[near] += wrench
-            if body_rows.couples:
-                with k.when(far > 0):
-                    pull[far] += (
-                        -wrench if body_rows.mirrored else self._wrench(bond, body_rows.far_wrench, force)
-                    )
+            self.pull_ends(bond, force)
         add_to_parents(k, pull)
+
+    def pull_ends(self, bond: Bond, force: LaneField) -> None:
+        """Add a bond's wrench to those of its bodies; its rows' forces are written to `force`."""
+        k, body_rows, pull = self.k, self.body_rows, self.body_force
+        write_force(bond, self.values(bond.index, NOW), force)
+        near, far = body_rows.near[bond.index], body_rows.far[bond.index]
+        wrench = self._wrench(bond, body_rows.near_wrench, force)
+        pull[near] += wrench
+        if body_rows.couples:
+            with k.when(far > 0):
+                pull[far] += (
+                    -wrench if body_rows.mirrored else self._wrench(bond, body_rows.far_wrench, force)
+                )
 
     def _wrench(self, bond: Bond, wrench: LaneField, force: LaneField) -> Any:
         """Of a bond on one of its bodies."""
@@ -586,13 +636,18 @@ class Newton:
         H.nothing_changed(new)
         for bond in self.each_bond_by_kind():
             change = k.local(0.0)
-            write_weight(bond, self.values(bond.index, NOW), Watched(self.weight, bond.index, change))
-            with k.when(k.any(change.value * live > 0.0)):
-                H.change_bond(bond)
+            watched = Watched(self.weight, bond.index, change, self.renewed(live, 0, bond.index, new))
+            write_weight(bond, self.values(bond.index, NOW), watched)
+            moved = change.value * self.live_of(live, 0, bond.index)
+            with k.when(k.any(moved > 0.0)):
+                H.change_bond(bond, moved)
         for row, cost in self.each_row_by_kind():
             weight = cost(self.row_z[NOW, row]).weight
-            with k.when(k.any(k.abs(weight - self.row_weight[row]) * live > 0.0)):
-                H.change_dof(rows.dof(row, 0))
+            renewed = self.renewed(live, 1, row, new)
+            weight = weight if renewed is None else k.select(renewed, weight, self.row_weight[row])
+            change = k.abs(weight - self.row_weight[row]) * self.live_of(live, 1, row)
+            with k.when(k.any(change > 0.0)):
+                H.change_row(rows, row, change)
             self.row_weight[row] = weight
         H.spread_changes()
 
@@ -710,11 +765,14 @@ class Newton:
 class Watched:
     """The weights of one bond, to write; sums up how much they change."""
 
-    def __init__(self, field: LaneField, bond: Any, change: Variable) -> None:
+    def __init__(self, field: LaneField, bond: Any, change: Variable, renewed: Any = None) -> None:
         self._field, self._bond, self._change = field, bond, change
+        self._renewed = renewed
 
     def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
         row, column = index
+        if self._renewed is not None:
+            value = select(self._renewed, value, self._field[self._bond, row, column])
         step = value - self._field[self._bond, row, column]
         self._change += step * step
         self._field[self._bond, row, column] = value

@@ -44,20 +44,27 @@ def solve_constraints(k: Kernel) -> None:
     dual = Dual(k, BodyRows(k), DofRows(k))
     own = OwnRows(dual)
     has_rows = dual.begin()
-    few = own.few() & (has_rows > 0.0)
-    many = ~few & (has_rows > 0.0)
     if own.possible:
-        with k.when(k.any(few)):
-            solve_own_rows(own, few)
-    if not own.suffices:
-        with k.when(k.any(many)):
-            solve_items(dual, k.select(many, 1.0, 0.0))
-    if own.possible:
-        with k.when(k.any(few)):
-            own.give_back(few)
+        solve_either(dual, own, has_rows)
+    else:
+        solve_items(dual, has_rows)
     dual.known[0] = 1
     dual.finish()
     dual.write_forces()
+
+
+def solve_either(dual: Dual, own: OwnRows, has_rows: Any) -> None:
+    """Find the forces of each world in the way that suits the number of its rows."""
+    k = dual.k
+    few = own.few() & (has_rows > 0.0)
+    many = ~few & (has_rows > 0.0)
+    with k.when(k.any(few)):
+        solve_own_rows(own, few)
+    if not own.suffices:
+        with k.when(k.any(many)):
+            solve_items(dual, k.select(many, 1.0, 0.0))
+    with k.when(k.any(few)):
+        own.give_back(few)
 
 
 def solve_own_rows(own: OwnRows, few: Any) -> None:

@@ -13,10 +13,21 @@ import pages
 import pytest
 
 from dovetail import registry
+from dovetail.backends.native.backend import NativeBackend
 from dovetail.cli import main
+from dovetail.planning import auto, planner
 
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 _RUNNABLE = [p for p in pages.handwritten() if any(b.language == "python" for b in pages.blocks(p))]
+
+
+OF_AUTO = (
+    "README.md",
+    "docs/howto/backend-and-precision.md",
+    "docs/tutorial/batch.md",
+    "docs/tutorial/swap-a-stage.md",
+)
+"""Pages that show what runs where nobody names a backend; elsewhere that is the reference, as in all tests."""
 
 
 def _has(*modules: str) -> bool:
@@ -28,6 +39,8 @@ def _needs(page: Path) -> str:
     code = "\n".join(b.code for b in pages.blocks(page) if b.language in ("python", "toml"))
     if "taichi" in code and not _has("taichi", "quadrants"):
         return "taichi"
+    if ("native" in code or pages.title(page) in OF_AUTO) and NativeBackend().missing():
+        return "a C compiler"
     if re.search(r"\bconform\(|\bmujoco\b", code) and not _has("mujoco"):
         return "mujoco"
     return ""
@@ -43,6 +56,8 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             "DOVETAIL_MODEL_CACHE",
         ):
             monkeypatch.delenv(variable)
+    if pages.title(page) in OF_AUTO:
+        monkeypatch.setattr(planner, "preferred", auto.preferred)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_cached", None)  # plugins that a page installs end with the page
     with pages.importable(tmp_path):

@@ -17,8 +17,11 @@ import attrs
 from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import GeomType
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.geometry.face_trees import FaceTrees, face_trees
 from dovetail.plugins.shared.geometry.ray_shapes_lanes import MISS, box, box_faces
-from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, unit, vector
+from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS
+from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, unit, vector
+from dovetail.recorded_model import by_value
 
 # ---- triangles ----------------------------------------------------------------------------------------------
 
@@ -85,19 +88,98 @@ def _plane_distance(k: Kernel, sight: Sight, corners: Sequence[Vector]) -> Any:
 # ---- mesh ---------------------------------------------------------------------------------------------------
 
 
+SLACK_OF_BOXES = 1e-6
+"""How much larger boxes are taken to be, in distances of the ray's start: more than what rounding can do."""
+
+
 def mesh(k: Kernel, geom: Any, point: Vector, ray: Vector, nearest: Any) -> Any:
-    """The nearest face of a geom's mesh, if the ray meets its box before `nearest`."""
-    m = k.model
-    towards = box(k, point, ray, m.geom_size[geom]) < MISS
+    """The nearest face of a geom's mesh; what is farther than `nearest` may be left out."""
+    towards = box(k, point, ray, k.model.geom_size[geom]) < MISS
     best = k.local(MISS)
     with k.when(k.any(towards)):
-        sight = Sight.along(k, point, ray)
-        number = m.geom_dataid[geom]
-        first_face, first_vertex = m.mesh_faceadr[number], m.mesh_vertadr[number]
-        with k.loop(first_face, first_face + m.mesh_facenum[number]) as face:
-            corners = [m.mesh_vert[first_vertex + m.mesh_face[face, n]] for n in range(3)]
-            meet_triangle(k, sight, corners, [sight.of(corner) for corner in corners], best)
+        best.set(k.select(towards, nearest, -1.0))
+        Faces(k, k.model.geom_dataid[geom]).meet(Sight.along(k, point, ray), best)
     return k.select(towards, best.value, MISS)
+
+
+class Faces:
+    """The faces of a mesh, in a tree of boxes that all rays of a tile go through together."""
+
+    def __init__(self, k: Kernel, number: Any) -> None:
+        trees = mesh_trees(k)
+        self.k = k
+        self.number = number
+        self.columns = {
+            name: k.table(f"ray/{name}", column) for name, column in trees.nodes._asdict().items()
+        }
+        self.start, self.end, numerator, denominator = k.table("ray/trees", trees.meshes)[number]
+        self.unit = 1.0 * numerator / denominator
+
+    def meet(self, sight: Sight, best: Variable) -> None:
+        """Make `best` the distance to the nearest face where that is less."""
+        k, columns = self.k, self.columns
+        around = Passage.of(k, sight, SLACK_OF_BOXES * (norm(k, sight.point) + norm(k, sight.ray)))
+        node = k.local(0)
+        node.set(self.start)
+        with k.loop(0, ENDLESS):
+            k.leave_when(node.value >= self.end)
+            bounds = [self.unit * columns["bounds"][node.value, n] for n in range(6)]
+            meets = k.any(around.through(vector(*bounds[:3]), vector(*bounds[3:]), best.value))
+            with k.when(meets):
+                first = columns["first"][node.value]
+                with k.loop(first, first + columns["nface"][node.value]) as place:
+                    self._meet_face(sight, columns["faces"][place], best)
+            node.set(k.select(meets, node.value + 1, columns["after"][node.value]))
+
+    def _meet_face(self, sight: Sight, face: Any, best: Variable) -> None:
+        m = self.k.model
+        first_vertex = m.mesh_vertadr[self.number]
+        corners = [m.mesh_vert[first_vertex + m.mesh_face[face, n]] for n in range(3)]
+        meet_triangle(self.k, sight, corners, [sight.of(corner) for corner in corners], best)
+
+
+def mesh_trees(k: Kernel) -> FaceTrees:
+    """The trees of all meshes that geoms have; worked out once for a program."""
+    model, memo = k.frozen_model, k.layout.memo
+    if "ray/trees" not in memo:
+        by_value(model, "mesh_vert")
+        memo["ray/trees"] = face_trees(model, model.geom_dataid[model.geom_type == GeomType.MESH].tolist())
+    trees: FaceTrees = memo["ray/trees"]
+    return trees
+
+
+@attrs.frozen(eq=False)
+class Passage:
+    """Rays, for asking which boxes they pass through; a box counts as larger by `slack`."""
+
+    k: Kernel
+    point: Vector
+    inverse: Vector
+    """Of the numbers of the ray's vector; a large number where that is zero."""
+    slack: Any
+
+    @classmethod
+    def of(cls, k: Kernel, sight: Sight, slack: Any) -> Passage:
+        moves = [k.abs(number) > MINVAL for number in sight.ray]
+        inverse = [
+            k.select(does, 1.0 / k.select(does, number, 1.0), MISS)
+            for does, number in zip(moves, sight.ray, strict=True)
+        ]
+        return cls(k, sight.point, vector(*inverse), slack)
+
+    def through(self, low: Vector, high: Vector, limit: Any) -> Any:
+        """Whether a ray is in a box somewhere between its start and a distance."""
+        k = self.k
+        ends = [
+            (
+                (low[n] - self.slack - self.point[n]) * self.inverse[n],
+                (high[n] + self.slack - self.point[n]) * self.inverse[n],
+            )
+            for n in range(3)
+        ]
+        enters = reduce(k.max, [k.min(*pair) for pair in ends])
+        leaves = reduce(k.min, [k.max(*pair) for pair in ends])
+        return (k.max(enters, 0.0) <= leaves) & (enters <= limit)
 
 
 # ---- height field -------------------------------------------------------------------------------------------

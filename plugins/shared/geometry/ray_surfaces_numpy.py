@@ -1,7 +1,9 @@
 """Where one ray first meets a mesh or a height field.
 
 Both are triangles, tested all at once: seen along the ray they are flat, and the ray is a point. Rays and
-vertices are in the geom's frame. Compare mj_rayMesh, mj_rayHfield and ray_triangle.
+vertices are in the geom's frame. Compare mj_rayMesh, mj_rayHfield and ray_triangle. Deviation: a ray that runs
+exactly along a side of one of the boxes in which MuJoCo keeps the faces of a mesh can miss these faces there; here it
+meets them.
 """
 
 from __future__ import annotations

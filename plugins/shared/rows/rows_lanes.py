@@ -285,7 +285,8 @@ class BodyRows(FieldGroup):
 
     def far_bodies(self, kind: BondKind | None = None) -> list[tuple[int, int]]:
         """Near and far bodies of all bonds (of a kind) that are possible, the contacts of a pair once."""
-        model, table, found = self.k.frozen_model, self.equalities, []
+        model, table = self.k.frozen_model, self.equalities
+        found: list[tuple[int, int]] = []
         if kind is None or kind.name == EQUALITY:
             ends = ends_of(model, table.body1, table.body2)
             found += zip(ends.near.tolist(), ends.far.tolist(), strict=True)

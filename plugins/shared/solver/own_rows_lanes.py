@@ -42,7 +42,7 @@ MOST_ROWS = 64
 
 SPREAD = 3
 """How many times as many dofs as any item moves a model may have. With more, as with many free bodies, nearly all
-entries of rows would be zeros: with 12 of 24 spheres on a floor a step takes six times as long as without a matrix."""
+entries of rows would be zeros: a step of 24 spheres, 12 of them on a floor, takes six times as long as without."""
 
 NUMBERS = ("b", "R", "low", "high", "force")
 """What is known of a row, beside its Y."""
@@ -171,8 +171,6 @@ class OwnRows:
     def few(self) -> Any:
         """Mask of the worlds whose rows are few enough."""
         k, dual, total = self.k, self.dual, self.k.local(0.0)
-        if not self.possible:
-            return total.value > 0.0
         with k.loop(0, dual.counts[0]) as v:
             total += k.select(dual.R[v, 0] > 0.0, self._forces(v) * 1.0, 0.0)
         self._count[0] = total.value
@@ -283,8 +281,8 @@ class OwnRows:
             for at in range(start, start + int(model.M_rownnz[dof]) - 1):
                 found[int(model.M_colind[at])].append((dof, at))
         first = np.cumsum([0, *map(len, found)])
-        below, at = np.array([entry for entries in found for entry in entries], int).reshape(-1, 2).T
-        return first, below, at
+        entries = np.array([entry for below in found for entry in below], int).reshape(-1, 2)
+        return first, entries[:, 0], entries[:, 1]
 
     def _project(self) -> None:
         """Y = D^−½·L^−ᵀ·Jᵀ, the rows of a block together."""
@@ -357,7 +355,8 @@ class OwnRows:
             force = np.array([self.force[first + r] for r in range(BLOCK)], dtype=object)
             best, A = self._left_by_others(block, force), self.A[_place(block, block)]
             for r in range(BLOCK):
-                old, low, high = force[r], *self.bounds[first + r]
+                old = force[r]
+                low, high = self.bounds[first + r]
                 for s in range(r):
                     best[r] = best[r] - A[r, s] * force[s]
                 new = k.select(live > 0.0, k.min(k.max(best[r], low), high), old)

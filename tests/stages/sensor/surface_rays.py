@@ -23,7 +23,9 @@ GRID = (13, 17)
 HALF = np.array([1.6, 1.2])
 TOP, BASE = 0.5, 0.2
 OTHER = np.array([0.5, 4.0, 0.3])
-"""Where the second height field is, turned; and what else there is lies beyond it."""
+"""Where the second height field is, turned."""
+TORUS, WEDGE = np.array([4.0, 0.2, 0.1]), np.array([0.0, -4.0, 0.5])
+"""Where the meshes are, both turned."""
 
 
 def heights(rows: int, columns: int) -> Array:
@@ -54,6 +56,7 @@ def scene() -> str:
     return f"""<mujoco>
       <asset>
         {torus()}
+        <mesh name="wedge" vertex="0 0 0 .6 0 0 0 .5 0 0 0 .7 .4 .4 .4"/>
         <hfield name="hills" nrow="{GRID[0]}" ncol="{GRID[1]}" size="{HALF[0]} {HALF[1]} {TOP} {BASE}"
             elevation="{numbers(heights(*GRID))}"/>
         <hfield name="slope" nrow="2" ncol="3" size=".8 .5 .6 .1" elevation="{numbers(heights(2, 3))}"/>
@@ -61,7 +64,8 @@ def scene() -> str:
       <worldbody>
         <geom type="hfield" hfield="hills"/>
         <body pos="{numbers(OTHER)}" euler="20 30 40"><geom type="hfield" hfield="slope"/></body>
-        <body pos="4 .2 .1" euler="0 70 10"><geom type="mesh" mesh="torus"/></body>
+        <body pos="{numbers(TORUS)}" euler="0 70 10"><geom type="mesh" mesh="torus"/></body>
+        <body pos="{numbers(WEDGE)}" euler="10 0 50"><geom type="mesh" mesh="wedge"/></body>
         <body pos="-4 .2 .1" euler="0 70 10"><geom type="box" size=".3 .2 .4"/></body>
         {"".join(eyes)}
       </worldbody>
@@ -148,9 +152,13 @@ def at_the_other(rng: np.random.Generator, count: int) -> Rays:
 
 
 def at_the_mesh(rng: np.random.Generator, count: int) -> Rays:
-    place = np.array([4.0, 0.2, 0.1])
-    points = place + rng.normal(size=(count, 3)) * rng.choice([0.3, 1.5], (count, 1))
-    return towards(points, place + rng.normal(size=(count, 3)) * 0.3)
+    points = TORUS + rng.normal(size=(count, 3)) * rng.choice([0.3, 1.5], (count, 1))
+    return towards(points, TORUS + rng.normal(size=(count, 3)) * 0.3)
+
+
+def at_the_other_mesh(rng: np.random.Generator, count: int) -> Rays:
+    points = WEDGE + rng.normal(size=(count, 3)) * rng.choice([0.05, 1.5], (count, 1))
+    return towards(points, WEDGE + rng.normal(size=(count, 3)) * 0.1)
 
 
 def anywhere(rng: np.random.Generator, count: int) -> Rays:
@@ -162,7 +170,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Rays]] = {
     function.__name__: function
     for function in (
         *(from_above, straight_down, from_below, from_the_sides, from_inside, across, level, misses),
-        *(at_the_other, at_the_mesh, anywhere),
+        *(at_the_other, at_the_mesh, at_the_other_mesh, anywhere),
     )
 }
 

@@ -95,6 +95,23 @@ def test_heights_and_sizes_may_be_edited_while_it_runs() -> None:
     assert sim.plan is before
 
 
+@needs_compiler
+def test_a_mesh_may_be_edited_too() -> None:
+    """The tree of boxes is made anew."""
+    model, theirs = dovetail.loads(scene()), mujoco.MjModel.from_xml_string(scene())
+    sim = dovetail.Simulation(model, keep="sensordata", backend="native")
+    points, quats = (poses[0] for poses in eyes("at_the_mesh"))
+    unedited = forwarded(theirs, points, quats).copy()
+    for edited in (model, theirs):
+        edited.mesh_vert[:] = np.asarray(edited.mesh_vert)[:, [1, 0, 2]] * np.float32(0.75)
+    theirs.bvh_aabb[:] = [0, 0, 0, 9, 9, 9]  # their boxes are the old ones
+    sim.data.mocap_pos[...], sim.data.mocap_quat[...] = points, quats
+    sim.forward()
+    expected = forwarded(theirs, points, quats)
+    assert np.abs(sim.data.sensordata - expected).max() < TOLERANCE
+    assert np.abs(expected - unedited).max() > 0.01
+
+
 def forwarded(model: Any, points: Any, quats: Any) -> Any:
     data = mujoco.MjData(model)
     data.mocap_pos[:], data.mocap_quat[:] = points, quats

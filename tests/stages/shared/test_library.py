@@ -65,7 +65,10 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "Silhouette": "NumPy keeps the projected area with its parts for the slopes",
         "ordered": "in lanes the order of the axes is found by selection",
     },
-    "geometry/ray_shapes": dict.fromkeys(("in_frame", "dots", "box_faces"), _ROWS),
+    "geometry/ray_shapes": dict.fromkeys(("in_frame", "dots"), _ROWS),
+    "geometry/ray_surfaces": dict.fromkeys(
+        ("mesh", "hfield"), "lanes are told the nearest hit so far, beyond which they need not look"
+    ),
     "geometry/shapes": {
         **dict.fromkeys(
             ("PairContact", "gather", "z_axis"), "NumPy collects contacts of one pair; lanes have LaneContact"

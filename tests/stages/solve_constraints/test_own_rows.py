@@ -46,7 +46,7 @@ MIXED = {
 }
 
 
-class Enough(Exception):
+class EnoughError(Exception):
     """The kernel has been built far enough."""
 
 
@@ -56,11 +56,13 @@ def own_rows(text: str, monkeypatch: pytest.MonkeyPatch) -> own_rows_lanes.OwnRo
 
     def noted(dual: Dual) -> None:
         found.append(own_rows_lanes.OwnRows(dual))
-        raise Enough
+        raise EnoughError
 
-    with monkeypatch.context() as patch, pytest.raises(Enough):
+    sim = dovetail.Simulation(dovetail.loads(text), nworld=1, backend="native", keep="state")
+    with monkeypatch.context() as patch:
         patch.setattr(pgs_lanes, "OwnRows", noted)
-        dovetail.Simulation(dovetail.loads(text), nworld=1, backend="native", keep="state").step()
+        with pytest.raises(EnoughError):
+            sim.step()
     return found[0]
 
 
