@@ -432,6 +432,7 @@ def _sanitizers(compiler: Compiler) -> tuple[str, ...]:
             f"environment {SANITIZE_VARIABLE}: {shown(wanted)} should be names of sanitizers, as address,undefined"
         )
     return (
+        "-O0",  # with more, watched kernels take ten times as long to compile, and mistakes may be optimised away
         f"-fsanitize={wanted}",
         "-fno-sanitize=vptr",
         "-fno-sanitize-recover=undefined",
