@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dovetail.arguments import choice, instance, texts_by_name, whole, words
-from dovetail.backend import Wrapper, checked_wrappers
+from dovetail.backend import REFERENCE, Wrapper, checked_wrappers
 from dovetail.config import Config
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.choices import (
@@ -68,6 +68,11 @@ def plan_for(model: Model, data: Data, backend: str | None = None) -> Plan:
     call = Config.of_call(backend=backend, precision=data.precision, lanes=data.arena.lanes, keep=kept)
     plans.append(compile_plan(model, over_configuration(call), nworld=data.nworld))
     return plans[-1]
+
+
+def reference_plan_for(model: Model, data: Data) -> Plan:
+    """The same on the reference, whatever configuration says."""
+    return plan_for(model, data, REFERENCE)
 
 
 def forward(model: Model, data: Data) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import pickle
 import zlib
 from collections.abc import Callable
@@ -30,6 +31,8 @@ from dovetail.recorded_model import RecordedModel
 
 logger = logging.getLogger(__name__)
 
+SWITCH = "DOVETAIL_MODEL_CACHE"
+"""With 0 nothing that is made of models is kept, neither compiled models nor fused kernels."""
 SUFFIX = ".trace"
 BOUND = cache_folder.Bound(limits.GIGA // 4, 2000)
 """What the folder may hold of them."""
@@ -89,7 +92,7 @@ def _holds(entry: _Entry, recorded: RecordedModel) -> bool:
 
 def _name(sources: Sources, target: Target, units: int) -> str | None:
     """A hash of all that decides what a kernel is, but for values of the Model; None if that cannot be said."""
-    state = installation.state()
+    state = installation.state() if os.environ.get(SWITCH) != "0" else None
     if state is None or sources.identity is None:
         return None
     layout = sources.layout

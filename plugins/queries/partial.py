@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from dovetail import pipeline
-from dovetail.backend import REFERENCE
 from dovetail.contracts.types import Data, Model
 from dovetail.planning.plan import Plan
 
@@ -29,13 +28,13 @@ _parts: WeakKeyDictionary[Plan, dict[frozenset[str], Plan]] = WeakKeyDictionary(
 def plan_of_one_world(model: Model, data: Data) -> Plan:
     """The plan for a Data of one world, on the reference: stages of a kernel cannot be run apart from others that
     leave something for them. A batch is an error that says what to pass instead."""
-    from dovetail.simulation import plan_for
+    from dovetail.simulation import reference_plan_for
 
     if data.nworld is not None:
         raise ValueError(
             f"this works on one world, and the Data has {data.nworld}; pass one of them, as data.world(0)"
         )
-    return plan_for(model, data, REFERENCE)
+    return reference_plan_for(model, data)
 
 
 def stages_of(plan: Plan, names: Iterable[str]) -> Plan:

@@ -25,6 +25,7 @@ REQUEST = Measurement(
     roll_in=0.0,
     with_mujoco=False,
     runtimes=("quadrants",),
+    backend="taichi",
 )
 
 

@@ -43,7 +43,7 @@ REFUSALS = {
     "bench": (["bench", "humanoyd"], "did you mean 'humanoid'?", "BadParameter"),
     "compare": (
         ["compare", "arm", "--stage", "mass_matrix", "--a", "crb@numpy", "--b", "crb@jax"],
-        "Installed: crb@numpy",
+        "Installed: crb@native, crb@numpy",
         "UnknownImplementationError",
     ),
     "check": (["check"], "Missing argument", "MissingParameter"),

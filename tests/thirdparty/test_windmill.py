@@ -68,6 +68,7 @@ def test_it_is_listed_with_its_version_and_what_it_offers(run: Run) -> None:
     )
     assert windmill["implementations"] == [
         "passive_force:wind quadratic@numpy",
+        "passive_force:wind quadratic@native",
         "passive_force:wind quadratic@taichi",
         "bias_force projection@numpy",
     ]
@@ -81,8 +82,9 @@ def test_its_stage_is_used_when_chosen_and_the_plan_says_where_it_came_from(
         answers("answer = dovetail.Simulation(model, stages={'bias_force': 'projection'}).plan.explain()"),
         answers("answer = dovetail.Simulation(model).plan.explain()", DOVETAIL_STAGE_BIAS_FORCE="projection"),
     )
-    assert "rne@numpy" in default
-    assert "projection@numpy     (call argument; from dovetail-windmill)" in chosen
+    assert "rne@" in default
+    assert "projection@numpy" in chosen
+    assert "(call argument; from dovetail-windmill)" in chosen
     assert "(environment DOVETAIL_STAGE_BIAS_FORCE; from dovetail-windmill)" in by_variable
 
 
@@ -122,7 +124,7 @@ def test_its_force_waits_until_it_is_asked_for(answers: Callable[..., Any]) -> N
 def test_its_force_acts_by_the_drag_law(answers: Callable[..., Any]) -> None:
     answer = answers(
         """
-        sim = dovetail.Simulation(model, plugins="windmill")
+        sim = dovetail.Simulation(model, plugins="windmill", backend="numpy")
         sim.forward()
         still = sim.data.qfrc_passive[:3].tolist()
         force = sim.data.extra['windmill:force'][model.body('balloon').id].tolist()
@@ -176,14 +178,19 @@ def test_it_disappears_when_disabled(run: Run, answers: Callable[..., Any]) -> N
 
 def test_a_state_saved_under_it_warns_when_resumed_without(answers: Callable[..., Any]) -> None:
     answers(
-        "sim = dovetail.Simulation(model, plugins='windmill'); sim.step(3); sim.save('run.npz'); answer = 0"
+        """
+        sim = dovetail.Simulation(model, plugins='windmill', backend='numpy')
+        sim.step(3)
+        sim.save('run.npz')
+        answer = 0
+        """
     )
     warned = answers(
         """
         import warnings
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter('always')
-            sim = dovetail.Simulation(model)
+            sim = dovetail.Simulation(model, backend='numpy')
             sim.load('run.npz')
         answer = [str(w.message) for w in caught]
         """,

@@ -47,7 +47,8 @@ def in_process(folder: Path, program: str = PROGRAM, **environment: str) -> subp
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    here = str(Path(__file__).parent)
+    tests = Path(__file__).parents[2]
+    here = os.pathsep.join(map(str, (tests, tests / "backends" / "lanes", tests / "backends" / "taichi")))
     return {**os.environ, "DOVETAIL_CACHE_DIR": str(folder), "PYTHONPATH": here}
 
 
