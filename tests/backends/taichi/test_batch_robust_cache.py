@@ -49,7 +49,8 @@ def in_process(folder: Path, program: str = PROGRAM, **environment: str) -> subp
 def environment_of(folder: Path) -> dict[str, str]:
     tests = Path(__file__).parents[2]
     here = os.pathsep.join(map(str, (tests, tests / "backends" / "lanes", tests / "backends" / "taichi")))
-    return {**os.environ, "DOVETAIL_CACHE_DIR": str(folder), "PYTHONPATH": here}
+    lanes = {"TEST_LANES": RUNTIME}  # what compiles the small kernels of these tests
+    return {**os.environ, **lanes, "DOVETAIL_CACHE_DIR": str(folder), "PYTHONPATH": here}
 
 
 def index_in(folder: Path) -> Path:
