@@ -336,7 +336,7 @@ def test_a_full_disk_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
     told = [line for line in done.stderr.splitlines() if "CacheWarning" in line]
     assert (
         len([line for line in told if str(tmp_path / "native") not in line]) == 1
-    )  # helpers look for compilers, too
+    )
     assert "cannot be written (File too large)" in done.stderr
     assert str(tmp_path) in done.stderr
     again = in_process(tmp_path)
