@@ -334,9 +334,7 @@ def test_a_full_disk_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
     done = in_process(tmp_path, FULL + PROGRAM)
     assert done.stdout == RESULT, done.stderr
     told = [line for line in done.stderr.splitlines() if "CacheWarning" in line]
-    assert (
-        len([line for line in told if str(tmp_path / "native") not in line]) == 1
-    )
+    assert len([line for line in told if str(tmp_path / "native") not in line]) == 1
     assert "cannot be written (File too large)" in done.stderr
     assert str(tmp_path) in done.stderr
     again = in_process(tmp_path)
