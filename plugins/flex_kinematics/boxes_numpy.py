@@ -1,7 +1,7 @@
 """Boxes around the elements of flexes and around branches of their trees: centre and half-sizes, world axes.
 
-An element's box holds its vertices and a radius around them. A leaf of a tree has its element's box, an inner node the
-box around its two children's. Compare mj_flex and mj_updateDynamicBVH.
+An element's box holds its vertices and a radius around them. A leaf of a tree has its element's box, an inner node
+the box around its two children's. Compare mj_flex and mj_updateDynamicBVH.
 """
 
 from __future__ import annotations
