@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.plugins.shared.ldl_numpy import coupled
 
 DENSE = 200
 """Dofs up to which dense matrices are quicker. Measured on piles of boxes with one thread of BLAS: Newton's method
@@ -75,12 +76,11 @@ def solve_columns(model: ModelLike, data: DataLike, columns: Array) -> Array:
     """M⁻¹ times several vectors, the columns (nv, n), from the factors of M."""
     start, end = model.M_rowadr.tolist(), (model.M_rowadr + model.M_rownnz - 1).tolist()
     lower, solved = data.qLD, columns.copy()
-    rows = [(slice(first, last), model.M_colind[first:last]) for first, last in zip(start, end, strict=True)]
-    for k in range(model.nv - 1, -1, -1):
-        at, ancestors = rows[k]
+    rows = [(k, slice(start[k], end[k]), model.M_colind[start[k] : end[k]]) for k in coupled(model)]
+    for k, at, ancestors in reversed(rows):
         solved[ancestors] -= lower[at, None] * solved[k]
     solved *= data.qLDiagInv[:, None]
-    for k, (at, ancestors) in enumerate(rows):
+    for k, at, ancestors in rows:
         solved[k] -= lower[at] @ solved[ancestors]
     return solved
 
