@@ -29,7 +29,9 @@ def solve_constraints(model: ModelLike, data: DataLike) -> None:
         return ConjugateGradients(inverse[problem.dofs][:, problem.dofs])
 
     def many(model: ModelLike, data: DataLike, problems: Problems) -> ConjugateGradientsOfMany:
-        return ConjugateGradientsOfMany(inverse[problems.dofs][:, problems.dofs], problems)
+        from scipy.sparse import csr_array
+
+        return ConjugateGradientsOfMany(csr_array(inverse[problems.dofs][:, problems.dofs]), problems)
 
     solve_primal(model, data, method, many)
 

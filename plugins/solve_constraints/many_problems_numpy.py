@@ -17,7 +17,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike
 from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
 from dovetail.plugins.shared.solver.cost_numpy import CostRows, evaluate_each, rows_of
-from dovetail.plugins.shared.solver.sparse_numpy import entries, joint_forces, matrix, symmetric
+from dovetail.plugins.shared.solver.sparse_numpy import entries, joint_forces, sparse_matrix, sparse_symmetric
 from dovetail.plugins.solve_constraints.problem_numpy import Pattern
 
 
@@ -50,6 +50,7 @@ class Problems:
     of_dofs: Members
     of_rows: Members
     M: Any
+    """Sparse, as J: in a dense product numbers that one island has lost would spread to all."""
     J: Any
     rows: CostRows
     aref: Array
@@ -104,8 +105,8 @@ def many_problems(data: DataLike, islands: Array) -> Problems:
         islands=islands,
         of_dofs=of_dofs,
         of_rows=of_rows,
-        M=symmetric(*M),
-        J=matrix(*J, len(dofs)),
+        M=sparse_symmetric(*M),
+        J=sparse_matrix(*J, len(dofs)),
         rows=rows_of(data, efc),
         aref=data.efc_aref[efc],
         qfrc_smooth=data.qfrc_smooth[dofs],

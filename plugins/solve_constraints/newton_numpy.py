@@ -126,7 +126,7 @@ def sparse_hessian(problem: Problem | Problems, weight: Array, cone_rows: Array,
 
 
 def solve_blocks(H: Any, members: Members, x: Array) -> Array:
-    """H⁻¹·x for a block-diagonal H, symmetric and positive definite: blocks of one size at a time."""
+    """H⁻¹·x for a sparse block-diagonal H, symmetric and positive definite: blocks of one size at a time."""
     size = np.diff(members.start, append=len(x))
     solution = np.empty_like(x)
     for count in np.unique(size).tolist():
@@ -137,19 +137,15 @@ def solve_blocks(H: Any, members: Members, x: Array) -> Array:
 
 
 def blocks_of(H: Any, members: Members, chosen: Array, size: int) -> Array:
-    """Blocks (n, size, size) of a block-diagonal matrix, dense or sparse."""
-    first = members.start[chosen][:, None] + np.arange(size)
-    if isinstance(H, np.ndarray):
-        dense: Array = H[first[:, :, None], first[:, None, :]]
-        return dense
+    """Blocks (n, size, size) of a sparse block-diagonal matrix."""
     entries = H.tocoo()
     number = np.full(len(members.start), -1)
     number[chosen] = np.arange(len(chosen))
-    owner = members.owner[entries.row]
-    inside = number[owner] >= 0
-    owner, row, column = owner[inside], entries.row[inside], entries.col[inside]
+    inside = number[members.owner[entries.row]] >= 0
+    row, column, values = entries.row[inside], entries.col[inside], entries.data[inside]
+    owner = members.owner[row]
     blocks = np.zeros((len(chosen), size, size))
-    blocks[number[owner], row - members.start[owner], column - members.start[owner]] = entries.data[inside]
+    blocks[number[owner], row - members.start[owner], column - members.start[owner]] = values
     return blocks
 
 

@@ -29,13 +29,19 @@ def entries(rownnz: Array, rowadr: Array) -> tuple[Array, Array]:
 
 def matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int) -> Any:
     """The matrix (len(rownnz), ncol), dense if it has few columns, else sparse."""
+    if ncol > DENSE:
+        return sparse_matrix(rownnz, rowadr, colind, values, ncol)
     row, at = entries(rownnz, rowadr)
-    if ncol <= DENSE:
-        dense = np.zeros((len(rownnz), ncol))
-        dense[row, colind[at]] = values[at]
-        return dense
+    dense = np.zeros((len(rownnz), ncol))
+    dense[row, colind[at]] = values[at]
+    return dense
+
+
+def sparse_matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int) -> Any:
+    """The matrix (len(rownnz), ncol) as a sparse one."""
     from scipy.sparse import csr_array
 
+    _, at = entries(rownnz, rowadr)
     starts = np.concatenate([[0], np.cumsum(rownnz)])
     return csr_array((values[at], colind[at], starts), shape=(len(rownnz), ncol))
 
@@ -43,12 +49,20 @@ def matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int
 def symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any:
     """The symmetric matrix whose lower triangle is given, each row ending with its diagonal."""
     n = len(rownnz)
+    if n > DENSE:
+        return sparse_symmetric(rownnz, rowadr, colind, values)
     lower = matrix(rownnz, rowadr, colind, values, n)
-    diagonal = values[rowadr + rownnz - 1]
-    if isinstance(lower, np.ndarray):
-        return lower + lower.T - np.diag(diagonal)
+    return lower + lower.T - np.diag(values[rowadr + rownnz - 1])
+
+
+def sparse_symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any:
+    """The same as a sparse matrix."""
     from scipy.sparse import diags_array
 
+    lower = sparse_matrix(rownnz, rowadr, colind, values, len(rownnz))
+    diagonal = values[rowadr + rownnz - 1]
+    if len(lower.data) == len(diagonal):
+        return lower
     return (lower + lower.T - diags_array(diagonal)).tocsr()
 
 
