@@ -229,9 +229,7 @@ def finite(boxes: Boxes) -> Array:
 
 def finite_geoms(data: DataLike) -> Array:
     """Which geoms are at a place one can compute with."""
-    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).reshape(
-        len(data.geom_xpos), -1
-    ).all(axis=1)
+    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
 
 
 def warn_of_lost_vertices(model: ModelLike, data: DataLike) -> None:
