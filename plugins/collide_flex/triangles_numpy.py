@@ -14,7 +14,7 @@ from dovetail.contracts.pairs import FlexContacts, FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.collide_flex.contact_rows_numpy import contacts, crosses, dots, units
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.flex.elements_numpy import corner_places
+from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
 
 
 def sphere_triangle(model: ModelLike, data: DataLike, pairs: FlexPairs, margin: Array) -> FlexContacts:
