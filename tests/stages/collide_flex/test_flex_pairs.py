@@ -90,7 +90,8 @@ def test_a_model_needs_the_rows_of_the_shapes_that_can_meet_in_it() -> None:
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "box", "cylinder"])
 def test_vertices_in_one_place_are_no_obstacle(kind: str, dim: int) -> None:
-    """All vertices of the flex in the middle of the geom, then two of each element."""
+    """All vertices of the flex in the middle of the geom, then two of each element. MuJoCo's contacts are NaN where a
+    capsule meets a segment of no length; here they are those of a ball."""
     scene = Scene(on_geom(kind, dim))
     scene.throw(0)
     scene.data.flexvert_xpos[:] = [0.01, 0.02, 0.05]
@@ -111,5 +112,7 @@ def assert_same_at(scene: Scene) -> None:
     scene.model.opt.disableflags = int(m.opt.disableflags)
     mujoco.mj_collision(m, d)
     data: Any = scene.ours()
-    assert int(data.ncon) == int(d.ncon)
-    assert max(difference(scene, data).values()) < FORMULA
+    assert int(data.ncon) == int(d.ncon) > 0
+    assert np.isfinite(data.contact.frame[: data.ncon]).all()
+    if np.isfinite(d.contact.dist).all():
+        assert max(difference(scene, data).values()) < FORMULA
