@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.plugins.shared.flex.elements_numpy import corner_places
+from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
 from dovetail.plugins.shared.geometry.support_numpy import IDENTITY, NO_VERTEX, ConvexShape, point_support
 from dovetail.plugins.shared.vectors_numpy import Vector
 

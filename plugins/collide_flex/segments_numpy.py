@@ -17,7 +17,7 @@ from dovetail.contracts.pairs import FlexContacts, FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.collide_flex.contact_rows_numpy import contacts, crosses, dots, listed, units
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.flex.elements_numpy import corner_places
+from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
 from dovetail.plugins.shared.geometry.capsules_numpy import capsule_box_shapes
 from dovetail.plugins.shared.geometry.shapes_numpy import Primitive, primitive_of
 from dovetail.plugins.shared.vectors_numpy import Vector

@@ -12,7 +12,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import FlexContacts, FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.collide_flex.contact_rows_numpy import contacts, crosses, dots, units
-from dovetail.plugins.shared.flex.elements_numpy import corner_places
+from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
 
 FACES = np.array([[1, 3, 2], [0, 2, 3], [0, 3, 1], [0, 1, 2]])
 """The face opposite each corner, turning so that its normal points outwards."""

@@ -43,7 +43,9 @@ def collide_candidates(
     near = ~flexible
     first, second = candidates.geom[near].T
     near[near] = in_reach(model, data, first, second, margin[near])
-    soft = flex_contacts(model, data, parts["collide_flex"], candidates, np.flatnonzero(flexible), margin)
+    soft = flex_contacts(
+        model, data, parts.get("collide_flex", {}), candidates, np.flatnonzero(flexible), margin
+    )
     for start in range(0, n, BLOCK):
         block = start + np.flatnonzero(near[start : start + BLOCK])
         hard = gathered(contacts_of(model, data, rows, block, candidates.geom[block], margin[block]))

@@ -25,13 +25,12 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, expand
-from dovetail.plugins.shared.flex.elements_numpy import (
+from dovetail.plugins.shared.flex.element_boxes_numpy import (
     Boxes,
-    corners,
+    corner_bodies,
     element_boxes,
     has_tree,
     in_tree,
-    vertex_bodies,
     vertex_places,
 )
 
@@ -137,7 +136,7 @@ def geoms_with_elements(
     boxes = element_boxes(model, data, flex)
     elements = elements[finite(boxes.of(elements))]
     around = geom_boxes(model, data, geoms, margin[geoms], oriented)
-    bodies = vertex_bodies(model, flex)[corners(model, flex)]
+    bodies = corner_bodies(model, flex)
     for geom, elem in meeting_boxes(around, boxes.of(elements)):
         geom, elem = geoms[geom], elements[elem]
         keep = ~(bodies[elem] == model.geom_bodyid[geom][:, None]).any(axis=1)
@@ -184,7 +183,7 @@ def with_flex(model: ModelLike, data: DataLike, one: int, other: int, margin: fl
         ids = ids[finite(box.of(ids))]
         elements.append(ids)
         boxes.append(box.of(ids))
-        bodies.append(vertex_bodies(model, flex)[corners(model, flex)[ids]])
+        bodies.append(corner_bodies(model, flex)[ids])
     slack = SLACK * (1.0 + largest(boxes[0]))
     for first, second in meeting_boxes(boxes[0].widened(margin + slack), boxes[1]):
         keep = ~any_common(bodies[0][first], bodies[1][second])

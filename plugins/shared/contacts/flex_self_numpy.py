@@ -34,16 +34,16 @@ from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
     pairs_of,
 )
 from dovetail.plugins.shared.contacts.index_pairs_numpy import expand
-from dovetail.plugins.shared.flex.elements_numpy import (
+from dovetail.plugins.shared.flex.element_boxes_numpy import (
     SOLID,
     Boxes,
     active,
-    corners,
+    corner_bodies,
     element_boxes,
     has_tree,
-    vertex_bodies,
     vertex_places,
 )
+from dovetail.plugins.shared.flex.elements_numpy import corners_of
 
 Search = Callable[[ModelLike, DataLike, int], tuple[Array, Array]]
 """How pairs of elements are found: first and second ones in the order of contacts."""
@@ -77,7 +77,7 @@ def internal(model: ModelLike, data: DataLike, flex: int) -> Iterator[FlexPairs]
         pairs = pairs[overlap(Boxes(place - reach, place + reach), box)]
         yield pairs_of(flex=(flex, flex), elem=(-1, pairs[:, 0]), vert=(pairs[:, 1], -1))
     if model.flex_dim[flex] == SOLID:
-        corner = corners(model, flex)
+        corner = corners_of(model, flex) - model.flex_vertadr[flex]
         whole = np.isfinite(vertex_places(model, data, flex)).all(axis=1)[corner].all(axis=1)
         elem = np.repeat(np.flatnonzero(whole), len(FACES))
         vert = corner[whole][:, FACES[:, 3]].reshape(-1)
@@ -92,7 +92,7 @@ def elements_among_themselves(model: ModelLike, data: DataLike, flex: int) -> Fl
     boxes = element_boxes(model, data, flex)
     search = SEARCHES[mode(model, flex)] if finite(boxes).all() else narrow
     first, second = search(model, data, flex)
-    bodies = vertex_bodies(model, flex)[corners(model, flex)]
+    bodies = corner_bodies(model, flex)
     keep = overlap(boxes.of(first), boxes.of(second))
     first, second = first[keep], second[keep]
     keep = ~any_common(bodies[first], bodies[second])
