@@ -3,7 +3,8 @@
 A scalar row moves to its own minimum and is clipped to what it can exert. An elliptic contact makes two moves: along
 the ray of its present force (or, if it has none, by its normal alone), then over the friction forces inside the
 ellipse that the normal force allows. So a contact without force stays without if its normal alone would not gain,
-even where normal and friction together would; MuJoCo's does too. Islands are not told apart. Compare mj_solPGS.
+even where normal and friction together would; MuJoCo's does too. Islands are not told apart, but for single rows that
+do not feel each other, which move together. Compare mj_solPGS.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, cost_change, gauss_seidel
+from dovetail.plugins.shared.solver.dual_numpy import Dual, Order, Visit, Wave, cost_change, gauss_seidel
 from dovetail.plugins.shared.solver.qcqp_numpy import minimise_in_ellipsoid
 
 
@@ -22,11 +23,13 @@ def solve_constraints(model: ModelLike, data: DataLike) -> None:
     gauss_seidel(model, data, sweep)
 
 
-def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
+def sweep(dual: Dual, force: Array, order: Order) -> float:
     """Visit every row and contact once, changing `force`; by how much the cost fell."""
     fallen = 0.0
     for visit in order:
-        if visit.cone < 0:
+        if isinstance(visit, Wave):
+            fallen -= visit_wave(dual, force, visit)
+        elif visit.cone < 0:
             fallen -= visit_scalar(dual, force, visit.row)
         else:
             fallen -= visit_elliptic(dual, force, visit)
@@ -40,6 +43,15 @@ def visit_scalar(dual: Dual, force: Array, row: int) -> float:
     new = min(max(old - residual / curvature, dual.lower[row]), dual.upper[row])
     force[row] = new
     return (new - old) * (residual + 0.5 * curvature * (new - old))
+
+
+def visit_wave(dual: Dual, force: Array, wave: Wave) -> float:
+    """Move the forces of rows that do not feel each other, each as if alone; the change of cost."""
+    residual, curvature = wave.residuals(dual, force), dual.diagonal[wave.rows]
+    old = force[wave.rows]
+    new = np.clip(old - residual / curvature, dual.lower[wave.rows], dual.upper[wave.rows])
+    force[wave.rows] = new
+    return float(((new - old) * (residual + 0.5 * curvature * (new - old))).sum())
 
 
 def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.contracts.enums import DisableBit
+from dovetail.plugins.shared.solver import dual_numpy
 from dovetail.plugins.solve_constraints import (
     many_islands_numpy,
     many_line_searches_numpy,
@@ -185,3 +186,35 @@ def test_a_fault_in_a_line_search_shows(monkeypatch: pytest.MonkeyPatch) -> None
     model = scene('solver="Newton" iterations="2"', high=3)
     with pytest.raises(AssertionError):
         assert_same(*both(model, 0, monkeypatch))
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_sweeps_in_waves_have_the_forces_of_sweeps_row_by_row(
+    cone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = scene(f'solver="PGS" cone="{cone}" iterations="7" tolerance="0"', units=12, high=2)
+    monkeypatch.setattr(dual_numpy, "CROWD", 2)
+    in_waves = shaken(model, 0)
+    monkeypatch.setattr(dual_numpy, "CROWD", 10**9)
+    waves: list[Any] = []
+    keep = dual_numpy.Wave
+    monkeypatch.setattr(dual_numpy, "Wave", lambda *given: waves.append(1) or keep(*given))
+    row_by_row = shaken(model, 0)
+    assert not waves
+    nefc = in_waves.nefc
+    force = row_by_row.efc_force[:nefc]
+    limit = ROUNDING * float(np.abs(force).max())
+    np.testing.assert_allclose(in_waves.efc_force[:nefc], force, rtol=0.0, atol=limit)
+    np.testing.assert_array_equal(in_waves.efc_state[:nefc], row_by_row.efc_state[:nefc])
+    np.testing.assert_allclose(in_waves.qacc, row_by_row.qacc, rtol=0.0, atol=1e-9)
+    assert in_waves.solver_niter[0] == row_by_row.solver_niter[0] == 7
+    np.testing.assert_allclose(
+        in_waves.solver.improvement[:7], row_by_row.solver.improvement[:7], rtol=1e-9, atol=1e-12
+    )
+    order = dual_numpy.visits(dual_numpy.dual_problem(in_waves).rows)
+    monkeypatch.setattr(dual_numpy, "Wave", keep)
+    monkeypatch.setattr(dual_numpy, "CROWD", 2)
+    sorted_order = dual_numpy.in_waves(dual_numpy.dual_problem(in_waves), order)
+    found = [visit for visit in sorted_order if isinstance(visit, keep)]
+    assert max(len(wave.rows) for wave in found) > 10
+    assert sum(len(wave.rows) for wave in found) == sum(visit.cone < 0 for visit in order)
