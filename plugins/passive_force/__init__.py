@@ -36,7 +36,25 @@ def dovetail_implementations() -> list[Implementation]:
         writes="qfrc_damper qfrc_passive",
         summary="Linear damping of dofs",
     )
-    return [*spring, *damper, *_tendons(), *_on_bodies()]
+    return [*spring, *damper, *_flexes(), *_tendons(), *_on_bodies()]
+
+
+def _flexes() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="passive_force",
+            key="flex",
+            name="elastic",
+            backend="lanes",
+            target="dovetail.plugins.passive_force.flex_lanes:flex",
+            default=True,
+            reads="qvel qfrc_passive qfrc_spring qfrc_damper cdof subtree_com flexvert_xpos flexedge_length "
+            "flexedge_velocity flexedge_J",
+            writes="qfrc_spring qfrc_damper qfrc_passive",
+            supports="deformable.none deformable.vertices deformable.passive deformable.self deformable.internal",
+            summary="Edges, elements with Rayleigh damping and bending of flexes whose vertices sit on bodies",
+        ),
+    ]
 
 
 def _tendons() -> list[Implementation]:

@@ -9,6 +9,7 @@ from dovetail.plugins.shared.records import siblings
 
 _MOMENT = "qvel actuator_moment moment_rownnz moment_rowadr moment_colind"
 _JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+_FLEX_EDGES = "flexedge_J flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind"
 
 
 @hookimpl
@@ -23,8 +24,8 @@ def dovetail_implementations() -> list[Implementation]:
         ),
         attrs.evolve(
             lanes,
-            reads=f"{_MOMENT} {_JACOBIAN}",
-            writes="actuator_velocity ten_velocity",
+            reads=f"{_MOMENT} {_JACOBIAN} {_FLEX_EDGES}",
+            writes="actuator_velocity ten_velocity flexedge_velocity",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",
             summary="Jacobians and moment arms times velocities, except those of adhesion",
         ),

@@ -64,3 +64,9 @@ MOMENTS = Transfer(
     constant=("moment_rownnz", "moment_rowadr", "moment_colind"),
     constants="dovetail.plugins.shared.moments.layout:moment_structure",
 )
+
+FLEX_EDGES = Transfer(
+    name="flex edge Jacobian",
+    constant=("flexedge_J_rownnz", "flexedge_J_rowadr", "flexedge_J_colind"),
+    constants="dovetail.plugins.shared.flex.tables:jacobian_structure",
+)
