@@ -12,6 +12,7 @@ Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/c
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import IN_LANES
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -94,7 +95,7 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads=LANE_READS[key],
             writes=LANE_WRITES[key],
-            supports=f"flex.none flex.untouchable {LANE_EQUALITIES}",
+            supports=f"{IN_LANES} {LANE_EQUALITIES}",
             summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",
         )
         for key in READS

@@ -6,6 +6,7 @@ Begin with `vertices_lanes.py`. Tests: `tests/stages/flex_kinematics`.
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import VERTICES_ON_BODIES
 from dovetail.plugins.shared.passing.transfers import FLEX_EDGES
 
 
@@ -19,7 +20,7 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.flex_kinematics.vertices_lanes:flex_kinematics",
             default=True,
             reads="xpos xmat subtree_com cdof",
-            supports="deformable.none deformable.vertices deformable.passive deformable.self deformable.internal",
+            supports=VERTICES_ON_BODIES,
             summary="Vertices that sit on bodies, with their boxes and edges",
         ),
     ]

@@ -9,6 +9,7 @@ Begin with `damper_joint_{numpy,lanes}.py`. What a medium does to a body is in `
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import VERTICES_ON_BODIES
 from dovetail.plugins.shared.records import siblings
 
 
@@ -51,7 +52,7 @@ def _flexes() -> list[Implementation]:
             reads="qvel qfrc_passive qfrc_spring qfrc_damper cdof subtree_com flexvert_xpos flexedge_length "
             "flexedge_velocity flexedge_J",
             writes="qfrc_spring qfrc_damper qfrc_passive",
-            supports="deformable.none deformable.vertices deformable.passive deformable.self deformable.internal",
+            supports=VERTICES_ON_BODIES,
             summary="Edges, elements with Rayleigh damping and bending of flexes whose vertices sit on bodies",
         ),
     ]

@@ -31,10 +31,19 @@ _OUT = {
     "contact.mu": (*_INCLUDED, "contact_list.friction"),
     "contact.efc_address": (*_INCLUDED, "contact_list.friction", "row_counts.by_kind"),
     **dict.fromkeys(("ne", "nf", "nl", "nefc"), ("row_counts.by_kind",)),
-    **dict.fromkeys(("ncandidate", "candidate_geom", "candidate_pair", "contact_candidate"), _TOUCHING),
+    **dict.fromkeys(
+        (
+            *("ncandidate", "candidate_geom", "candidate_pair", "contact_candidate"),
+            *("candidate_flex", "candidate_elem", "candidate_vert"),
+        ),
+        _TOUCHING,
+    ),
 }
 
-_FOUND = ("ncon", "contact.dist", "contact.geom", "contact_candidate", "candidate_pair", "candidate_geom")
+_FOUND = (
+    *("ncon", "contact.dist", "contact.geom", "contact.flex", "contact.elem", "contact.vert"),
+    *("contact_candidate", "candidate_pair", "candidate_geom"),
+)
 """What tells which contacts the worlds have."""
 
 _INTO = {
