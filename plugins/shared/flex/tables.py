@@ -8,6 +8,7 @@ at the second's. Vertices, edges and elements are counted through all flexes. Co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -131,6 +132,14 @@ def entry_places(model: ModelLike, entries: EdgeEntries) -> Array:
     if is_sparse(model):
         return np.arange(len(entries.dof))
     return entries.edge * int(model.nv) + entries.dof
+
+
+def row_arms(model: ModelLike) -> list[list[tuple[int, int]]]:
+    """(dof, place in flexedge_J) of the entries of each edge's row."""
+    entries = edge_entries(model)
+    both = list(zip(entries.dof.tolist(), entry_places(model, entries).tolist(), strict=True))
+    ends = np.searchsorted(entries.edge, np.arange(int(model.nflexedge) + 1)).tolist()
+    return [both[start:end] for start, end in pairwise(ends)]
 
 
 def jacobian_structure(model: ModelLike) -> Mapping[str, Array]:
