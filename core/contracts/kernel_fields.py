@@ -125,7 +125,7 @@ KERNEL_SIZES: Mapping[str, KernelSize] = {
         ),
         KernelSize(
             name="ndof_row",
-            doc="constraint rows of few dofs: coupled joints and tendons, friction loss, limits",
+            doc="constraint rows of few dofs: coupled joints and tendons, flex edges, friction loss, limits",
             maker="constraint_rows",
             number=f"{_ROWS}:dof_row_count",
         ),

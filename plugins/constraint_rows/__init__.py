@@ -48,7 +48,8 @@ SUMMARIES = {
 
 
 LANE_READS = {
-    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active contact_list.dim",
+    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active flexedge_length flexedge_J "
+    "contact_list.dim",
     "frictionloss": "ten_J",
     "limit": "qpos ten_length ten_J",
     "contact": "subtree_com contact_list.count contact_list.pair contact_list.dist contact_list.pos "
@@ -66,7 +67,7 @@ LANE_WRITES = {
     "limit": _LANE_DOFS,
     "contact": _LANE_LINKS,
 }
-LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon"
+LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon eq.flex"
 
 
 @hookimpl
@@ -96,7 +97,7 @@ def dovetail_implementations() -> list[Implementation]:
             reads=LANE_READS[key],
             writes=LANE_WRITES[key],
             supports=f"{IN_LANES} {LANE_EQUALITIES}",
-            summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",
+            summary=f"{SUMMARIES[key]}, in lanes",
         )
         for key in READS
     ]
