@@ -32,7 +32,8 @@ def dovetail_implementations() -> list[Implementation]:
             backend="numpy",
             target="dovetail.plugins.contact_params.mujoco_numpy:contact_params",
             default=True,
-            reads="ncon contact.geom contact.flex contact.vert contact.dist contact_candidate candidate_pair",
+            reads="ncon contact.geom contact.flex contact.elem contact.vert contact.dist contact_candidate "
+            "candidate_pair",
             writes=_WRITES,
             summary="Explicit pairs, then priorities, then the replaceable rules that combine two geoms",
         ),

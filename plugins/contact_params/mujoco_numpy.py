@@ -43,7 +43,7 @@ def contact_params(model: ModelLike, data: DataLike, parts: Parts) -> None:
     if not n:
         return
     contact = data.contact
-    sides = ContactSides(model, contact.geom[:n], contact.flex[:n], contact.vert[:n])
+    sides = ContactSides(model, contact.geom[:n], contact.flex[:n], contact.elem[:n], contact.vert[:n])
     pair = explicit_pair(data, n)
     params = override(model, with_pairs(model, pair, combined(sides, parts)))
     contact.dim[:n] = params.dim
@@ -58,8 +58,8 @@ def contact_params(model: ModelLike, data: DataLike, parts: Parts) -> None:
 class ContactSides:
     """Both sides of every contact: geoms, or flexes (their elements or vertices) where the geom is -1."""
 
-    def __init__(self, model: ModelLike, geom: Array, flex: Array, vert: Array) -> None:
-        self.model, self.geom, self.flex, self.vert = model, geom, flex, vert
+    def __init__(self, model: ModelLike, geom: Array, flex: Array, elem: Array, vert: Array) -> None:
+        self.model, self.geom, self.flex, self.elem, self.vert = model, geom, flex, elem, vert
         self.has_flexes = bool((geom < 0).any())
 
     def __len__(self) -> int:
@@ -81,7 +81,29 @@ class ContactSides:
         still = np.zeros(self.geom.shape, bool)
         is_geom = self.geom >= 0
         still[is_geom] = self.model.body_weldid[self.model.geom_bodyid[self.geom[is_geom]]] == 0
+        if self.has_flexes:
+            still[~is_geom] = self._fixed_vertices()[self._vertices(~is_geom)].all(axis=1)
         return np.all(still, axis=1)
+
+    def _fixed_vertices(self) -> Array:
+        """Vertices of all flexes that cannot move: their body does not, or none of the nodes that they follow."""
+        model = self.model
+        body = model.flex_vertbodyid
+        fixed = (model.body_weldid[np.maximum(body, 0)] == 0) & (body >= 0)
+        for flex in np.flatnonzero(model.flex_interp).tolist():
+            nodes = slice(model.flex_nodeadr[flex], model.flex_nodeadr[flex] + model.flex_nodenum[flex])
+            vertices = slice(model.flex_vertadr[flex], model.flex_vertadr[flex] + model.flex_vertnum[flex])
+            fixed[vertices] = (model.body_weldid[model.flex_nodebodyid[nodes]] == 0).all()
+        return fixed
+
+    def _vertices(self, which: Array) -> Array:
+        """(m, 4) vertices of flex sides, counted through all flexes: all of an element, the last one repeated."""
+        flex, elem, vert = self.flex[which], self.elem[which], self.vert[which]
+        dim = self.model.flex_dim[flex]
+        corner = np.minimum(np.arange(4), dim[:, None])
+        start = self.model.flex_elemdataadr[flex] + np.maximum(elem, 0) * (dim + 1)
+        vertex = np.where((elem >= 0)[:, None], self.model.flex_elem[start[:, None] + corner], vert[:, None])
+        return self.model.flex_vertadr[flex][:, None] + vertex
 
     def passive(self) -> Array:
         """Contacts of a passive flex."""
@@ -94,9 +116,10 @@ class ContactSides:
         """Contacts of a flex with itself."""
         return (self.flex[:, 0] == self.flex[:, 1]) & (self.flex[:, 0] >= 0)
 
-    def internal(self) -> Array:
-        """Contacts that keep an element of a flex from turning inside out: its vertices against itself."""
-        return self.within_one_flex() & (self.vert >= 0).any(axis=1)
+    def inside_out(self) -> Array:
+        """Contacts that keep a tetrahedron from turning inside out, a vertex of its own on the second side; they
+        have no friction."""
+        return self.within_one_flex() & (self.elem[:, 0] >= 0) & (self.vert[:, 1] >= 0)
 
 
 def explicit_pair(data: DataLike, n: int) -> Array:
@@ -117,7 +140,7 @@ def combined(sides: ContactSides, parts: Parts) -> Params:
     mixed_solref, mixed_solimp = parts["mix_solver"](sides.get("solmix"), solref, solimp)
     mixed_friction = parts["combine_friction"](friction[:, 0], friction[:, 1])
     return Params(
-        dim=np.where(sides.internal(), 1, chosen(decides, dim, dim.max(axis=1))),
+        dim=np.where(sides.inside_out(), 1, chosen(decides, dim, dim.max(axis=1))),
         friction=chosen(decides, friction, mixed_friction)[:, UNPACK],
         solref=chosen(decides, solref, mixed_solref),
         solimp=chosen(decides, solimp, mixed_solimp),
@@ -166,5 +189,6 @@ def include_margin(model: ModelLike, sides: ContactSides, pair: Array, parts: Pa
 
 def exclusion(dist: Array, includemargin: Array, sides: ContactSides) -> Array:
     """Whether and why each contact makes no rows."""
-    by_place = np.where(dist >= includemargin, IN_GAP, np.where(sides.fixed(), NO_DOFS, INCLUDED))
-    return np.where(sides.passive(), PASSIVE, by_place)
+    fixed = sides.fixed()
+    by_place = np.where(dist >= includemargin, IN_GAP, np.where(fixed, NO_DOFS, INCLUDED))
+    return np.where(sides.passive(), np.where(fixed, NO_DOFS, PASSIVE), by_place)

@@ -1,7 +1,7 @@
 """Flex vertices, boxes of elements and of their trees, edge lengths and edge Jacobians, in lanes.
 
 A vertex is a point of its body. The row of an edge is its direction times the difference of its ends' motions; it is
-there only if something asks for it: an equality, springs, dampers or Rayleigh damping of the flex. World frame.
+there only if something asks for it (`edge_rows.needs_rows`). World frame.
 Edges between bodies that slide along the world's axes need no motions. Compare mj_flex.
 """
 
@@ -13,8 +13,10 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.flex.edges_lanes import has_jacobian, lane_edges
+from dovetail.plugins.shared.flex.edge_rows import ends_of_edges
+from dovetail.plugins.shared.flex.edges_lanes import lane_edges
 from dovetail.plugins.shared.flex.tables import OtherEdges, StraightEdges, elements_of, flex_of
 from dovetail.plugins.shared.vectors_lanes import Vector, cross, dot, norm, to_world, vector
 
@@ -121,8 +123,18 @@ def write_edges(k: Kernel) -> None:
             d.flexedge_J[place] = 0.0
     with k.loop(0, len(edges.without)) as n:
         d.flexedge_length[k.table("flex/without", edges.without)[n]] = 0.0
+    measured_edges(k, edges.measured)
     straight_edges(k, edges.straight)
     other_edges(k, edges.other)
+
+
+def measured_edges(k: Kernel, edges: Array) -> None:
+    """Edges that have a length only."""
+    d = k.data
+    ends = ends_of_edges(k.frozen_model)[edges]
+    with k.loop(0, len(edges)) as n:
+        start, end = (d.flexvert_xpos[k.table("flex/measured_ends", ends)[n, side]] for side in (0, 1))
+        d.flexedge_length[k.table("flex/measured", edges)[n]] = norm(k, end - start)
 
 
 def straight_edges(k: Kernel, edges: StraightEdges) -> None:
@@ -136,9 +148,8 @@ def straight_edges(k: Kernel, edges: StraightEdges) -> None:
         edge = of[n]
         length, along = measured(k, d.flexvert_xpos[ends[n, 0]], d.flexvert_xpos[ends[n, 1]])
         d.flexedge_length[edge] = length
-        row = k.select(has_jacobian(k, edge), along, 0.0)
         for side, sign in ((0, -1.0), (1, 1.0)):
-            J[place[n, side] : place[n, side] + 3] = sign * row
+            J[place[n, side] : place[n, side] + 3] = sign * along
 
 
 def other_edges(k: Kernel, edges: OtherEdges) -> None:
@@ -152,10 +163,9 @@ def other_edges(k: Kernel, edges: OtherEdges) -> None:
         edge = of[n]
         length, along = measured(k, d.flexvert_xpos[ends[n, 0]], d.flexvert_xpos[ends[n, 1]])
         d.flexedge_length[edge] = length
-        row = k.local(k.select(has_jacobian(k, edge), along, 0.0))
         if len(edges.dof):
             with k.loop(first[n], first[n + 1]) as entry:
-                write_entry(k, edges, entry, (ends[n, 0], ends[n, 1]), row.value)
+                write_entry(k, edges, entry, (ends[n, 0], ends[n, 1]), along)
 
 
 def write_entry(k: Kernel, edges: OtherEdges, entry: Any, ends: tuple[Any, Any], along: Vector) -> None:

@@ -6,6 +6,8 @@ Compare mj_fwdVelocity.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.flex.edges_lanes import each_row, lane_edges
@@ -35,9 +37,9 @@ def transmission_velocity(k: Kernel) -> None:
 
 def flex_edge_velocity(k: Kernel) -> None:
     """Write flexedge_velocity; zero for edges without a row."""
-    d, without = k.data, lane_edges(k).without
+    d, without = k.data, np.append(lane_edges(k).measured, lane_edges(k).without)
     with k.loop(0, len(without)) as n:
-        d.flexedge_velocity[k.table("flex/without", without)[n]] = 0.0
+        d.flexedge_velocity[k.table("flex/rowless", without)[n]] = 0.0
     for edge, row in each_row(k):
         total = k.local(0.0)
         for dof, place in row.each_entry():

@@ -21,6 +21,7 @@ import numpy as np
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.pairs import FlexPairs
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.candidates_numpy import (
     by_body,
@@ -30,7 +31,7 @@ from dovetail.plugins.shared.contacts.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
-from dovetail.plugins.shared.contacts.flex_planes import planes_that_meet
+from dovetail.plugins.shared.contacts.flex_candidates_numpy import planes_that_meet, touchable
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
 from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS, VERTEX
 
@@ -145,7 +146,8 @@ def plane_vertices(model: ModelLike) -> PairIds:
     """The vertices of flexes with the planes that they may touch."""
     geom, flex, vert = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
     for own in range(int(model.nflex)):
-        planes, count = planes_that_meet(model, own), int(model.flex_vertnum[own])
+        wanted = planes_that_meet(model, own) & touchable(model, own)
+        planes, count = np.flatnonzero(wanted), int(model.flex_vertnum[own])
         geom.append(np.repeat(planes, count))
         flex.append(np.full(len(planes) * count, own))
         vert.append(np.tile(np.arange(count), len(planes)))
@@ -155,18 +157,13 @@ def plane_vertices(model: ModelLike) -> PairIds:
 
 
 def pair_order(model: ModelLike, ids: PairIds) -> Array:
-    """Where each pair stands in MuJoCo's list of contacts; a flex counts as a body after all others, and its pairs
-    stand by geom, then by vertex."""
+    """Where each pair stands in MuJoCo's list of contacts."""
     of_geoms, of_flexes = np.flatnonzero(ids.flex < 0), np.flatnonzero(ids.flex >= 0)
-    rank = np.zeros(len(ids.pair), int)
-    ordered = of_geoms[report_order(model, ids.geom[of_geoms], ids.pair[of_geoms])]
-    rank[ordered] = np.arange(len(ordered))
-    rank[of_flexes[np.lexsort((ids.vert[of_flexes], ids.geom[of_flexes, 0]))]] = np.arange(len(of_flexes))
-    body = np.sort(model.geom_bodyid[np.maximum(ids.geom, 0)].reshape(-1, 2).astype(np.int64), axis=1)
-    first, second = model.geom_bodyid[ids.geom[:, 0]], int(model.nbody) + ids.flex
-    flexible = ids.flex >= 0
-    units = np.where(flexible, first, body[:, 0]), np.where(flexible, second, body[:, 1])
-    return np.lexsort((rank, units[1], units[0]))
+    nothing = np.full(len(of_flexes), NONE)
+    flex, vert = (np.stack([nothing, column[of_flexes]], axis=1) for column in (ids.flex, ids.vert))
+    flexes = FlexPairs(ids.geom[of_flexes], flex, np.stack([nothing, nothing], axis=1), vert)
+    order = report_order(model, ids.geom[of_geoms], ids.pair[of_geoms], flexes)
+    return np.concatenate([of_geoms, of_flexes])[order]
 
 
 def pair_table(model: ModelLike, ids: PairIds, most_contacts: Array, dim: Array | None = None) -> Pairs:

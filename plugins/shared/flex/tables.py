@@ -16,7 +16,14 @@ import numpy as np
 from dovetail.contracts.enums import JointType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
-from dovetail.plugins.shared.flex.edge_rows import EdgeEntries, edge_entries, ends_of_edges, has_row
+from dovetail.plugins.shared.flex.edge_rows import (
+    EdgeEntries,
+    edge_entries,
+    ends_of_edges,
+    has_row,
+    needs_rows,
+    of_edges,
+)
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.recorded_model import by_value
 
@@ -95,15 +102,18 @@ class Edges(NamedTuple):
 
     straight: StraightEdges
     other: OtherEdges
+    measured: Array
+    """Edges that have a length, but no row."""
     without: Array
-    """Edges without a row."""
+    """Edges without either."""
 
 
 def edges_of(model: ModelLike, *, straight: bool = True) -> Edges:
     """The edges of a model; with `straight=False` none counts as straight."""
-    ends, entries = ends_of_edges(model), edge_entries(model)
+    ends, entries = ends_of_edges(model), edge_entries(model, needs_rows(model))
     place = entry_places(model, entries)
-    row = np.flatnonzero(has_row(model))
+    has_length, rows = has_row(model), of_edges(model, needs_rows(model))
+    row = np.flatnonzero(rows)
     bodies = model.flex_vertbodyid[ends[row]].reshape(-1, 2)
     plain = slides_along_axes(model)[bodies].all(axis=1) & (bodies[:, 0] != bodies[:, 1])
     plain &= straight
@@ -123,8 +133,8 @@ def edges_of(model: ModelLike, *, straight: bool = True) -> Edges:
     own = own.astype(int)
     first = np.concatenate([[0], np.cumsum(count[~plain])])
     others = OtherEdges(rest, ends[rest], first, entries.dof[own], place[own], entries.moves[own])
-    without = np.flatnonzero(~has_row(model))
-    return Edges(StraightEdges(chosen, ends[chosen], dofs, places), others, without)
+    measured, without = np.flatnonzero(has_length & ~rows), np.flatnonzero(~has_length)
+    return Edges(StraightEdges(chosen, ends[chosen], dofs, places), others, measured, without)
 
 
 def entry_places(model: ModelLike, entries: EdgeEntries) -> Array:
@@ -136,7 +146,7 @@ def entry_places(model: ModelLike, entries: EdgeEntries) -> Array:
 
 def row_arms(model: ModelLike) -> list[list[tuple[int, int]]]:
     """(dof, place in flexedge_J) of the entries of each edge's row."""
-    entries = edge_entries(model)
+    entries = edge_entries(model, needs_rows(model))
     both = list(zip(entries.dof.tolist(), entry_places(model, entries).tolist(), strict=True))
     ends = np.searchsorted(entries.edge, np.arange(int(model.nflexedge) + 1)).tolist()
     return [both[start:end] for start, end in pairwise(ends)]
@@ -148,9 +158,9 @@ def jacobian_structure(model: ModelLike) -> Mapping[str, Array]:
     address = np.zeros(model.nflexedge, np.int32)
     columns = np.zeros(model.nJfe, np.int32)
     if is_sparse(model):
-        entries = edge_entries(model)
+        entries = edge_entries(model, needs_rows(model))
         count[:] = np.bincount(entries.edge, minlength=model.nflexedge)
-        address[:] = np.cumsum(count) - count
+        address[:] = np.where(of_edges(model, needs_rows(model)), np.cumsum(count) - count, 0)
         columns[: len(entries.dof)] = entries.dof
     return {
         "flexedge_J_rownnz": count,
