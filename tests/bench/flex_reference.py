@@ -55,11 +55,15 @@ def measure(name: str, rounds: int, steps: int) -> str:
     contacts = f"{sim.data.ncon}/{d.ncon}"
     ours, theirs = [], []
     for _ in range(rounds):
-        theirs.append(processor_time(lambda: [mujoco.mj_step(m, d) for _ in range(10 * steps)]) / (10 * steps))
+        theirs.append(
+            processor_time(lambda: [mujoco.mj_step(m, d) for _ in range(10 * steps)]) / (10 * steps)
+        )
         ours.append(processor_time(lambda: sim.step(steps)) / steps)
     own, other = statistics.median(ours), statistics.median(theirs)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return f"{name:22} {own:8.2f} {other:8.2f} {own / other:7.1f}x {contacts:>9} {error:9.1e} {memory:6.0f} MB"
+    return (
+        f"{name:22} {own:8.2f} {other:8.2f} {own / other:7.1f}x {contacts:>9} {error:9.1e} {memory:6.0f} MB"
+    )
 
 
 def profile(name: str, steps: int) -> str:
