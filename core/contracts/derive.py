@@ -12,6 +12,8 @@ from dovetail.arguments import choice, instance, texts_by_name, whole, words
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES, Arena, ArenaLayout
 from dovetail.contracts.choices import PRECISIONS, Keep, Precision
 from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.kernel_fields import imported
+from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, Data, Model, full_sizes
 from dovetail.errors import ArgumentError, ValidationError, nearest, shown
 
@@ -53,6 +55,7 @@ def build_model(
         problems = [*_too_large(specs.values(), full), *check_values(specs, full, values, finite)]
     if problems:
         raise ValidationError(f"model {modelname or source}", problems)
+    full |= _counted_sizes(specs, full, values)
     arena = Arena.allocate(ArenaLayout.of(specs.values(), full), max_bytes=max_bytes, subject="Model")
     names = {kind: tuple(entries) for kind, entries in (object_names or {}).items()}
     model = Model(arena, full, names, modelname, source, stages, added)
@@ -62,6 +65,44 @@ def build_model(
     for name, value in values.items():
         model.field(name)[...] = np.asarray(value).reshape(spec_shape(specs[name], full))
     return model
+
+
+class _Values:
+    """Values of a Model that is not built yet, under the names they will have."""
+
+    def __init__(
+        self,
+        specs: Mapping[str, FieldSpec],
+        sizes: Mapping[str, int],
+        values: Mapping[str, Any],
+        group: str = "",
+    ) -> None:
+        self._parts = specs, sizes, values
+        self._group = group
+
+    def __getattr__(self, name: str) -> Any:
+        specs, sizes, values = self._parts
+        name = self._group + name
+        if name in sizes:
+            return sizes[name]
+        if name in specs:
+            shape = spec_shape(specs[name], sizes)
+            value = values.get(name, 0 if isinstance(specs[name].init, str) else specs[name].init)
+            array = (
+                np.broadcast_to(np.asarray(value), shape) if np.ndim(value) == 0 else np.reshape(value, shape)
+            )
+            return array if array.ndim else array[()]
+        if any(known.startswith(f"{name}.") for known in specs):
+            return _Values(specs, sizes, values, f"{name}.")
+        raise AttributeError(name)
+
+
+def _counted_sizes(
+    specs: Mapping[str, FieldSpec], sizes: Mapping[str, int], values: Mapping[str, Any]
+) -> dict[str, int]:
+    """Sizes that follow from the Model's arrays."""
+    view = _Values(specs, sizes, values)
+    return {size.name: int(imported(size.number)(view)) for size in SIZES.values() if size.number}
 
 
 def _installed_fields() -> Iterable[FieldSpec]:

@@ -1518,7 +1518,8 @@ class ModelLike(Protocol):
     def flex_group(self, value: ArrayLike, /) -> None: ...
     @property
     def flex_interp(self) -> Array:
-        """Whether vertices move by themselves (0) or with interpolation nodes (1). Shape (nflex), int32."""
+        """Order of interpolation: 0 vertices move by themselves, 1 with eight nodes, 2 with 27. Shape
+        (nflex), int32."""
     @flex_interp.setter
     def flex_interp(self, value: ArrayLike, /) -> None: ...
     @property
@@ -3304,14 +3305,15 @@ class DataLike(Protocol):
     def flexedge_J_rowadr(self, value: ArrayLike, /) -> None: ...
     @property
     def flexedge_J_colind(self) -> Array:
-        """Dofs of the flex edge Jacobian's entries. Shape (nflexedge, nv), int32. Written by
-        flex_kinematics."""
+        """Dofs of the flex edge Jacobian's entries; all 0 where rows are full. Shape (nJfe), int32. Written
+        by flex_kinematics."""
     @flexedge_J_colind.setter
     def flexedge_J_colind(self, value: ArrayLike, /) -> None: ...
     @property
     def flexedge_J(self) -> Array:
-        """Derivative of each flex edge's length with respect to the dofs. Shape (nflexedge, nv), float64 or
-        float32. Written by flex_kinematics."""
+        """Derivative of each flex edge's length with respect to the dofs: rows one after another, each with
+        the dofs that move the edge's ends, or full rows of nv where the model's Jacobians are dense. Shape
+        (nJfe), float64 or float32. Written by flex_kinematics."""
     @flexedge_J.setter
     def flexedge_J(self, value: ArrayLike, /) -> None: ...
     @property
@@ -3597,8 +3599,8 @@ class DataLike(Protocol):
     """Number of candidate pairs. Scalar, int32. Written by broadphase."""
     @property
     def candidate_geom(self) -> Array:
-        """The two geoms, the one of lower type first. Shape (ncandidate_max, 2), int32. Written by
-        broadphase."""
+        """The two geoms, the one of lower type first; -1: that side is a flex. Shape (ncandidate_max, 2),
+        int32. Written by broadphase."""
     @candidate_geom.setter
     def candidate_geom(self, value: ArrayLike, /) -> None: ...
     @property
@@ -3607,6 +3609,24 @@ class DataLike(Protocol):
         int32. Written by broadphase."""
     @candidate_pair.setter
     def candidate_pair(self, value: ArrayLike, /) -> None: ...
+    @property
+    def candidate_flex(self) -> Array:
+        """The two flexes; -1: that side is a geom. Shape (ncandidate_max, 2), int32. Written by
+        broadphase."""
+    @candidate_flex.setter
+    def candidate_flex(self, value: ArrayLike, /) -> None: ...
+    @property
+    def candidate_elem(self) -> Array:
+        """The two flex elements; -1: that side is a geom or a flex vertex. Shape (ncandidate_max, 2), int32.
+        Written by broadphase."""
+    @candidate_elem.setter
+    def candidate_elem(self, value: ArrayLike, /) -> None: ...
+    @property
+    def candidate_vert(self) -> Array:
+        """The two flex vertices; -1: that side is a geom or a flex element. Shape (ncandidate_max, 2), int32.
+        Written by broadphase."""
+    @candidate_vert.setter
+    def candidate_vert(self, value: ArrayLike, /) -> None: ...
     @property
     def contact_candidate(self) -> Array:
         """Candidate each contact comes from. Shape (ncon_max), int32. Written by narrowphase."""

@@ -18,6 +18,8 @@ class Size:
     """Who fixes it: "model" (an int of mjModel), "data" (a capacity that grows), "derived"."""
     multiple_of: tuple[str, int] | None = None
     """For a derived size: the size it is a multiple of, and how many times."""
+    number: str = ""
+    """For a derived size that follows from the Model's arrays: `module:function` of the Model that gives it."""
 
 
 _MODEL = {
@@ -121,6 +123,12 @@ _DATA = {
 _DERIVED = {
     "nmocap*3": Size("nmocap*3", "coordinates of all mocap positions", "derived", ("nmocap", 3)),
     "nmocap*4": Size("nmocap*4", "components of all mocap quaternions", "derived", ("nmocap", 4)),
+    "nJfe": Size(
+        "nJfe",
+        "room for entries of the flex edges' Jacobian, sparse or with full rows as the model's Jacobians are",
+        "derived",
+        number="dovetail.plugins.shared.flex.edge_rows:jacobian_room",
+    ),
 }
 
 SIZES: dict[str, Size] = {

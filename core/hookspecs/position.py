@@ -9,7 +9,7 @@ from dovetail.contracts.fields import Array
 from dovetail.hookspecs.markers import CONTACT_LIST, ROW_LIST, RULES, SLEEP, TENDONS, stage
 
 if TYPE_CHECKING:
-    from dovetail.contracts.pairs import PairContacts
+    from dovetail.contracts.pairs import FlexContacts, FlexPairs, PairContacts
     from dovetail.contracts.sdf_shapes import SdfShape
     from dovetail.contracts.types import Data, Model
 
@@ -29,9 +29,9 @@ def camera_light(model: Model, data: Data) -> None:
     """World poses of cameras and lights in every tracking mode (mj_camlight)."""
 
 
-@stage("position", reads="xpos xmat qpos", needed=f"{RULES}.counts:flexes")
+@stage("position", reads="xpos xmat subtree_com cdof", needed=f"{RULES}.counts:flexes")
 def flex_kinematics(model: Model, data: Data) -> None:
-    """Flex vertices, edge lengths and edge Jacobians, element boxes (mj_flex)."""
+    """Flex vertices, boxes of elements and of their trees, edge lengths and edge Jacobians (mj_flex)."""
 
 
 @stage(
@@ -55,21 +55,24 @@ def factor_mass(model: Model, data: Data) -> None:
 
 @stage(
     "position",
-    reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb xpos xmat",
+    reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb bvh_aabb_dyn xpos xmat",
     needed=f"{RULES}.contacts:collidable",
 )
 def broadphase(model: Model, data: Data) -> None:
-    """Candidate geom pairs: body filters, then sweep and prune on margin-inflated boxes (mj_broadphase)."""
+    """Candidate pairs of geoms, flex elements and flex vertices: filters, then boxes widened by margins
+    (mj_broadphase), in the order in which contacts are reported."""
 
 
 @stage(
     "position",
-    reads="geom_xpos geom_xmat flexvert_xpos ncandidate candidate_geom candidate_pair",
-    parts="collide_pair combine_margin",
+    reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb ncandidate candidate_geom candidate_pair "
+    "candidate_flex candidate_elem candidate_vert",
+    parts="collide_pair collide_flex combine_margin",
     needed=f"{RULES}.contacts:collidable",
 )
 def narrowphase(model: Model, data: Data, parts: Any) -> None:
-    """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair."""
+    """Contacts of the candidate pairs: distance, position, frame (mj_collision); dispatches to collide_pair and, for
+    pairs with a flex, to collide_flex."""
 
 
 @stage(
@@ -89,6 +92,22 @@ def collide_pair(  # type: ignore[empty-body]
     plan is made; the narrowphase calls every row with the first five arguments."""
 
 
+@stage(
+    "position",
+    "table",
+    reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb",
+    part_of="narrowphase",
+    keys="flex_meeting",
+)
+def collide_flex(  # type: ignore[empty-body]
+    model: Model, data: Data, pairs: FlexPairs, margin: Array
+) -> FlexContacts:
+    """Contacts of many pairs of one kind of which at least one side is a flex, each no farther apart than its
+    `margin` (n), the normal from the first side to the second. Key: the two shapes, as `sphere-triangle`: a type of
+    geom first, then `vertex`, `segment`, `triangle` or `tetrahedron`; of two flex shapes, the one of lower dimension
+    first, whichever side it is."""
+
+
 @stage("position", "table", part_of="collide_pair", keys="sdf_shape")
 def sdf_shape(config: Mapping[str, str]) -> SdfShape:  # type: ignore[empty-body]
     """The signed distance of a shape that one of MuJoCo's engine plugins gives to geoms of type sdf, in the geom's
@@ -104,7 +123,8 @@ def combine_margin(first: Array, second: Array) -> Array:  # type: ignore[empty-
 
 @stage(
     "position",
-    reads="contact.geom contact.flex contact.vert contact.dist ncon contact_candidate candidate_pair",
+    reads="contact.geom contact.flex contact.elem contact.vert contact.dist ncon contact_candidate "
+    "candidate_pair",
     also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
     "contact.includemargin contact.exclude",
     parts="combine_friction resolve_priority mix_solver combine_margin",

@@ -15,9 +15,11 @@ from itertools import combinations_with_replacement
 
 from dovetail.contracts.enums import BiasType, DynType, EqType, GainType, GeomType, JointType, TrnType
 from dovetail.plugin import FeatureGroup, hookimpl
+from dovetail.plugins.model_rules.flexes import every_meeting
 
 _KINDS = "dovetail.plugins.model_rules.kinds"
 _CONTACTS = "dovetail.plugins.model_rules.contacts"
+_FLEXES = "dovetail.plugins.model_rules.flexes"
 
 
 def _names(kind: type[IntEnum]) -> tuple[str, ...]:
@@ -74,6 +76,15 @@ def _pairs() -> list[FeatureGroup]:
     ]
 
 
+def _flexes() -> list[FeatureGroup]:
+    """What flexes are like, and which of their shapes can meet what."""
+    members = ("none", "vertices", "interpolated", "passive", "self", "internal")
+    return [
+        FeatureGroup(name="deformable", members=members, of=f"{_FLEXES}:kinds"),
+        FeatureGroup(name="flex_meeting", members=every_meeting(), of=f"{_FLEXES}:meeting"),
+    ]
+
+
 @hookimpl
 def dovetail_features() -> list[FeatureGroup]:
-    return [*_types(), *_properties(), *_engine_plugins(), *_pairs()]
+    return [*_types(), *_properties(), *_engine_plugins(), *_pairs(), *_flexes()]

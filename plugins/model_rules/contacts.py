@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.contracts.enums import DisableBit, GeomType, ObjType, SensorType
+from dovetail.contracts.enums import GeomType, ObjType, SensorType
 from dovetail.contracts.protocols import ModelLike
-from dovetail.plugins.model_rules.flags import disabled
+from dovetail.plugins.model_rules.flags import contacts_off
 from dovetail.plugins.model_rules.words import plural
 
 
 def collidable(model: ModelLike) -> str:
     """Why contacts can appear: explicit pairs, or geoms of different bodies whose masks match."""
-    if disabled(model, DisableBit.CONSTRAINT) or disabled(model, DisableBit.CONTACT):
+    if contacts_off(model):
         return ""
     if model.npair:
         return plural(int(model.npair), "contact pair")

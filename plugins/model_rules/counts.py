@@ -14,12 +14,12 @@ def actuators(model: ModelLike) -> str:
     return plural(int(model.nu), "actuator")
 
 
-def tendons_and_actuators(model: ModelLike) -> str:
-    return both(tendons(model), actuators(model))
-
-
 def flexes(model: ModelLike) -> str:
     return plural(int(model.nflex), "flex object")
+
+
+def tendons_actuators_and_flexes(model: ModelLike) -> str:
+    return both(tendons(model), actuators(model), flexes(model))
 
 
 def cameras_and_lights(model: ModelLike) -> str:

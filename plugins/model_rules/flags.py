@@ -11,6 +11,11 @@ def disabled(model: ModelLike, bit: DisableBit) -> bool:
     return bool(model.opt.disableflags & bit)
 
 
+def contacts_off(model: ModelLike) -> bool:
+    """Whether no contacts are looked for."""
+    return disabled(model, DisableBit.CONSTRAINT) or disabled(model, DisableBit.CONTACT)
+
+
 def enabled(model: ModelLike, bit: EnableBit) -> bool:
     """Whether a flag of `enableflags` is set."""
     return bool(model.opt.enableflags & bit)

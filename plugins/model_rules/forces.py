@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.counts import flexes, tendons
+from dovetail.plugins.model_rules.flags import contacts_off
 from dovetail.plugins.model_rules.words import plural
 
 
@@ -18,6 +19,15 @@ def medium(model: ModelLike) -> str:
 
 def gravity_compensation(model: ModelLike) -> str:
     return plural(int(model.ngravcomp), "body with gravcomp")
+
+
+def passive_flexes(model: ModelLike) -> str:
+    """Flexes whose contacts act as passive forces."""
+    return (
+        ""
+        if contacts_off(model)
+        else plural(int(np.count_nonzero(model.flex_passive)), "passive flex object")
+    )
 
 
 def body_plugins(model: ModelLike) -> str:
@@ -33,6 +43,7 @@ PASSIVE_FORCES: Mapping[str, Callable[[Any], str]] = {
     "gravcomp": gravity_compensation,
     "fluid": medium,
     "flex": flexes,
+    "contact": passive_flexes,
     "plugin": body_plugins,
 }
 """Why a model needs each of the rows that not every model does."""

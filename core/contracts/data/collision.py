@@ -1,4 +1,4 @@
-"""Pairs of geoms that may touch: what the broadphase hands to the narrowphase.
+"""Pairs that may touch, of geoms, flex elements and flex vertices: what the broadphase hands to the narrowphase.
 
 MuJoCo keeps this list inside mj_collision; here it is data, so that either stage can be replaced alone.
 """
@@ -15,13 +15,34 @@ class Collision:
         "ncandidate_max",
         2,
         dtype="int32",
-        doc="The two geoms, the one of lower type first.",
+        doc="The two geoms, the one of lower type first; -1: that side is a flex.",
         writer="broadphase",
     )
     candidate_pair: Array = array(
         "ncandidate_max",
         dtype="int32",
         doc="Explicit contact pair the candidate comes from; -1: found by its masks.",
+        writer="broadphase",
+    )
+    candidate_flex: Array = array(
+        "ncandidate_max",
+        2,
+        dtype="int32",
+        doc="The two flexes; -1: that side is a geom.",
+        writer="broadphase",
+    )
+    candidate_elem: Array = array(
+        "ncandidate_max",
+        2,
+        dtype="int32",
+        doc="The two flex elements; -1: that side is a geom or a flex vertex.",
+        writer="broadphase",
+    )
+    candidate_vert: Array = array(
+        "ncandidate_max",
+        2,
+        dtype="int32",
+        doc="The two flex vertices; -1: that side is a geom or a flex element.",
         writer="broadphase",
     )
     contact_candidate: Array = array(

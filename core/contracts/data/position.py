@@ -116,16 +116,15 @@ class Position:
         writer="flex_kinematics",
     )
     flexedge_J_colind: Array = array(
-        "nflexedge",
-        "nv",
+        "nJfe",
         dtype="int32",
-        doc="Dofs of the flex edge Jacobian's entries.",
+        doc="Dofs of the flex edge Jacobian's entries; all 0 where rows are full.",
         writer="flex_kinematics",
     )
     flexedge_J: Array = array(
-        "nflexedge",
-        "nv",
-        doc="Derivative of each flex edge's length with respect to the dofs.",
+        "nJfe",
+        doc="Derivative of each flex edge's length with respect to the dofs: rows one after another, each with the "
+        "dofs that move the edge's ends, or full rows of nv where the model's Jacobians are dense.",
         writer="flex_kinematics",
     )
     flexedge_length: Array = array(

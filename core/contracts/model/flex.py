@@ -57,7 +57,9 @@ class Flex:
     flex_matid: Array = array("nflex", dtype="int32", doc="Material of the flex; -1: none.")
     flex_group: Array = array("nflex", dtype="int32", doc="Visibility group of the flex.")
     flex_interp: Array = array(
-        "nflex", dtype="int32", doc="Whether vertices move by themselves (0) or with interpolation nodes (1)."
+        "nflex",
+        dtype="int32",
+        doc="Order of interpolation: 0 vertices move by themselves, 1 with eight nodes, 2 with 27.",
     )
     flex_nodeadr: Array = array("nflex", dtype="int32", doc="First node of the flex.")
     flex_nodenum: Array = array("nflex", dtype="int32", doc="Number of nodes of the flex.")
