@@ -1,4 +1,4 @@
-"""Flex models for conformance: every way to make a flex, every shape it may meet, every setting that changes its numbers.
+"""Flex models for conformance: ways to make a flex, shapes it may meet, settings that change its numbers.
 
 `CATALOGUE` has them by name. Each is small and stands 200 of MuJoCo's steps without a warning. A model that is about
 contacts says which kinds it must have (`touches`), so that nothing is compared in vain: `geom`, `vertex` (planes),
@@ -47,7 +47,7 @@ class FlexModel:
 
 def scene(*bodies: str, option: str = "", flags: str = "", before: str = "", after: str = "") -> str:
     """A model with energy on; `option` replaces attributes of it."""
-    settings = {"timestep": ".002", "tolerance": "1e-10", "iterations": "100"}
+    settings = {"timestep": ".002", "tolerance": "1e-14", "iterations": "500"}
     for part in option.split():
         name, _, value = part.partition("=")
         settings[name] = value
@@ -160,9 +160,7 @@ def dropped(dim: int, geom: str, height: float = 0.025, content: str = "", **set
     """A flex of a dimension just above a geom."""
     lifted = {"hfield": 0.05, "mesh": 0.02}.get(geom, 0.0) + {1: 0.0, 2: 0.0, 3: 0.025}[dim]
     more = f'pos="0 0 {height + lifted:.4g}" euler="2 3 5"'
-    return scene(
-        GEOMS[geom], flex(dim, NO_SELF if not content else content, more=more), before=SHAPES, **settings
-    )
+    return scene(GEOMS[geom], flex(dim, content or NO_SELF, more=more), before=SHAPES, **settings)
 
 
 # ---- flexes that meet themselves
@@ -224,7 +222,7 @@ def crumpled(dim: int, mode: str = "none") -> str:
 def _triangles(rows: int, columns: int, stride: int) -> Any:
     """Two triangles for each cell of a grid of points numbered along columns."""
     first = np.array([stride * i + j for i in range(rows) for j in range(columns)])[:, None]
-    return (first + [0, stride, stride + 1, 0, stride + 1, 1]).reshape(-1, 3)
+    return (first + np.array([0, stride, stride + 1, 0, stride + 1, 1])).reshape(-1, 3)
 
 
 FLOOR_BELOW = '<geom type="plane" size="2 2 .1" pos="0 0 -.02" euler="3 2 0"/>'
@@ -591,7 +589,10 @@ def _between() -> dict[str, FlexModel]:
 
 def _parents() -> dict[str, FlexModel]:
     """Flexes on bodies that move."""
-    free = '<body name="pole" pos="0 0 .2" euler="10 20 30"><freejoint/><geom type="capsule" size=".01 .05"/>{}</body>'
+    free = (
+        '<body name="pole" pos="0 0 .2" euler="10 20 30"><freejoint/><geom type="capsule" size=".01 .05"/>{}'
+        "</body>"
+    )
     hinge = (
         '<body name="arm" pos="0 0 .2"><joint axis="1 2 .3" damping=".01"/><geom size=".02" pos="0 0 .05"/>{}'
         '<body name="hand" pos="0 .2 0"><joint type="ball"/><geom size=".02" pos=".05 0 0"/></body></body>'
@@ -968,9 +969,8 @@ def _details() -> dict[str, FlexModel]:
         ),
         "geom of the parent": (
             scene(
-                '<body name="pole" pos="0 0 .2"><freejoint/><geom type="box" size=".04 .04 .005" pos="-.05 -.03 .01"/>'
-                + sheet(sheet_of("stretch"), pin("0 1"), NO_SELF)
-                + "</body>"
+                '<body name="pole" pos="0 0 .2"><freejoint/><geom type="box" size=".04 .04 .005"'
+                ' pos="-.05 -.03 .01"/>' + sheet(sheet_of("stretch"), pin("0 1"), NO_SELF) + "</body>"
             ),
             ("geom",),
         ),
@@ -997,7 +997,8 @@ def _details() -> dict[str, FlexModel]:
                 flex(2, NO_SELF, more='pos="0 0 .03"'),
                 FLOOR,
                 '<body pos="0 0 .09"><freejoint/><geom name="p" size=".04" mass=".05"/></body>'
-                '<body pos="0 0 .17"><freejoint/><geom name="q" size=".04" mass=".05" contype="0" conaffinity="0"/></body>',
+                '<body pos="0 0 .17"><freejoint/><geom name="q" size=".04" mass=".05" contype="0"'
+                ' conaffinity="0"/></body>',
                 after='<contact><pair geom1="p" geom2="q" condim="4"/></contact>',
             ),
             ("vertex", "geom"),
