@@ -216,7 +216,8 @@ def crumpled(dim: int, mode: str = "none") -> str:
         points = 0.035 * np.array(list(product(range(3), range(3), range(2))), float) * [1, 1, 0.6]
         cells = [t for i in range(2) for j in range(2) for t in _tetrahedra(6 * i + 2 * j)]
         held = SOLID
-    return scene(FLOOR_BELOW, direct(dim, points, cells, held, within))
+    uneven = 0.0015 * np.sin(7.0 * np.arange(points.size)).reshape(points.shape)
+    return scene(FLOOR_BELOW, direct(dim, points + uneven, cells, held, within))
 
 
 def _triangles(rows: int, columns: int, stride: int) -> Any:
@@ -459,7 +460,7 @@ def _interpolated() -> dict[str, FlexModel]:
     """Flexes whose vertices follow nodes."""
     tri = 'dof="trilinear" pos="0 0 .12" euler="5 4 3"'
     quad = 'dof="quadratic" pos="0 0 .16" euler="5 4 3"'
-    hinge = '<body name="arm" pos="0 0 .2"><joint axis="1 1 .2"/><geom size=".02" mass=".3"/>{}</body>'
+    hinge = '<body name="arm" pos="0 0 .2"><joint axis="1 1 .2"/><geom size=".02" mass=".3" pos=".013 .007 .065"/>{}</body>'
     found = {
         "trilinear": (scene(block(NO_SELF, STIFF, count="3 3 4", more=tri), FLOOR), ("vertex",)),
         "trilinear undamped": (
@@ -629,7 +630,7 @@ def _parents() -> dict[str, FlexModel]:
         ),
         "sheet equality on a free body": (scene(free.format(sheet(held, pin("0 2"), NO_SELF))), ()),
         "rope on a free body": (
-            scene(free.format(rope(SPRINGS, pin("0"), more='euler="0 40 0"')), FLOOR),
+            scene(free.format(rope(SPRINGS, pin("0"), more='pos=".004 .012 .003" euler="3 40 2"')), FLOOR),
             (),
         ),
         "bending sheet on a hinge": (scene(hinge.format(sheet(SHEET, NO_SELF))), ()),
@@ -647,7 +648,6 @@ def _parents() -> dict[str, FlexModel]:
             ("geom",),
         ),
         "shared bodies": (scene(corners, FLOOR, after=shared), ()),
-        "shared bodies, sparse": (scene(corners, FLOOR, after=shared, option="jacobian=sparse"), ()),
         "bodies with offsets under a ball": (
             scene(
                 corners,
@@ -660,6 +660,9 @@ def _parents() -> dict[str, FlexModel]:
         "tetrahedron of bodies": (scene(corners, FLOOR, after=tetra), ()),
     }
     found = {name: FlexModel(xml=xml, touches=touches) for name, (xml, touches) in bodies.items()}
+    found["shared bodies, sparse"] = FlexModel(
+        xml=scene(corners, FLOOR, after=shared, option="jacobian=sparse"), instead="jacobian=dense"
+    )
     ball = '<body name="ball" pos=".05 .1 -.1"><freejoint/><geom size=".03" mass=".1"/></body>'
     ties = {
         "weld to a vertex": '<weld body1="f_2" body2="ball"/>',
@@ -977,7 +980,7 @@ def _details() -> dict[str, FlexModel]:
         "static planes and bodies": (
             scene(
                 '<body name="wall" pos="-.1 0 0"><geom type="plane" size="1 1 .1" zaxis="1 0 .2"/></body>',
-                flex(2, NO_SELF, more='pos="0 0 .04"'),
+                flex(2, NO_SELF, more='pos=".003 .002 .04" euler="2 3 5"'),
                 FLOOR,
                 '<body pos="0 0 -.02"><geom size=".05"/></body>',
             ),
@@ -1034,7 +1037,7 @@ def _details() -> dict[str, FlexModel]:
         ),
         "fluid and gravcomp": (
             scene(
-                '<body name="b" gravcomp="1"><joint damping="1"/><geom size=".02"/>'
+                '<body name="b" gravcomp="1"><joint damping="1"/><geom size=".02" pos=".01 .02 .05"/>'
                 + sheet(sheet_of("stretch"), pin("0"))
                 + "</body>",
                 option="density=1.2 viscosity=.01",
@@ -1065,6 +1068,8 @@ CATALOGUE: dict[str, FlexModel] = {
 EXCEPTIONS = {
     "skipped flex between, sparse": "3.4.0 overwrites rows of edge Jacobians when the flex before has none; "
     "ours are those of dense mode",
+    "shared bodies, sparse": "3.4.0 lists the dofs of a free body twice, with garbage, in the row of an edge between "
+    "two vertices of it; ours are those of dense mode",
     "condim 4, sparse": "3.4.0 has garbage in spin and roll rows of element contacts; ours are those of dense mode",
 }
 """Models in which MuJoCo 3.4.0 is not followed, and why; they are compared with MuJoCo under `instead`."""

@@ -52,8 +52,8 @@ class State(NamedTuple):
 def call(function: Callable[..., None], model: Any, *arguments: Any) -> None:
     """Call MuJoCo; for models with height fields, on a stack of its own.
 
-    Between a height field and a flex, 3.4.0 asks for the type of a shape that it never set: what an earlier call left on
-    the stack may look like a sphere or a capsule, and then the process dies. A fresh thread has nothing there.
+    Between a height field and a flex, 3.4.0 asks for the type of a shape that it never set: what an earlier call left
+    on the stack may look like a sphere or a capsule, and then the process dies. A fresh thread has nothing there.
     """
     if not model.nhfield:
         function(model, *arguments)
@@ -230,7 +230,7 @@ def snapshot_theirs(model: Any, data: Any) -> dict[str, Any]:
         layout = [np.asarray(getattr(data, f"efc_J_{part}")) for part in ("rownnz", "rowadr", "colind")]
         mujoco.mju_sparse2dense(rows, np.asarray(data.efc_J).reshape(-1), *layout)
     elif data.nefc:
-        rows = np.array(data.efc_J).reshape(data.nefc, model.nv)
+        rows = np.array(data.efc_J).reshape(-1)[: rows.size].reshape(rows.shape)
     return _snapshot(data, data.ncon, data.nefc, rows, edge_jacobian(data, model.nv), _boxes(model))
 
 
