@@ -274,6 +274,7 @@ def _build(flex: FlexItem, poses: list[Pose]) -> Built:
     flap = topology.flaps(element, elemedge) if flex.bends else np.full((len(edge), 4), -1)
     surface = topology.surface(element)
     tree = _tree(flex, element, place, surface.layer)
+    _check_depth(flex, tree["bvh_aabb"][0])
     weld = np.array([body.weldid for body in bodies])
     return Built(
         rigid=rigid,
@@ -297,6 +298,18 @@ def _build(flex: FlexItem, poses: list[Pose]) -> Built:
         tree=tree,
         reach=_reach_of_nodes(flex, poses) if flex.interpolated else _reach_of_edges(edge, place, bodies),
     )
+
+
+def _check_depth(flex: FlexItem, box: Reals) -> None:
+    """Vertices between nodes are fractions of the box around the flex; MuJoCo 3.4.0 makes them NaN if that is flat."""
+    flat = [
+        axis for axis, half in zip("xyz", (box[3:] - flex.radius).tolist(), strict=True) if half <= MINVAL
+    ]
+    if flex.interpolated and flat:
+        raise flex.place.error(
+            f"a flex with nodes must extend along all axes of the world, but at qpos0 it is flat along "
+            f'{" and ".join(flat)}; give it depth, or let its points move by themselves (dof="full")'
+        )
 
 
 def _reach_of_edges(edge: Ints, place: Reals, bodies: Sequence[BodyItem]) -> dict[int, float]:

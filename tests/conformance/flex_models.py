@@ -460,7 +460,10 @@ def _interpolated() -> dict[str, FlexModel]:
     """Flexes whose vertices follow nodes."""
     tri = 'dof="trilinear" pos="0 0 .12" euler="5 4 3"'
     quad = 'dof="quadratic" pos="0 0 .16" euler="5 4 3"'
-    hinge = '<body name="arm" pos="0 0 .2"><joint axis="1 1 .2"/><geom size=".02" mass=".3" pos=".013 .007 .065"/>{}</body>'
+    hinge = (
+        '<body name="arm" pos="0 0 .2"><joint axis="1 1 .2" damping=".05"/>'
+        '<geom size=".02" mass=".3" pos=".013 .007 .065"/>{}</body>'
+    )
     found = {
         "trilinear": (scene(block(NO_SELF, STIFF, count="3 3 4", more=tri), FLOOR), ("vertex",)),
         "trilinear undamped": (
@@ -1000,7 +1003,7 @@ def _details() -> dict[str, FlexModel]:
                 flex(2, NO_SELF, more='pos="0 0 .03"'),
                 FLOOR,
                 '<body pos="0 0 .09"><freejoint/><geom name="p" size=".04" mass=".05"/></body>'
-                '<body pos="0 0 .17"><freejoint/><geom name="q" size=".04" mass=".05" contype="0"'
+                '<body pos=".003 0 .1705"><freejoint/><geom name="q" size=".04" mass=".05" contype="0"'
                 ' conaffinity="0"/></body>',
                 after='<contact><pair geom1="p" geom2="q" condim="4"/></contact>',
             ),

@@ -40,6 +40,7 @@ def test_forward_is_mujocos_in_all_states(name: str) -> None:
 def compare(name: str, **count: int) -> None:
     """Compare in all states; the kinds of contacts that the model is about must have been among them."""
     data = dovetail.make_data(flex_models.ours(name))
+    assert_compiled_alike(data.model, flex_models.theirs(name))
     wrong: dict[str, list[str]] = {}
     met: set[str] = set()
     for label, oracle in flex_states.states(name, **count):
@@ -51,6 +52,18 @@ def compare(name: str, **count: int) -> None:
     assert not flex_states.run(name).warnings, "the model is not stable"
     assert np.isfinite(flex_states.run(name).state).all()
     assert met >= set(CATALOGUE[name].touches), "contacts of this kind were not compared"
+
+
+SIZES = (
+    *("nq", "nv", "nbody", "njnt", "ngeom", "neq", "nbvhdynamic"),
+    *("nflex", "nflexvert", "nflexedge", "nflexelem", "nflexnode"),
+)
+
+
+def assert_compiled_alike(ours: Any, theirs: Any) -> None:
+    """Sizes and lengths; mjcf/test_flex compares every field."""
+    assert {size: getattr(ours, size) for size in SIZES} == {size: getattr(theirs, size) for size in SIZES}
+    np.testing.assert_allclose(ours.flexedge_length0, theirs.flexedge_length0, atol=1e-14)
 
 
 def compare_state(name: str, data: Any, oracle: Any) -> list[str]:
