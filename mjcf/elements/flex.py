@@ -301,7 +301,7 @@ def _build(flex: FlexItem, poses: list[Pose]) -> Built:
 
 
 def _check_depth(flex: FlexItem, box: Reals) -> None:
-    """Vertices between nodes are fractions of the box around the flex; MuJoCo 3.4.0 makes them NaN if that is flat."""
+    """Vertices between nodes are fractions of the box around the flex, which MuJoCo 3.4.0 makes NaN if it is flat."""
     flat = [
         axis for axis, half in zip("xyz", (box[3:] - flex.radius).tolist(), strict=True) if half <= MINVAL
     ]
