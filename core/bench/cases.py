@@ -2,7 +2,7 @@
 
 A name is a built-in model (`humanoid`), a model made for measuring (`boxes`, `meshes`), a model file of an installed
 package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported), a heap of so many free bodies
-(`heap:200`, `heap_of_boxes:200`), or a path. `+euler`, `+rk4`, `+implicit` or `+implicitfast` behind it sets the
+(`heap:200`, `heap_of_boxes:200`), a deformable object (`flex/cloth_9`: `flexes.py`), or a path. `+euler`, `+rk4`, `+implicit` or `+implicitfast` behind it sets the
 integrator: `gymnasium/ant+euler`.
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from dovetail.bench.flexes import FLEXES
 from dovetail.contracts.enums import Integrator
 from dovetail.errors import DovetailError, listing, nearest
 from dovetail.simulation import MODELS, builtin_models, load, loads
@@ -83,6 +84,8 @@ def find(name: str | Path) -> Case:
     kind, colon, count = str(name).partition(":")
     if colon and kind in HEAPS and count.isdecimal():
         return heap(int(count), HEAPS[kind], str(name))
+    if str(name) in FLEXES:
+        return Case(str(name), FLEXES[str(name)])
     return Case(str(name), _source(str(name)))
 
 
@@ -93,7 +96,7 @@ def is_own(path: Path) -> bool:
 
 def known() -> list[str]:
     """Names that need no file of the user's."""
-    return sorted({*builtin_models(), *(path.stem for path in OWN.glob("*.xml")), *SUITE})
+    return sorted({*builtin_models(), *(path.stem for path in OWN.glob("*.xml")), *SUITE, *FLEXES})
 
 
 def _source(name: str) -> Path:
