@@ -33,6 +33,9 @@ MAX_BODIES_AND_FLEXES = 65534
 """MuJoCo's limit: pairs of them are numbered by 16 bits each."""
 _TEXTURED_CORNERS = 3
 """How many corners of an element get texture coordinates if the file does not say which."""
+_NODES = (8, 27)
+"""How many nodes a flex may have: cubes of linear and of quadratic interpolation. MuJoCo 3.4.0 takes a single one too,
+and has its vertices at the origin."""
 _BENDING_JOINTS = 3
 """A vertex of a flex that resists bending moves freely: its body has this many joints."""
 
@@ -243,7 +246,7 @@ def _check_counts(flex: FlexItem) -> None:
         raise node.error(
             f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord"
         )
-    if flex.interpolated and (interpolation_order(len(flex.nodebody)) + 1) ** 3 != len(flex.nodebody):
+    if flex.interpolated and len(flex.nodebody) not in _NODES:
         raise node.error(f"there are {len(flex.nodebody)} nodes; write 8 or 27, a cube of them", "node")
 
 

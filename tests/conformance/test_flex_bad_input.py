@@ -84,6 +84,21 @@ def test_flat_flex_between_written_nodes() -> None:
     assert caught.value.line == 3
 
 
+@pytest.mark.parametrize("count", [1, 7, 9, 64])
+def test_nodes_are_8_or_27(count: int) -> None:
+    """3.4.0 takes one node and leaves the vertices at the origin."""
+    bodies = "".join(f'<body name="n{i}"><joint type="slide"/><geom size=".1"/></body>' for i in range(count))
+    names = " ".join(f"n{i}" for i in range(count))
+    xml = (
+        f"<mujoco><worldbody>{bodies}</worldbody>\n<deformable>\n"
+        f'<flex dim="3" node="{names}" body="world world world world" vertex="0 0 0 1 0 0 0 1 0 0 0 1" '
+        f'element="0 1 2 3">{NO_SELF}</flex></deformable></mujoco>'
+    )
+    with pytest.raises(MJCFError, match=f"there are {count} nodes; write 8 or 27") as caught:
+        dovetail.loads(xml)
+    assert caught.value.line == 3
+
+
 def test_a_flat_flex_may_stand_askew_between_nodes() -> None:
     """Its box has depth then, in MuJoCo and here."""
     xml = scene(nodes("trilinear", "8 8 1", dim=2, more='euler="20 30 0"'))
