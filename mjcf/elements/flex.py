@@ -34,7 +34,7 @@ MAX_BODIES_AND_FLEXES = 65534
 _TEXTURED_CORNERS = 3
 """How many corners of an element get texture coordinates if the file does not say which."""
 _NODES = (8, 27)
-"""How many nodes a flex may have: cubes of linear and of quadratic interpolation. MuJoCo 3.4.0 takes a single one too,
+"""How many nodes a flex may have: linear and quadratic interpolation. MuJoCo 3.4.0 takes a single one too,
 and has its vertices at the origin."""
 _BENDING_JOINTS = 3
 """A vertex of a flex that resists bending moves freely: its body has this many joints."""
