@@ -69,3 +69,6 @@ class FlexContacts(NamedTuple):
     """(n, 3) unit vector from the first side to the second."""
     tangent: Array
     """(n, 3) wished direction of the first tangent; zero: any."""
+
+
+NO_FLEX_CONTACTS = FlexContacts(np.zeros(0, int), np.zeros(0), *[np.zeros((0, 3))] * 3)

@@ -1,10 +1,11 @@
-"""Which pairs of geoms may touch. Compare mj_collision and mj_broadphase.
+"""Which pairs of geoms, flex elements and flex vertices may touch. Compare mj_collision and mj_broadphase.
 
 - `all_pairs_numpy.py` looks at every pair; `sweep_numpy.py` sorts boxes along an axis and finds the same pairs.
 - `sweep_lanes.py` goes through the list of pairs that may touch wherever they are, made while the plan is made
   (`shared.contacts.contacts_lanes`); of a long list `pair_ranges_lanes.py` leaves out ranges.
 
-The filters (masks, parents, exclusions) are in `shared.contacts.candidates_numpy`. Begin with `all_pairs_numpy.py`.
+The filters (masks, parents, exclusions) are in `shared.contacts.candidates_numpy`, pairs with flexes in
+`flex_candidates_numpy` and `flex_self_numpy` beside it. Begin with `all_pairs_numpy.py`.
 Tests: `tests/stages/broadphase`.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 from dovetail.plugin import Implementation, hookimpl
 
 _READS = "geom_xpos geom_xmat"
+_WITH_FLEXES = f"{_READS} flexvert_xpos flexelem_aabb bvh_aabb_dyn"
 
 
 @hookimpl
@@ -24,8 +26,7 @@ def dovetail_implementations() -> list[Implementation]:
             backend="numpy",
             target="dovetail.plugins.broadphase.sweep_numpy:broadphase",
             default=True,
-            reads=_READS,
-            supports="flex.none flex.untouchable",
+            reads=_WITH_FLEXES,
             summary="Sweep along the axis of largest spread, then body filters and bounding spheres",
         ),
         Implementation(
@@ -44,8 +45,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="all_pairs",
             backend="numpy",
             target="dovetail.plugins.broadphase.all_pairs_numpy:broadphase",
-            reads=_READS,
-            supports="flex.none flex.untouchable",
+            reads=_WITH_FLEXES,
             summary="Every pair of geoms through the same filters: the check on cleverer searches",
         ),
     ]

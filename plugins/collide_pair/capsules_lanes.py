@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.capsules_numpy import EDGE_AXIS, EDGE_SIGNS
 from dovetail.plugins.collide_pair.spheres_lanes import Ball, ball_ball, ball_box, balls_near
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, LaneContact
+from dovetail.plugins.shared.geometry.capsules_numpy import EDGE_AXIS, EDGE_SIGNS
 from dovetail.plugins.shared.geometry.shapes_lanes import Primitive, clip, of_geoms
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 

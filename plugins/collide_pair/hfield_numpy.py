@@ -10,56 +10,31 @@ See mjc_ConvexHField in MuJoCo 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import ceil, floor, inf, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf, isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
-from dovetail.plugins.collide_pair.portal_pairs_numpy import Touch, portal_shape, portal_touch
+from dovetail.plugins.collide_pair.portal_pairs_numpy import Touch, portal_touch
 from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
 from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
+from dovetail.plugins.shared.geometry.height_grid_numpy import (
+    CellRange,
+    HeightGrid,
+    cells_of_box,
+    grid_of,
+    in_reach,
+    outside,
+    prisms,
+)
+from dovetail.plugins.shared.geometry.portal_shapes_numpy import portal_shape
 from dovetail.plugins.shared.geometry.support_numpy import ConvexShape, Prism, geom_shape
-from dovetail.plugins.shared.vectors_numpy import Vector, add, middle, sub, to_frame, to_world, unit
+from dovetail.plugins.shared.vectors_numpy import add, middle, sub, to_frame, to_world, unit
 
 if TYPE_CHECKING:
-    from dovetail.contracts.fields import Array
     from dovetail.contracts.types import Data, Model
-
-
-class HeightGrid(NamedTuple):
-    """A height field's samples and extent."""
-
-    heights: Array
-    """Elevations between 0 and 1 (rows along y, columns along x)."""
-    half_x: float
-    half_y: float
-    top: float
-    """Height of elevation 1."""
-    base: float
-    """Thickness below 0."""
-
-
-class CellRange(NamedTuple):
-    """Which cells a geom is over: first and last grid line each way, and the geom's lowest point."""
-
-    row_min: int
-    row_max: int
-    col_min: int
-    col_max: int
-    bottom: float
-
-
-def grid_of(model: Model, geom: int) -> HeightGrid:
-    """The height field of a geom."""
-    field = int(model.geom_dataid[geom])
-    start, rows, columns = (
-        int(array[field]) for array in (model.hfield_adr, model.hfield_nrow, model.hfield_ncol)
-    )
-    heights = model.hfield_data[start : start + rows * columns].reshape(rows, columns)
-    return HeightGrid(heights, *model.hfield_size[field].tolist())
 
 
 def relative_shape(data: Data, field: int, shape: ConvexShape) -> ConvexShape:
@@ -73,18 +48,6 @@ def relative_shape(data: Data, field: int, shape: ConvexShape) -> ConvexShape:
     return shape.moved(to_frame(field_matrix, sub(shape.position, (x, y, z))), matrix)
 
 
-def _outside(grid: HeightGrid, low: Vector, high: Vector, margin: float) -> bool:
-    """Whether a box, grown by the margin, misses the height field's own box."""
-    return (
-        low[0] - margin > grid.half_x
-        or high[0] + margin < -grid.half_x
-        or low[1] - margin > grid.half_y
-        or high[1] + margin < -grid.half_y
-        or low[2] - margin > grid.top
-        or high[2] + margin < -grid.base
-    )
-
-
 def _extent(shape: ConvexShape, axis: int) -> tuple[float, float]:
     """Least and greatest coordinate of a shape along an axis."""
     x, y, z = (float(i == axis) for i in range(3))
@@ -92,52 +55,15 @@ def _extent(shape: ConvexShape, axis: int) -> tuple[float, float]:
     return shape.farthest((-x, -y, -z))[0][axis], high
 
 
-def _grid_lines(low: float, high: float, half: float, count: int) -> tuple[int, int]:
-    """Grid lines that enclose an interval, within the grid."""
-    first = floor((low + half) / (2.0 * half) * (count - 1))
-    last = ceil((high + half) / (2.0 * half) * (count - 1))
-    return max(0, first), min(count - 1, last)
-
-
 def cells_under(grid: HeightGrid, shape: ConvexShape, radius: float, margin: float) -> CellRange | None:
     """The cells a geom may touch, from its bounding sphere and its extent along the axes."""
     ball = (radius, radius, radius)
     if not all(map(isfinite, (*shape.position, *shape.matrix))):
         return None
-    if _outside(grid, sub(shape.position, ball), add(shape.position, ball), margin):
+    if outside(grid, sub(shape.position, ball), add(shape.position, ball), margin):
         return None
     (x0, x1), (y0, y1), (z0, z1) = (_extent(shape, axis) for axis in range(3))
-    if _outside(grid, (x0, y0, z0), (x1, y1, z1), margin):
-        return None
-    rows, columns = grid.heights.shape
-    return CellRange(
-        *_grid_lines(y0, y1, grid.half_y, rows), *_grid_lines(x0, x1, grid.half_x, columns), bottom=z0
-    )
-
-
-def prisms(grid: HeightGrid, cells: CellRange, margin: float) -> Iterator[list[Vector]]:
-    """Corners of the prisms, three below and three above: strips of triangles along x between two grid rows."""
-    rows, columns = grid.heights.shape
-    dx, dy = 2.0 * grid.half_x / (columns - 1), 2.0 * grid.half_y / (rows - 1)
-    for row in range(cells.row_min, cells.row_max):
-        strip: list[Vector] = []
-        for column in range(cells.col_min, cells.col_max + 1):
-            for r in (row + 1, row):
-                height = float(grid.heights[r, column]) * grid.top + margin
-                strip.append((dx * column - grid.half_x, dy * r - grid.half_y, height))
-                tops = strip[-3:]
-                if len(tops) == 3 and not max(top[2] for top in tops) < cells.bottom:
-                    yield [(x, y, -grid.base) for x, y, _ in tops] + tops
-
-
-def _in_reach(corners: list[Vector], center: Vector, reach: float) -> bool:
-    """Whether the bounding box of a prism comes within `reach` of a point."""
-    square = 0.0
-    for i in range(3):
-        values = [corner[i] for corner in corners]
-        gap = max(min(values) - center[i], center[i] - max(values), 0.0)
-        square += gap * gap
-    return square <= reach * reach
+    return cells_of_box(grid, (x0, y0, z0), (x1, y1, z1), margin)
 
 
 def touch_prism(model: Model, prism: Prism, shape: ConvexShape, geoms: tuple[int, int]) -> Touch | None:
@@ -172,7 +98,7 @@ def height_field(model: Model, data: Data, geom1: int, geom2: int, margin: float
     matrix, origin = data.geom_xmat[geom1].ravel().tolist(), tuple(data.geom_xpos[geom1].tolist())
     dist, pos, normal = [], [], []
     for corners in prisms(grid, cells, margin):
-        if not _in_reach(corners, shape.position, reach):
+        if not in_reach(corners, shape.position, reach):
             continue
         touch = touch_prism(model, Prism(corners), shape, (geom1, geom2))
         if touch is None:

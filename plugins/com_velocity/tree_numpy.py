@@ -12,7 +12,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.spatial_numpy import cross_motion
-from dovetail.plugins.shared.tree_numpy import FREE, HINGE, SLIDE
+from dovetail.plugins.shared.tree_numpy import FREE, HINGE, SLIDE, slides_of, walked_and_sliding
 
 
 def com_velocity(model: ModelLike, data: DataLike) -> None:
@@ -23,10 +23,20 @@ def com_velocity(model: ModelLike, data: DataLike) -> None:
 
 
 def accumulate_velocities(model: ModelLike, data: DataLike) -> Array:
-    """Write cvel; return for each dof the velocity at which its axis is carried."""
-    cvel = data.cvel
+    """Write cvel; return for each dof the velocity at which its axis is carried. Leaves that only slide come last,
+    all together."""
     carrier = np.empty((model.nv, 6))
     velocity = data.cdof * data.qvel[:, None]
+    walked, sliding = walked_and_sliding(model)
+    walk(model, data.cvel, walked, velocity, carrier)
+    if len(sliding):
+        slide(model, data.cvel, sliding, velocity, carrier)
+    return carrier
+
+
+def walk(model: ModelLike, cvel: Array, bodies: Array, velocity: Array, carrier: Array) -> None:
+    """Velocities of bodies (ascending, with all their ancestors), and what carries their dofs, body by body.
+    `velocity` is what each dof adds."""
     parent_of = model.body_parentid.tolist()
     joint_of = model.body_jntadr.tolist()
     joint_count = model.body_jntnum.tolist()
@@ -34,7 +44,7 @@ def accumulate_velocities(model: ModelLike, data: DataLike) -> Array:
     dof_of = model.jnt_dofadr.tolist()
 
     cvel[0] = 0.0
-    for body in range(1, model.nbody):
+    for body in bodies[1:].tolist():
         total = cvel[parent_of[body]]
         for joint in range(joint_of[body], joint_of[body] + joint_count[body]):
             dof = dof_of[joint]
@@ -50,4 +60,13 @@ def accumulate_velocities(model: ModelLike, data: DataLike) -> Array:
             carrier[dof : dof + 3] = total
             total = total + velocity[dof : dof + 3].sum(axis=0)
         cvel[body] = total
-    return carrier
+
+
+def slide(model: ModelLike, cvel: Array, bodies: Array, velocity: Array, carrier: Array) -> None:
+    """What `walk` does, as rows, for bodies with slides only whose parents' velocities are known."""
+    total = cvel[model.body_parentid[bodies]]
+    for place, joint in slides_of(model, bodies):
+        dof = model.jnt_dofadr[joint]
+        carrier[dof] = total[place]
+        total[place] += velocity[dof]
+    cvel[bodies] = total

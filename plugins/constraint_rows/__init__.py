@@ -1,10 +1,10 @@
 """Constraint rows: equality constraints, friction loss, limits and contacts. Compare mj_makeConstraint.
 
 A file for each group: `equality`, `frictionloss`, `limit`, `contact`. On NumPy a group hands its rows to
-`shared.rows.append_numpy`, which stores them as Data has them (`motion_numpy.py`, `lengths_numpy.py`: their
-Jacobians; `describe_numpy.py`: names for warnings). In lanes there are no such rows: constraints between bodies are
-wrenches and those of few dofs are coefficients, both kernel fields (`shared.rows.rows_lanes`), written with
-`softness_lanes.py` and `tendon_lanes.py`.
+`shared.rows.append_numpy`, which stores them as Data has them. Jacobians come from `lengths_numpy.py` and from
+`shared.rows` (point_motion, contact_sides), names for warnings from `describe_numpy.py`. In lanes there are no such
+rows: constraints between bodies are wrenches and those of few dofs are coefficients, both kernel fields
+(`shared.rows.rows_lanes`), written with `softness_lanes.py` and `tendon_lanes.py`.
 
 Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/constraint_rows`.
 """

@@ -3,18 +3,18 @@
 A row is the relative velocity of the second object against the first along a direction: the contact's normal n,
 its tangents, and, as rotations, spin about the normal and roll about the tangents. An elliptic cone has one row for
 each of its condim directions. A pyramidal one has two rows, its edges n + μ t and n − μ t, for each friction
-direction t. A geom or flex vertex moves with its body, a flex element with the bodies of its vertices,
-weighted by inverse distance. Compare mj_instantiateContact, mj_diagApprox and mj_makeImpedance.
+direction t. Which bodies move the two sides is in `shared.rows.contact_sides_numpy`. Compare mj_instantiateContact,
+mj_diagApprox and mj_makeImpedance.
 
-Two deviations. MuJoCo 3.4 leaves the spin and roll rows of flex elements uninitialised where the Jacobian is sparse;
-here they are as in the dense case. It stops with an error at a contact between two static geoms (an explicit
-pair) where the Jacobian is dense; here that contact has no rows, as in the sparse case.
+Two deviations, beside the one of `contact_sides_numpy`. MuJoCo 3.4 leaves the spin and roll rows of flex elements
+uninitialised where the Jacobian is sparse; here they are as in the dense case. It stops with an error at a contact
+between two static objects (an explicit pair of geoms, a pinned flex vertex) where the Jacobian is dense; here that
+contact has no rows, as in the sparse case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from dovetail.contracts.enums import Cone, ConstraintType, DisableBit
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
-from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.rows.append_numpy import RowGroup, begin, store
+from dovetail.plugins.shared.rows.contact_sides_numpy import ContactBodies, contact_motion, sides_of
 from dovetail.plugins.shared.rows.impedance_numpy import (
     impedance,
     regularisation,
@@ -32,6 +32,7 @@ from dovetail.plugins.shared.rows.impedance_numpy import (
     safe_solref,
     stiffness_damping,
 )
+from dovetail.plugins.shared.rows.point_motion_numpy import along
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
 
 FRICTIONLESS, PYRAMIDAL, ELLIPTIC = map(
@@ -105,61 +106,7 @@ class RowShape:
         """Rows of friction alone: an elliptic cone's but the first."""
 
 
-# ---- motion -----------------------------------------------------------------------------------------------
-
-
-class ContactBodies(NamedTuple):
-    """The bodies whose motion makes up that of contacts."""
-
-    owner: Array
-    """Contact of each term, counted in the list of contacts."""
-    body: Array
-    weight: Array
-    """Negative for the first side."""
-
-
-def sides_of(model: ModelLike, data: DataLike, contacts: Array) -> ContactBodies:
-    """Bodies and weights of both sides of contacts."""
-    geom = data.contact.geom[contacts]
-    sign = np.broadcast_to([-1.0, 1.0], geom.shape)
-    owner, side = np.nonzero(geom >= 0)
-    parts = [ContactBodies(owner, model.geom_bodyid[geom[owner, side]], sign[owner, side])]
-    if model.nflex and len(owner) < geom.size:
-        parts += [vertex_sides(model, data, contacts, sign), element_sides(model, data, contacts, sign)]
-    return ContactBodies(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def vertex_sides(model: ModelLike, data: DataLike, contacts: Array, sign: Array) -> ContactBodies:
-    """Flex vertices: each moves with its body."""
-    vertex = data.contact.vert[contacts]
-    owner, side = np.nonzero(vertex >= 0)
-    start = model.flex_vertadr[data.contact.flex[contacts[owner], side]]
-    return ContactBodies(owner, model.flex_vertbodyid[start + vertex[owner, side]], sign[owner, side])
-
-
-def element_sides(model: ModelLike, data: DataLike, contacts: Array, sign: Array) -> ContactBodies:
-    """Flex elements: the bodies of their vertices, weighted by inverse distance from the contact. A vertex that is
-    itself the other side of the contact does not count."""
-    element, vertex = data.contact.elem[contacts], data.contact.vert[contacts]
-    owner, side = np.nonzero((element >= 0) & (vertex < 0))
-    flex = data.contact.flex[contacts[owner], side]
-    corners = model.flex_dim[flex] + 1
-    corner = model.flex_elem[ranges(model.flex_elemdataadr[flex] + element[owner, side] * corners, corners)]
-    term = np.repeat(np.arange(len(owner)), corners)
-    other = corner != vertex[owner, 1 - side][term]
-    corner, term = corner[other], term[other]
-    place = model.flex_vertadr[flex][term] + corner
-    apart = data.contact.pos[contacts[owner[term]]] - data.flexvert_xpos[place]
-    weight = 1.0 / np.maximum(np.linalg.norm(apart, axis=1), MINVAL)
-    total = np.bincount(term, weight, minlength=len(owner))
-    signed = sign[owner, side][term] * weight / total[term]
-    return ContactBodies(owner[term], model.flex_vertbodyid[place], signed)
-
-
-def contact_motion(model: ModelLike, data: DataLike, contacts: Array, sides: ContactBodies) -> SparseRows:
-    """Motion of the second side relative to the first, at the contact's point."""
-    point = data.contact.pos[contacts][sides.owner]
-    return relative_motion(model, data, sides.owner, sides.body, point, sides.weight, len(contacts))
+# ---- directions -------------------------------------------------------------------------------------------
 
 
 def directions(shape: RowShape, frame: Array, friction: Array) -> Array:

@@ -21,10 +21,10 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.constraint_rows.describe_numpy import named
 from dovetail.plugins.constraint_rows.lengths_numpy import flex_edge_rows, tendon_rows
-from dovetail.plugins.constraint_rows.motion_numpy import along, relative_motion
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_matrix_rows, quat_multiply_rows
 from dovetail.plugins.shared.rows.append_numpy import EQUALITY, acting, begin, soft_rows, store
 from dovetail.plugins.shared.rows.coupling_numpy import polynomial
+from dovetail.plugins.shared.rows.point_motion_numpy import along, relative_motion
 from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, joined, merged, ranges
 
 SITE = int(ObjType.SITE)

@@ -4,11 +4,13 @@ The tree is walked from the world outwards. A body starts at its fixed pose in t
 pose), then each of its joints moves it in turn; `xanchor` and `xaxis` are where a joint is before it moves
 the body, which matters when a body has several. Quaternions of qpos and mocap_quat are normalised on a copy:
 qpos itself is never changed. Sums are made in MuJoCo's order, so that aligned shapes stay as aligned as they are
-there: whether a box that stands on another has three or four contacts is decided by the last bit. Compare
-mj_kinematics.
+there: whether a box that stands on another has three or four contacts is decided by the last bit. Leaves that only
+slide (vertices of a cloth) come last, all together, rounded as the walk would. Compare mj_kinematics.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +26,12 @@ from dovetail.plugins.shared.quaternions_numpy import (
     quat_multiply,
     quat_multiply_rows,
     quat_normalize,
+    quat_normalize_rows,
     quat_rotate,
+    quat_rotate_rows,
 )
-from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE
+from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
+from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE, slides_of, walked_and_sliding
 from dovetail.plugins.shared.vectors_numpy import Vector, add, to_world, to_world_rows
 
 
@@ -91,24 +96,35 @@ class Frames:
 
 
 def body_poses(model: ModelLike, data: DataLike) -> None:
-    """Write xpos, xquat, xanchor and xaxis, body by body."""
+    """Write xpos, xquat, xanchor and xaxis: body by body, and last of all the leaves that only slide."""
+    start_pos, start_quat = poses_in_parent(model, data)
+    walked, sliding = walked_and_sliding(model)
+    walk(model, data, walked, start_pos, start_quat)
+    if len(sliding):
+        slide(model, data, sliding, start_pos[sliding], start_quat[sliding])
+
+
+def walk(model: ModelLike, data: DataLike, bodies: Array, start_pos: Array, start_quat: Array) -> None:
+    """Poses of bodies (ascending, with all their ancestors) one after the other, and those of their joints."""
     xpos: list[Vector] = [(0.0, 0.0, 0.0)]
     xquat: list[Quaternion] = [IDENTITY]
     xmat: list[Matrix] = [(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)]
     xanchor: list[Vector] = []
     xaxis: list[Vector] = []
-    start_pos, start_quat = poses_in_parent(model, data)
-    parent_of = model.body_parentid.tolist()
-    joints = Joints(model, data)
-    first = model.body_jntadr.tolist()
-    count = model.body_jntnum.tolist()
+    all_of_them = len(bodies) == model.nbody
+    chosen: Any = slice(None) if all_of_them else bodies  # a slice is quicker, which small models feel
+    ids: Any = slice(None) if all_of_them else ranges(model.body_jntadr[bodies], model.body_jntnum[bodies])
+    joints = Joints(model, data, ids)
+    parent_of = np.searchsorted(bodies, model.body_parentid[chosen]).tolist()
+    pos_of, quat_of = start_pos[chosen].tolist(), start_quat[chosen].tolist()
+    count_of = model.body_jntnum[chosen].tolist()
 
-    for body in range(1, model.nbody):
+    for body in range(1, len(bodies)):
         parent = parent_of[body]
-        pos = add(to_world(xmat[parent], start_pos[body]), xpos[parent])
-        quat = quat_multiply(xquat[parent], start_quat[body])
-        for joint in range(first[body], first[body] + count[body]):
-            pos, quat, anchor, axis = joints.move(joint, pos, quat)
+        pos = add(to_world(xmat[parent], pos_of[body]), xpos[parent])
+        quat = quat_multiply(xquat[parent], quat_of[body])
+        for _ in range(count_of[body]):
+            pos, quat, anchor, axis = joints.move(len(xaxis), pos, quat)
             xanchor.append(anchor)
             xaxis.append(axis)
         xpos.append(pos)
@@ -116,35 +132,52 @@ def body_poses(model: ModelLike, data: DataLike) -> None:
         xquat.append(quat)
         xmat.append(quat_matrix(quat))
 
-    data.xpos[:] = xpos
-    data.xquat[:] = xquat
-    if model.njnt:
-        data.xanchor[:] = xanchor
-        data.xaxis[:] = xaxis
+    data.xpos[chosen] = xpos
+    data.xquat[chosen] = xquat
+    if xaxis:
+        data.xanchor[ids] = xanchor
+        data.xaxis[ids] = xaxis
 
 
-def poses_in_parent(model: ModelLike, data: DataLike) -> tuple[list[Vector], list[Quaternion]]:
+def slide(model: ModelLike, data: DataLike, bodies: Array, start_pos: Array, start_quat: Array) -> None:
+    """Poses of bodies that no joint turns, whose parents' are known, and those of their slides: what `walk` does,
+    with the same operations, as rows."""
+    parent = model.body_parentid[bodies]
+    pos = to_world_rows(quat_matrix_rows(data.xquat[parent]).reshape(-1, 9), start_pos) + data.xpos[parent]
+    quat = quat_multiply_rows(data.xquat[parent], start_quat)
+    distance = data.qpos[model.jnt_qposadr] - model.qpos0[model.jnt_qposadr]
+    for place, joint in slides_of(model, bodies):
+        turn = quat[place]
+        axis = quat_rotate_rows(turn, model.jnt_axis[joint])
+        data.xaxis[joint] = axis
+        data.xanchor[joint] = quat_rotate_rows(turn, model.jnt_pos[joint]) + pos[place]
+        pos[place] += axis * distance[joint, None]
+    data.xpos[bodies] = pos
+    data.xquat[bodies] = quat_normalize_rows(quat)
+
+
+def poses_in_parent(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
     """Pose of every body in its parent before joints move it: the model's, or the user's for mocap bodies."""
-    pos = model.body_pos.tolist()
-    quat = model.body_quat.tolist()
-    if model.nmocap:
-        for body, mocap in enumerate(model.body_mocapid.tolist()):
-            if mocap >= 0:
-                pos[body] = data.mocap_pos[mocap].tolist()
-                quat[body] = quat_normalize(data.mocap_quat[mocap].tolist())
+    if not model.nmocap:
+        return model.body_pos, model.body_quat
+    pos, quat = np.array(model.body_pos), np.array(model.body_quat)
+    moved = np.flatnonzero(model.body_mocapid >= 0)
+    mocap = model.body_mocapid[moved]
+    pos[moved] = data.mocap_pos[mocap]
+    quat[moved] = quat_normalize_rows(data.mocap_quat[mocap])
     return pos, quat
 
 
 class Joints:
-    """What the walk reads of joints, as plain numbers, and how each type moves a body."""
+    """What the walk reads of the joints it meets, as plain numbers in their order, and how each type moves a body."""
 
-    def __init__(self, model: ModelLike, data: DataLike) -> None:
+    def __init__(self, model: ModelLike, data: DataLike, ids: Any) -> None:
         self.qpos = data.qpos.tolist()
         self.qpos0 = model.qpos0.tolist()
-        self.pos = model.jnt_pos.tolist()
-        self.axis = model.jnt_axis.tolist()
-        self.address = model.jnt_qposadr.tolist()
-        self.moves = [_MOVE[kind] for kind in model.jnt_type.tolist()]
+        self.pos = model.jnt_pos[ids].tolist()
+        self.axis = model.jnt_axis[ids].tolist()
+        self.address = model.jnt_qposadr[ids].tolist()
+        self.moves = [_MOVE[kind] for kind in model.jnt_type[ids].tolist()]
 
     def move(self, joint: int, pos: Vector, quat: Quaternion) -> tuple[Vector, Quaternion, Vector, Vector]:
         """The body's pose after the joint, and the joint's anchor and axis in the world before it."""

@@ -10,11 +10,7 @@ import numpy as np
 from dovetail.contracts.enums import FlexSelf, GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
-
-ELEMENTS = ("segment", "triangle", "tetrahedron")
-"""Shapes of elements, by dimension less one."""
-
-VERTEX = "vertex"
+from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX, shapes_key
 
 PLANE = int(GeomType.PLANE)
 
@@ -62,12 +58,12 @@ def _with_flexes(model: ModelLike) -> Iterator[str]:
         if (model.flex_contype[one] & model.flex_conaffinity[other]) | (
             model.flex_contype[other] & model.flex_conaffinity[one]
         ):
-            yield shapes_key(int(model.flex_dim[one]), int(model.flex_dim[other]))
+            yield shapes_key(element_of(model, one), element_of(model, other))
 
 
 def _with_itself(model: ModelLike) -> Iterator[str]:
     for flex in np.flatnonzero(collides_with_itself(model)).tolist():
-        yield shapes_key(int(model.flex_dim[flex]), int(model.flex_dim[flex]))
+        yield shapes_key(element_of(model, flex), element_of(model, flex))
     for flex in np.flatnonzero(keeps_its_shape(model)).tolist():
         yield f"{VERTEX}-{element_of(model, flex)}"
 
@@ -84,11 +80,6 @@ def geoms_that_meet(model: ModelLike, flex: int) -> Array:
 def element_of(model: ModelLike, flex: int) -> str:
     """The shape of a flex's elements."""
     return ELEMENTS[int(model.flex_dim[flex]) - 1]
-
-
-def shapes_key(one: int, other: int) -> str:
-    """The key of two elements of some dimensions."""
-    return "-".join(ELEMENTS[dim - 1] for dim in sorted((one, other)))
 
 
 def looks_at_itself(model: ModelLike) -> Array:

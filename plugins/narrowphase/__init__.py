@@ -1,7 +1,8 @@
 """Where candidate pairs touch. Compare mj_collideGeoms.
 
 - `convex_{numpy,lanes}.py`: each pair by the `collide_pair` row of its two types, meshes as their hulls.
-  `dispatch_numpy.py` runs the rows and stores contacts; in lanes one file does both.
+  `dispatch_numpy.py` runs the rows and stores contacts, `flex_dispatch_numpy.py` runs those of `collide_flex`;
+  in lanes one file does both.
 - `triangle_numpy.py`: meshes collide as they are, by `triangle_pairs_numpy.py` on `surfaces_numpy.py`.
 
 Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`.
@@ -12,7 +13,10 @@ from __future__ import annotations
 from dovetail.plugin import Implementation, Transfer, hookimpl
 from dovetail.plugins.shared.passing.transfers import CONTACTS
 
-_READS = "geom_xpos geom_xmat ncandidate candidate_geom candidate_pair"
+_READS = (
+    "geom_xpos geom_xmat flexvert_xpos flexelem_aabb ncandidate candidate_geom candidate_pair candidate_flex "
+    "candidate_elem candidate_vert"
+)
 
 
 @hookimpl

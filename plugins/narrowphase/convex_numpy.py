@@ -15,4 +15,4 @@ from dovetail.plugins.narrowphase.dispatch_numpy import collide_candidates
 
 def narrowphase(model: ModelLike, data: DataLike, parts: Mapping[str, Any]) -> None:
     """Write ncon, the geometry of the contacts, and the candidate each comes from."""
-    collide_candidates(model, data, parts["combine_margin"], parts["collide_pair"])
+    collide_candidates(model, data, parts, parts["collide_pair"])

@@ -1,22 +1,23 @@
-"""Running the collide_pair rows over the candidates and storing what they find.
+"""Running the collide_pair rows over the candidates and storing what they find, with what flexes find in between.
 
 A row returns distances, points and normals (from the first geom to the second); here the normals become frames
-and the contacts are appended in the order of the candidates. World frame. Compare mj_collideGeoms, mj_setContact
-and mju_makeFrame.
+and the contacts are appended in the order of the candidates. Rows of geoms take one pair at a time, those of flexes
+(`flex_dispatch_numpy`) all of a kind. World frame. Compare mj_collideGeoms, mj_setContact and mju_makeFrame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.contracts.pairs import PairContacts
+from dovetail.contracts.pairs import NO_FLEX_CONTACTS, FlexContacts, FlexPairs, PairContacts
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import MissingStageError, listing
+from dovetail.plugins.narrowphase.flex_dispatch_numpy import flex_contacts
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
@@ -31,20 +32,38 @@ BLOCK = 4096
 
 
 def collide_candidates(
-    model: ModelLike, data: DataLike, combine_margin: Callable[[Array, Array], Array], rows: Mapping[str, Row]
+    model: ModelLike, data: DataLike, parts: Mapping[str, Any], rows: Mapping[str, Row]
 ) -> None:
     """Write ncon, contact.dist, pos, frame, geom, flex and so on, and contact_candidate."""
     data.ncon = 0
     n = data.ncandidate
-    geoms, pair = data.candidate_geom[:n].copy(), data.candidate_pair[:n].copy()
-    own = model.geom_margin[geoms]
+    candidates = FlexPairs(*(getattr(data, f"candidate_{name}")[:n].copy() for name in FlexPairs._fields))
+    margin = candidate_margins(model, parts["combine_margin"], candidates, data.candidate_pair[:n])
+    flexible = (candidates.geom < 0).any(axis=1)
+    near = ~flexible
+    first, second = candidates.geom[near].T
+    near[near] = in_reach(model, data, first, second, margin[near])
+    soft = flex_contacts(model, data, parts["collide_flex"], candidates, np.flatnonzero(flexible), margin)
+    for start in range(0, n, BLOCK):
+        block = start + np.flatnonzero(near[start : start + BLOCK])
+        hard = gathered(contacts_of(model, data, rows, block, candidates.geom[block], margin[block]))
+        append(data, candidates, merged(hard, between(soft, start, start + BLOCK)))
+
+
+def candidate_margins(
+    model: ModelLike, combine_margin: Callable[[Array, Array], Array], candidates: FlexPairs, pair: Array
+) -> Array:
+    """Distance (n) at which contacts of each candidate begin; a flex has no margin against itself."""
+    if not model.nflex:
+        own = model.geom_margin[candidates.geom]
+        return contact_margin(model, combine_margin, own[:, 0], own[:, 1], pair)
+    own = np.zeros(candidates.geom.shape)
+    is_geom, is_flex = candidates.geom >= 0, candidates.flex >= 0
+    own[is_geom] = model.geom_margin[candidates.geom[is_geom]]
+    own[is_flex] = model.flex_margin[candidates.flex[is_flex]]
     margin = contact_margin(model, combine_margin, own[:, 0], own[:, 1], pair)
-    near = np.flatnonzero(in_reach(model, data, geoms[:, 0], geoms[:, 1], margin))
-    for start in range(0, len(near), BLOCK):
-        block = near[start : start + BLOCK]
-        found = list(contacts_of(model, data, rows, block, geoms[block], margin[block]))
-        if found:
-            append(data, geoms, found)
+    margin[is_flex[:, 0] & (candidates.flex[:, 0] == candidates.flex[:, 1])] = 0.0
+    return margin
 
 
 def contacts_of(
@@ -83,23 +102,48 @@ def geom_label(model: Any, geom: int) -> str:
     return f'"{name}" (geom {geom})' if name else str(geom)
 
 
-def append(data: DataLike, geoms: Array, found: list[tuple[int, PairContacts]]) -> None:
-    """Store contacts after those already there."""
-    count = [len(contacts.dist) for _, contacts in found]
-    candidate = np.repeat([which for which, _ in found], count)
-    dist, pos, normal, tangent = (
-        np.concatenate(column) for column in zip(*(c for _, c in found), strict=True)
+def gathered(found: Iterable[tuple[int, PairContacts]]) -> FlexContacts:
+    """Contacts of candidates one after another."""
+    listed = list(found)
+    if not listed:
+        return NO_FLEX_CONTACTS
+    candidate = np.repeat([which for which, _ in listed], [len(contacts.dist) for _, contacts in listed])
+    return FlexContacts(
+        candidate, *(np.concatenate(column) for column in zip(*(c for _, c in listed), strict=True))
     )
-    start, stop = data.ncon, data.ncon + len(dist)
+
+
+def between(contacts: FlexContacts, start: int, stop: int) -> FlexContacts:
+    """Those of candidates from `start` up to `stop`; `pair` is the candidate, ascending."""
+    first, last = np.searchsorted(contacts.pair, [start, stop])
+    return FlexContacts(*(column[first:last] for column in contacts))
+
+
+def merged(one: FlexContacts, other: FlexContacts) -> FlexContacts:
+    """Contacts of different candidates in the order of these."""
+    if not len(one.pair) or not len(other.pair):
+        return one if len(one.pair) else other
+    both = [np.concatenate(columns) for columns in zip(one, other, strict=True)]
+    order = np.argsort(both[0], kind="stable")
+    return FlexContacts(*(column[order] for column in both))
+
+
+def append(data: DataLike, candidates: FlexPairs, found: FlexContacts) -> None:
+    """Store contacts after those already there."""
+    if not len(found.pair):
+        return
+    start, stop = data.ncon, data.ncon + len(found.pair)
     data.reserve(ncon_max=stop)
     contact = data.contact
-    contact.dist[start:stop] = dist
-    contact.pos[start:stop] = pos
-    contact.frame[start:stop] = frames(normal, tangent).reshape(-1, 9)
-    contact.geom[start:stop] = geoms[candidate]
-    contact.geom1[start:stop], contact.geom2[start:stop] = geoms[candidate].T
-    contact.flex[start:stop] = contact.elem[start:stop] = contact.vert[start:stop] = -1
-    data.contact_candidate[start:stop] = candidate
+    contact.dist[start:stop] = found.dist
+    contact.pos[start:stop] = found.pos
+    contact.frame[start:stop] = frames(found.normal, found.tangent).reshape(-1, 9)
+    contact.geom[start:stop] = candidates.geom[found.pair]
+    contact.geom1[start:stop], contact.geom2[start:stop] = candidates.geom[found.pair].T
+    contact.flex[start:stop] = candidates.flex[found.pair]
+    contact.elem[start:stop] = candidates.elem[found.pair]
+    contact.vert[start:stop] = candidates.vert[found.pair]
+    data.contact_candidate[start:stop] = found.pair
     data.ncon = stop
 
 

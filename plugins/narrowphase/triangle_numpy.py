@@ -30,7 +30,7 @@ def narrowphase(model: ModelLike, data: DataLike, parts: Mapping[str, Any]) -> N
     """Write ncon, the geometry of the contacts, and the candidate each comes from."""
     given = parts["collide_pair"]
     hulls = {key: as_hull(given[key]) for key in given if "mesh" in key.split("-")}
-    collide_candidates(model, data, parts["combine_margin"], {**given, **hulls, **TRIANGLE_ROWS})
+    collide_candidates(model, data, parts, {**given, **hulls, **TRIANGLE_ROWS})
 
 
 def as_hull(row: Row) -> Callable[..., PairContacts]:

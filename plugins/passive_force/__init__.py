@@ -1,8 +1,9 @@
-"""Forces that need no actuator: springs and dampers of joints and tendons, gravity compensation, the surrounding
-medium, cables. Compare mj_passive.
+"""Forces that need no actuator: springs and dampers of joints and tendons, elasticity and passive contacts of flexes,
+gravity compensation, the surrounding medium, cables. Compare mj_passive.
 
 One row and one pair of files for each; they add to `qfrc_spring`, `qfrc_damper`, `qfrc_gravcomp` or `qfrc_fluid`.
-Begin with `damper_joint_{numpy,lanes}.py`. What a medium does to a body is in `shared.fluid`, how springs pull in
+Begin with `damper_joint_{numpy,lanes}.py`. Flexes have `flex_numpy.py` and beside it a file for elements, bending and
+nodes each. What a medium does to a body is in `shared.fluid`, how springs pull in
 `shared.springs_{numpy,lanes}`. Tests: `tests/stages/passive_force`.
 """
 
@@ -36,7 +37,42 @@ def dovetail_implementations() -> list[Implementation]:
         writes="qfrc_damper qfrc_passive",
         summary="Linear damping of dofs",
     )
-    return [*spring, *damper, *_tendons(), *_on_bodies()]
+    return [*spring, *damper, *_flexes(), *_tendons(), *_on_bodies()]
+
+
+def _flexes() -> list[Implementation]:
+    edges = (
+        "flexedge_length flexedge_velocity flexedge_J flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind"
+    )
+    contacts = (
+        "ncon contact.dist contact.pos contact.frame contact.geom contact.flex contact.elem contact.vert "
+        "contact.exclude"
+    )
+    sums = "qfrc_passive qfrc_spring qfrc_damper"
+    return [
+        Implementation(
+            stage="passive_force",
+            key="flex",
+            name="elements",
+            backend="numpy",
+            target="dovetail.plugins.passive_force.flex_numpy:flex",
+            default=True,
+            reads=f"{sums} qvel xpos xmat xipos ximat cvel cdof subtree_com flexvert_xpos {edges}",
+            writes=sums,
+            summary="Springs and dampers of flex edges, elasticity of elements and nodes, bending",
+        ),
+        Implementation(
+            stage="passive_force",
+            key="contact",
+            name="springs",
+            backend="numpy",
+            target="dovetail.plugins.passive_force.contact_numpy:contact",
+            default=True,
+            reads=f"qfrc_passive qfrc_spring cdof subtree_com flexvert_xpos {contacts}",
+            writes="qfrc_passive qfrc_spring",
+            summary="Contacts of passive flexes, as springs along their normals",
+        ),
+    ]
 
 
 def _tendons() -> list[Implementation]:

@@ -26,22 +26,39 @@ LONG = 12
 
 def factor(model: ModelLike, M: Array) -> tuple[Array, Array]:
     """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
+    diagonal = model.M_rowadr + model.M_rownnz - 1
+    factors = np.array(eliminated(model, M)) if len(M) > model.nv else np.array(M)
+    pivots = factors[diagonal]
+    low = pivots < MINVAL
+    if not low.any():
+        return factors, 1.0 / pivots
+    for k in np.flatnonzero(low)[::-1].tolist():
+        warn_singular(k, float(pivots[k]))
+    zero = pivots == 0.0
+    return factors, np.where(zero, math.inf, 1.0 / np.where(zero, 1.0, pivots))
+
+
+def eliminated(model: ModelLike, M: Array) -> Any:
+    """L and D in M's layout. A dof that nothing is coupled to has only its diagonal, and is passed over."""
     start = model.M_rowadr.tolist()
     count = model.M_rownnz.tolist()
     column = model.M_colind.tolist()
     long_rows = len(column) > LONG * model.nv
     entries: Any = np.array(M) if long_rows else M.tolist()
     eliminate = partial(eliminate_arrays, np.tril_indices(max(count))) if long_rows else eliminate_lists
-    inverse_diagonal = [0.0] * model.nv
-    for k in range(model.nv - 1, -1, -1):
+    for k in coupled(model)[::-1]:
         first = start[k]
         diagonal = first + count[k] - 1
         pivot = float(entries[diagonal])
-        if pivot < MINVAL:
-            warn_singular(k, pivot)
-        inverse_diagonal[k] = inverse = 1.0 / pivot if pivot else math.inf
+        inverse = 1.0 / pivot if pivot else math.inf
         eliminate(entries, first, [start[ancestor] for ancestor in column[first:diagonal]], inverse)
-    return np.array(entries), np.array(inverse_diagonal)
+    return entries
+
+
+def coupled(model: ModelLike) -> list[int]:
+    """Dofs, ascending, whose row of M has more than its diagonal."""
+    dofs: list[int] = np.flatnonzero(model.M_rownnz > 1).tolist()
+    return dofs
 
 
 def eliminate_lists(entries: list[float], first: int, targets: list[int], inverse: float) -> None:
@@ -79,17 +96,20 @@ def warn_singular(dof: int, pivot: float) -> None:
 
 def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
     """M⁻¹·x for a vector x (nv,), from the factors."""
+    rows = coupled(model)
+    if not rows:
+        return x * qLDiagInv
     entries = qLD.tolist()
     column = model.M_colind.tolist()
     start = model.M_rowadr.tolist()
     diagonal = (model.M_rowadr + model.M_rownnz - 1).tolist()
     y = x.tolist()
-    for k in range(model.nv - 1, -1, -1):  # Lᵀ y = x
+    for k in reversed(rows):  # Lᵀ y = x
         value = y[k]
         for at in range(start[k], diagonal[k]):
             y[column[at]] -= entries[at] * value
     y = (np.array(y) * qLDiagInv).tolist()
-    for k in range(model.nv):  # L z = y
+    for k in rows:  # L z = y
         value = y[k]
         for at in range(start[k], diagonal[k]):
             value -= entries[at] * y[column[at]]

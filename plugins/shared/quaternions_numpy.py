@@ -130,3 +130,17 @@ def quat_multiply_rows(a: Array, b: Array) -> Array:
     """Products (n, 4) of quaternions, rounded as `quat_multiply` rounds."""
     first, second = cast(Any, a.T), cast(Any, b.T)
     return np.stack(cast(Any, quat_multiply(first, second)), axis=1)
+
+
+def quat_normalize_rows(q: Array) -> Array:
+    """Unit quaternions (n, 4), rounded as `quat_normalize` rounds; near-unit ones stay as they are."""
+    w, x, y, z = q.T
+    norm = np.sqrt(w * w + x * x + y * y + z * z)[:, None]
+    short, unit = norm < MINVAL, np.abs(norm - 1.0) <= MINVAL
+    inverse = 1.0 / np.where(short, 1.0, norm)
+    return np.where(short, IDENTITY, np.where(unit, q, q * inverse))
+
+
+def quat_rotate_rows(q: Array, v: Array) -> Array:
+    """Vectors (n, 3) turned by unit quaternions (n, 4), rounded as `quat_rotate` rounds."""
+    return np.stack(cast(Any, quat_rotate(cast(Any, q.T), cast(Any, v.T))), axis=1)

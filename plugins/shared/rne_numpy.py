@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
 from dovetail.plugins.shared.tree_numpy import add_from_parents
-from dovetail.plugins.shared.vectors_numpy import apply_rows
+from dovetail.plugins.shared.vectors_numpy import apply_rows, row_sums
 
 
 def bias_accelerations(model: ModelLike, data: DataLike) -> Array:
     """Acceleration of every body from velocities and gravity alone."""
-    acceleration = np.zeros((model.nbody, 6))
+    acceleration = row_sums(model.dof_bodyid, data.cdof_dot * data.qvel[:, None], model.nbody)
     if not model.opt.disableflags & DisableBit.GRAVITY:
         acceleration[0, 3:] = -model.opt.gravity
-    np.add.at(acceleration, model.dof_bodyid, data.cdof_dot * data.qvel[:, None])
     add_from_parents(acceleration, model.body_parentid)
     return acceleration
 

@@ -162,6 +162,14 @@ def apply_rows(matrices: Array, vectors: Array) -> Array:
     return np.matmul(matrices, vectors[..., None])[..., 0]
 
 
+def row_sums(owner: Array, rows: Array, count: int) -> Array:
+    """Sums (count, p) of the rows (n, p) that each owner has, added in their order."""
+    width = rows.shape[1]
+    place = owner[:, None] * width + np.arange(width)
+    total = np.bincount(place.ravel(), rows.ravel(), minlength=count * width)
+    return total.reshape(count, width)
+
+
 def norm_rows(rows: Array) -> Array:
     """Lengths (n,) of rows."""
     length: Array = np.sqrt(np.square(rows).sum(axis=1))

@@ -83,18 +83,28 @@ def wake_touched(model: ModelLike, data: DataLike, asleep: list[int]) -> None:
 
 
 def contact_bodies(model: ModelLike, data: DataLike, side: int) -> Array:
-    """The body on one side of each contact; of a flex, the one that carries the first vertex concerned."""
+    """The body on one side of each contact; of a flex, the one that carries the first vertex concerned or, where
+    vertices follow nodes, the first node that can move."""
     geom = data.contact.geom[: data.ncon, side]
     body = np.where(geom >= 0, model.geom_bodyid[geom] if model.ngeom else 0, 0)
     for contact in np.flatnonzero(geom < 0).tolist():
-        flex = int(data.contact.flex[contact, side])
-        vertex = int(data.contact.vert[contact, side])
-        if vertex < 0:
-            size = int(model.flex_dim[flex]) + 1
-            element = int(data.contact.elem[contact, side])
-            vertex = int(model.flex_elem[model.flex_elemdataadr[flex] + element * size])
-        body[contact] = model.flex_vertbodyid[model.flex_vertadr[flex] + vertex]
+        body[contact] = flex_body(model, data, contact, side)
     return body
+
+
+def flex_body(model: ModelLike, data: DataLike, contact: int, side: int) -> int:
+    """A body that carries a flex where one side of a contact is."""
+    flex = int(data.contact.flex[contact, side])
+    if model.flex_interp[flex]:
+        nodes = slice(int(model.flex_nodeadr[flex]), int(model.flex_nodeadr[flex] + model.flex_nodenum[flex]))
+        bodies = model.flex_nodebodyid[nodes]
+        return int(bodies[np.argmax(model.body_treeid[bodies] >= 0)])
+    vertex = int(data.contact.vert[contact, side])
+    if vertex < 0:
+        size = int(model.flex_dim[flex]) + 1
+        element = int(data.contact.elem[contact, side])
+        vertex = int(model.flex_elem[model.flex_elemdataadr[flex] + element * size])
+    return int(model.flex_vertbodyid[model.flex_vertadr[flex] + vertex])
 
 
 def wake_tied_by_tendons(model: ModelLike, data: DataLike, asleep: list[int]) -> None:

@@ -6,14 +6,14 @@ Compare mju_sqrMatTDSparseCount and mju_cholFactorCount.
 
 from __future__ import annotations
 
-from dovetail.plugins.solve_constraints.problem_numpy import Pattern, Problem
+from dovetail.plugins.solve_constraints.problem_numpy import Pattern
 
 
-def newton_entries(problem: Problem, factors: int) -> int:
-    """Entries of the Hessian's lower triangle and of its factors. For the Hessian MuJoCo counts those of JᵀJ, and
-    as many as the mass matrix has up to the last dof (those of earlier islands included)."""
-    M = problem.M_pattern
-    squared = lower_square(problem.J_pattern, len(problem.dofs))
+def newton_entries(M: Pattern, J: Pattern, factors: int) -> int:
+    """Entries of the Hessian's lower triangle and of its factors, for a mass matrix and a Jacobian of the given
+    patterns. For the Hessian MuJoCo counts those of JᵀJ, and as many as the mass matrix has up to the last dof (those
+    of earlier islands included)."""
+    squared = lower_square(J, len(M.rownnz))
     hessian = [row | column for row, column in zip(squared, bit_rows(M), strict=True)]
     stored = sum(row.bit_count() for row in squared) + int(M.rowadr[-1] + M.rownnz[-1])
     return stored + factors * factor_entries(hessian)

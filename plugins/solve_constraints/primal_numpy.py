@@ -2,7 +2,8 @@
 
 A method is a way to choose directions. Each island is a problem of its own; with the island flag off, or with the
 no-slip pass (whose matrices couple everything), all dofs are one problem. An island's answer is that of the whole
-problem restricted to it, up to the tolerance. Compare mj_fwdConstraint and mj_solPrimal.
+problem restricted to it, up to the tolerance. Small islands, of which there may be hundreds, are solved side by side
+(`many_islands_numpy`), each as if alone. Compare mj_fwdConstraint and mj_solPrimal.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
@@ -20,9 +20,12 @@ from dovetail.plugins.shared.solver.cost_numpy import SATISFIED
 from dovetail.plugins.shared.solver.dual_numpy import write_dual_matrix
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
 from dovetail.plugins.solve_constraints.line_search_numpy import CostAlongLine, minimise_along
+from dovetail.plugins.solve_constraints.many_islands_numpy import ManyMethod, solve_islands
+from dovetail.plugins.solve_constraints.many_problems_numpy import Problems
 from dovetail.plugins.solve_constraints.problem_numpy import (
     Point,
     Problem,
+    Settings,
     island_problem,
     only_island,
     point_at,
@@ -50,23 +53,20 @@ class Method(Protocol):
         ...
 
 
-@attrs.frozen
-class Settings:
-    """When to stop: `<option>`'s tolerance, iterations, ls_tolerance, ls_iterations."""
-
-    tolerance: float
-    iterations: int
-    ls_tolerance: float
-    ls_iterations: int
-
-    @classmethod
-    def of(cls, model: ModelLike) -> Settings:
-        opt = model.opt
-        return cls(opt.tolerance, opt.iterations, opt.ls_tolerance, opt.ls_iterations)
+SMALL = 60
+"""Dofs up to which islands are solved side by side."""
+FEW = 3
+"""Fewer small islands than this are quicker alone. Measured on boxes on a plane."""
 
 
-def solve_primal(model: ModelLike, data: DataLike, method: Callable[[Any, Any, Problem], Method]) -> None:
-    """Write qacc, the constraint forces and states, and statistics."""
+def solve_primal(
+    model: ModelLike,
+    data: DataLike,
+    method: Callable[[Any, Any, Problem], Method],
+    many: Callable[[Any, Any, Problems], ManyMethod],
+) -> None:
+    """Write qacc, the constraint forces and states, and statistics. `method` and `many` choose directions for one
+    problem and for many small ones."""
     data.qfrc_constraint[:] = 0.0
     data.solver_niter[:] = 0
     if not data.nefc:
@@ -75,24 +75,35 @@ def solve_primal(model: ModelLike, data: DataLike, method: Callable[[Any, Any, P
     whole = whole_problem(model, data)
     data.efc_b[: data.nefc] = whole.J @ data.qacc_smooth - whole.aref
     data.qacc[:] = starting_acceleration(model, data, whole)
-    for problem in problems(model, data, whole):
+    settings = Settings.of(model)
+    together = small_islands(model, data)
+    for problem in problems(model, data, whole, together):
         chosen = method(model, data, problem)
-        point, iterations = descend(problem, data.qacc[problem.dofs], chosen, Settings.of(model))
+        point, iterations = descend(problem, data.qacc[problem.dofs], chosen, settings)
         write(data, problem, point)
         chosen.finish(point)
         record(data, problem.island, iterations, chosen.nnz)
+    if len(together):
+        solve_islands(model, data, together, many, settings)
     if model.opt.noslip_iterations > 0:
         write_dual_matrix(model, data, whole.J)
 
 
-def problems(model: ModelLike, data: DataLike, whole: Problem) -> Iterator[Problem]:
-    """One problem per island, or the whole."""
+def small_islands(model: ModelLike, data: DataLike) -> Array:
+    """Islands that are solved side by side: small ones, if there are several."""
+    small = np.flatnonzero(data.island_nv[: data.nisland] <= SMALL)
+    return small if len(small) >= FEW and not model.opt.noslip_iterations > 0 else small[:0]
+
+
+def problems(model: ModelLike, data: DataLike, whole: Problem, together: Array) -> Iterator[Problem]:
+    """One problem per island, but for those that are solved together, or the whole."""
     if not data.nisland or model.opt.noslip_iterations > 0:
         yield whole
     elif data.nisland == 1 and data.nidof == model.nv:
         yield only_island(data, whole)
     else:
-        yield from (island_problem(model, data, island) for island in range(data.nisland))
+        alone = np.delete(np.arange(data.nisland), together)
+        yield from (island_problem(data, island) for island in alone.tolist())
 
 
 def descend(

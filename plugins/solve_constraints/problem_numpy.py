@@ -25,6 +25,21 @@ from dovetail.plugins.shared.solver.sparse_numpy import (
 )
 
 
+@attrs.frozen
+class Settings:
+    """When to stop: `<option>`'s tolerance, iterations, ls_tolerance, ls_iterations."""
+
+    tolerance: float
+    iterations: int
+    ls_tolerance: float
+    ls_iterations: int
+
+    @classmethod
+    def of(cls, model: ModelLike) -> Settings:
+        opt = model.opt
+        return cls(opt.tolerance, opt.iterations, opt.ls_tolerance, opt.ls_iterations)
+
+
 @attrs.frozen(eq=False)
 class Pattern:
     """Which entries of a matrix are stored, by row."""
@@ -92,17 +107,30 @@ def whole_problem(model: ModelLike, data: DataLike) -> Problem:
     )
 
 
-def island_problem(model: ModelLike, data: DataLike, island: int) -> Problem:
-    """The dofs and rows of one island, from the arrays sorted by island."""
+def island_places(data: DataLike, island: int) -> tuple[slice, slice]:
+    """Where the dofs and the rows of an island stand in the arrays sorted by island."""
     first, nv = int(data.island_idofadr[island]), int(data.island_nv[island])
     top, nefc = int(data.island_iefcadr[island]), int(data.island_nefc[island])
-    dof, row = slice(first, first + nv), slice(top, top + nefc)
+    return slice(first, first + nv), slice(top, top + nefc)
+
+
+def island_patterns(data: DataLike, island: int) -> tuple[Pattern, Pattern]:
+    """The patterns of an island's mass matrix and Jacobian."""
+    dof, row = island_places(data, island)
+    return (
+        Pattern(data.iM_rownnz[dof], data.iM_rowadr[dof], data.iM_colind),
+        Pattern(data.iefc_J_rownnz[row], data.iefc_J_rowadr[row], data.iefc_J_colind),
+    )
+
+
+def island_problem(data: DataLike, island: int) -> Problem:
+    """The dofs and rows of one island, from the arrays sorted by island."""
+    dof, row = island_places(data, island)
     dofs, efc = data.map_idof2dof[dof], data.map_iefc2efc[row]
-    M = Pattern(data.iM_rownnz[dof], data.iM_rowadr[dof], data.iM_colind)
-    J = Pattern(data.iefc_J_rownnz[row], data.iefc_J_rowadr[row], data.iefc_J_colind)
+    M, J = island_patterns(data, island)
     return Problem(
         M=symmetric(M.rownnz, M.rowadr, M.colind, data.iM),
-        J=matrix(J.rownnz, J.rowadr, J.colind, data.iefc_J, nv),
+        J=matrix(J.rownnz, J.rowadr, J.colind, data.iefc_J, len(dofs)),
         rows=rows_of(data, efc),
         aref=data.efc_aref[efc],
         qfrc_smooth=data.qfrc_smooth[dofs],

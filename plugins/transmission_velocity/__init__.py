@@ -1,4 +1,4 @@
-"""Rates of tendon and actuator lengths."""
+"""Rates of flex edge, tendon and actuator lengths."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dovetail.plugins.shared.records import siblings
 
 _MOMENT = "qvel actuator_moment moment_rownnz moment_rowadr moment_colind"
 _JACOBIAN = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+_EDGES = "flexedge_J flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind"
 
 
 @hookimpl
@@ -17,8 +18,8 @@ def dovetail_implementations() -> list[Implementation]:
     return [
         attrs.evolve(
             numpy,
-            reads=f"{_MOMENT} {_JACOBIAN}",
-            writes="actuator_velocity ten_velocity",
+            reads=f"{_MOMENT} {_JACOBIAN} {_EDGES}",
+            writes="actuator_velocity ten_velocity flexedge_velocity",
             summary="Jacobians and moment arms times velocities",
         ),
         attrs.evolve(

@@ -1,6 +1,7 @@
-"""Tendon and actuator velocities: Jacobians times joint velocities; actuators' zero where actuation is off.
+"""Velocities of flex edges, tendons and actuators: Jacobians times joint velocities.
 
-Compare mj_fwdVelocity.
+Edges without a Jacobian (nobody needs their velocity: `shared.flex.edge_rows`) have velocity zero, and so have
+actuators where actuation is off. Compare mj_fwdVelocity.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit
+from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.plugins.shared.jacobian_rows_numpy import jacobian_row
+from dovetail.plugins.shared.flex.edge_rows import full_rows, stored_rows
+from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse, jacobian_row
 
 
 def transmission_velocity(model: ModelLike, data: DataLike) -> None:
-    """Write ten_velocity and actuator_velocity."""
+    """Write flexedge_velocity, ten_velocity and actuator_velocity."""
+    if model.nflexedge:
+        data.flexedge_velocity[:] = edge_velocities(model, data)
     for tendon in range(model.ntendon):
         dofs, entries = jacobian_row(model, data, tendon)
         data.ten_velocity[tendon] = entries @ data.qvel[dofs]
@@ -25,3 +30,11 @@ def transmission_velocity(model: ModelLike, data: DataLike) -> None:
     used = len(actuator)
     entries = data.actuator_moment[:used] * data.qvel[data.moment_colind[:used]]
     np.add.at(data.actuator_velocity, actuator, entries)
+
+
+def edge_velocities(model: ModelLike, data: DataLike) -> Array:
+    """How fast flex edges (nflexedge,) become longer."""
+    if not is_sparse(model):
+        return full_rows(model, data) @ data.qvel
+    rows = stored_rows(model, data)
+    return np.bincount(rows.row_of_entry, rows.values * data.qvel[rows.colind], minlength=len(rows.rownnz))

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
+from without_stage import hide
 
 from dovetail.cli import main
 
@@ -51,8 +52,9 @@ def bad_model(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def soft_model(tmp_path: Path) -> Path:
-    """A valid model that needs stages nothing implements: a soft cube."""
+def soft_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A valid model that needs a stage nothing implements: a soft cube, while nobody knows where its vertices are."""
+    hide(monkeypatch, "flex_kinematics")
     path = tmp_path / "cube.xml"
     path.write_text(
         '<mujoco model="cube"><worldbody>'

@@ -13,10 +13,9 @@ from . import fields
 from .documents import Document
 from .worker import MORE_NUDGES, NUDGES, Answer, Worker
 
-AGREEMENT = ("same", "both refuse", "chaos", "no steps")
+AGREEMENT = ("same", "both refuse", "chaos")
 """`chaos`: the motions part, but no further than MuJoCo's own when nudged, or the mass matrix is singular but for
-rounding and its inverse is noise; `no steps`: a model with a flex, which
-dovetail loads and compares, but does not move."""
+rounding and its inverse is noise."""
 NO_ORACLE = ("mujoco fails",)
 """MuJoCo crashed, hung or ran out of memory, so there is nothing to agree with."""
 DISAGREEMENT = ("only dovetail refuses", "only mujoco refuses", "field", "steps")
@@ -115,8 +114,6 @@ def _same(ours: Answer, theirs: Answer, said: dict[str, str]) -> Verdict:
         return Verdict("field", found[0].partition(":")[0], "\n".join(line[:400] for line in found[:20]), "")
     if "stopped" in theirs:
         return Verdict("mujoco fails", "step", **said)
-    if "unmoved" in ours:
-        return Verdict("no steps", ours["unmoved"], ours["unmoved"], "")
     apart, chaos = fields.moved_apart(ours["steps"], theirs["steps"], theirs["nudged"])
     if apart and fields.noisy(theirs["fields"]):
         return Verdict("chaos", "singular", apart, "")

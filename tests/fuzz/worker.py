@@ -113,10 +113,7 @@ def _ours(path: str, names: list[str]) -> Answer:
 
     model = dovetail.load(path, config=dovetail.Config())
     fields = {name: _copied(_attribute(model, name)) for name in names}
-    try:
-        simulation = dovetail.Simulation(model, config=dovetail.Config())
-    except dovetail.errors.MissingStageError as error:
-        return {"fields": fields, "unmoved": str(error)}
+    simulation = dovetail.Simulation(model, config=dovetail.Config())
     simulation.data.ctrl[:] = _settings(model.nu)
     states = []
     for _ in range(STEPS):

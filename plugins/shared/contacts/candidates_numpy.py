@@ -1,4 +1,4 @@
-"""From pairs of geoms to the list of candidates: filters, explicit pairs, order.
+"""From pairs of geoms to the list of candidates: filters, explicit pairs, order, and in between pairs with flexes.
 
 A pair found by its boxes is a candidate when its contact masks meet, its bodies may collide, no explicit pair
 names the same geoms, and the bounding spheres come as close as the margins allow. Explicit pairs only have to
@@ -14,13 +14,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.pairs import FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
+    between_units,
+    finite_geoms,
+    joined,
+    warn_of_lost_vertices,
+)
+from dovetail.plugins.shared.contacts.flex_self_numpy import within_flexes
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, every_pair
 from dovetail.plugins.shared.vectors_numpy import apply_rows, dot_rows
 
@@ -45,7 +53,7 @@ Search = Callable[[Array, Array, Bounds], Pairs]
 
 
 def write_candidates(model: ModelLike, data: DataLike, search: Search) -> None:
-    """Write ncandidate, candidate_geom and candidate_pair."""
+    """Write ncandidate, candidate_geom, candidate_pair, candidate_flex, candidate_elem and candidate_vert."""
     data.ncandidate = 0
     if model.opt.disableflags & (DisableBit.CONSTRAINT | DisableBit.CONTACT):
         return
@@ -58,10 +66,32 @@ def write_candidates(model: ModelLike, data: DataLike, search: Search) -> None:
         found.append(block)
     geoms = np.concatenate(found)
     pair = np.concatenate([pair, np.full(total - len(pair), -1)])
+    if model.nflex:
+        write_with_flexes(model, data, geoms, pair)
+        return
     order = report_order(model, geoms, pair)
     data.reserve(ncandidate_max=total)
     data.candidate_geom[:total] = by_type(model, geoms[order])
     data.candidate_pair[:total] = pair[order]
+    data.candidate_flex[:total] = data.candidate_elem[:total] = data.candidate_vert[:total] = -1
+    data.ncandidate = total
+
+
+def write_with_flexes(model: ModelLike, data: DataLike, geoms: Array, pair: Array) -> None:
+    """The same with flexes: their pairs with bodies and each other in between, those within a flex at the end."""
+    warn_of_lost_vertices(model, data)
+    units = joined(between_units(model, data, geom_margins(model)))
+    within = joined(within_flexes(model, data))
+    order = report_order(model, geoms, pair, units)
+    of_geoms = FlexPairs(by_type(model, geoms), *[np.full((len(geoms), 2), -1)] * 3)
+    total = len(geoms) + len(units.geom) + len(within.geom)
+    data.reserve(ncandidate_max=total)
+    for name, first, second, last in zip(FlexPairs._fields, of_geoms, units, within, strict=True):
+        column = getattr(data, f"candidate_{name}")
+        column[: len(order)] = np.concatenate([first, second])[order]
+        column[len(order) : total] = last
+    data.candidate_pair[:total] = -1
+    data.candidate_pair[: len(order)] = np.append(pair, np.full(len(units.geom), -1))[order]
     data.ncandidate = total
 
 
@@ -209,11 +239,6 @@ def boxes_apart(model: ModelLike, data: DataLike, first: Array, second: Array, m
     return apart
 
 
-def finite_geoms(data: Any) -> Array:
-    """Which geoms are at a place one can compute with."""
-    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
-
-
 def warn_of_lost_geoms(model: ModelLike, finite: Array) -> None:
     """Say which geoms would collide but are nowhere."""
     wanted = colliding_geoms(model)
@@ -252,16 +277,33 @@ def searched_by_tree(model: ModelLike, first: Array, second: Array) -> Array:
     return (count[first] > 1) | (count[second] > 1)
 
 
-def report_order(model: ModelLike, geoms: Array, pair: Array) -> Array:
-    """Where each candidate stands in MuJoCo's list of contacts.
+NO_FLEXES = FlexPairs(*[np.zeros((0, 2), int)] * 4)
 
-    By bodies, lower body first; of the same bodies explicit pairs come first, then found ones by geom: in order
-    of the lower body's geoms, or where trees are searched by the geoms as reported, lower type first.
+
+def report_order(model: ModelLike, geoms: Array, pair: Array, flexes: FlexPairs = NO_FLEXES) -> Array:
+    """Where each candidate, of geoms or after them of flexes, stands in MuJoCo's list of contacts.
+
+    By bodies, lower body first; a flex counts as a body after all others. Of the same bodies explicit pairs come
+    first, then found ones by geom: in order of the lower body's geoms, or where trees are searched by the geoms as
+    reported, lower type first. Pairs with a flex stand by geom or element, then by element or vertex.
     """
     ordered = by_body(model, geoms)
-    body1, body2 = model.geom_bodyid[ordered].astype(np.int64).T
+    units = model.geom_bodyid[ordered].astype(np.int64)
     tree = searched_by_tree(model, geoms[:, 0], geoms[:, 1])
     first, second = np.where(tree[:, None], by_type(model, ordered), ordered).astype(np.int64).T
     found = pair < 0
-    place = np.where(found, first * model.ngeom + second, pair)
-    return np.lexsort((place, found, body1 * model.nbody + body2))
+    first, second = np.where(found, first, 0), np.where(found, second, pair)
+    if len(flexes.geom):
+        things = np.maximum(flexes.geom, np.maximum(flexes.elem, flexes.vert))
+        units = np.concatenate([units, flex_units(model, flexes)])
+        first, second = np.append(first, things[:, 0]), np.append(second, things[:, 1])
+        found = np.append(found, np.ones(len(things), bool))
+    return np.lexsort((second, first, found, units[:, 0] * (model.nbody + model.nflex) + units[:, 1]))
+
+
+def flex_units(model: ModelLike, pairs: FlexPairs) -> Array:
+    """(n, 2) bodies, or flexes counted after them."""
+    units = model.nbody + pairs.flex.astype(np.int64)
+    is_geom = pairs.geom >= 0
+    units[is_geom] = model.geom_bodyid[pairs.geom[is_geom]]
+    return units

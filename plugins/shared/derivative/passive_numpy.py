@@ -13,8 +13,10 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.derivative.fluid_numpy import fluid_velocity
 from dovetail.plugins.shared.derivative.pattern import Entries, add_along
+from dovetail.plugins.shared.flex.edge_rows import of_edges, stored_rows
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.passive_flags_numpy import all_off
+from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
 
 
 def add_passive(model: ModelLike, data: DataLike, deriv: Array, symmetric: bool) -> None:
@@ -32,27 +34,24 @@ def add_passive(model: ModelLike, data: DataLike, deriv: Array, symmetric: bool)
 def add_tendons(model: ModelLike, data: DataLike, deriv: Array) -> None:
     """Dampers of tendons."""
     if model.tendon_damping.any():
-        arms = entries(model, data.ten_J, data.ten_J_rownnz, data.ten_J_rowadr, data.ten_J_colind)
-        add_along(model, deriv, arms, -model.tendon_damping)
+        add_along(model, deriv, tendon_entries(model, data), -model.tendon_damping)
 
 
 def add_flex_edges(model: ModelLike, data: DataLike, deriv: Array) -> None:
     """Dampers of the edges of flexes; neither rigid flexes nor rigid edges have any."""
     if not model.flex_edgedamping.any():
         return
-    arms = entries(
-        model, data.flexedge_J, data.flexedge_J_rownnz, data.flexedge_J_rowadr, data.flexedge_J_colind
-    )
+    rows = stored_rows(model, data)
     damping = np.where(model.flex_rigid, 0.0, model.flex_edgedamping)
-    per_edge = np.repeat(damping, model.flex_edgenum)
-    add_along(model, deriv, arms, np.where(model.flexedge_rigid, 0.0, -per_edge))
+    slope = np.where(model.flexedge_rigid, 0.0, -of_edges(model, damping))
+    add_along(model, deriv, (rows.row_of_entry, rows.colind, rows.values), slope)
 
 
-def entries(model: ModelLike, matrix: Array, rownnz: Array, rowadr: Array, colind: Array) -> Entries:
-    """The entries of a Jacobian that is stored by full rows, or compressed, as MuJoCo 3.4 does."""
+def tendon_entries(model: ModelLike, data: DataLike) -> Entries:
+    """The entries of tendons' Jacobian, which is stored by full rows, or compressed, as MuJoCo 3.4 does."""
     if not is_sparse(model):
-        row, dof = np.nonzero(matrix)
-        return row, dof, matrix[row, dof]
-    row = np.repeat(np.arange(len(rownnz)), rownnz)
-    at = np.arange(len(row)) + np.repeat(rowadr - (np.cumsum(rownnz) - rownnz), rownnz)
-    return row, colind.reshape(-1)[at], matrix.reshape(-1)[at]
+        row, dof = np.nonzero(data.ten_J)
+        return row, dof, data.ten_J[row, dof]
+    rownnz = data.ten_J_rownnz
+    row, at = np.repeat(np.arange(len(rownnz)), rownnz), ranges(data.ten_J_rowadr, rownnz)
+    return row, data.ten_J_colind.reshape(-1)[at], data.ten_J.reshape(-1)[at]

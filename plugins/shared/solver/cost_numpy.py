@@ -160,19 +160,36 @@ def zones(cones: Cones, jar: Array) -> Zones:
 
 def evaluate(rows: CostRows, jar: Array) -> tuple[Array, Array, float]:
     """Force (n) and state (n) of every row, and the cost of all."""
-    quadratic = rows.two_sided | (rows.one_sided & (jar < 0.0))
-    force = np.where(quadratic, -rows.D * jar, 0.0)
-    state = np.where(quadratic, QUADRATIC, SATISFIED)
+    force, state = _plain(rows, jar)
     cost = -0.5 * float(force @ jar)
     if len(rows.dry):
-        cost += _dry_friction(rows, jar, force, state)
+        cost += float(_dry_friction(rows, jar, force, state).sum())
     if len(rows.cones):
-        cost += _elliptic(rows.cones, jar, force, state)
+        cost += float(_elliptic(rows.cones, jar, force, state).sum())
     return force, state, cost
 
 
-def _dry_friction(rows: CostRows, jar: Array, force: Array, state: Array) -> float:
-    """Write force and state of friction loss rows; their cost."""
+def evaluate_each(rows: CostRows, jar: Array, owner: Array, count: int) -> tuple[Array, Array, Array]:
+    """The same for rows of several problems: `owner` says whose each row is, and the cost is that of each (count)."""
+    force, state = _plain(rows, jar)
+    cost = np.bincount(owner, -0.5 * force * jar, minlength=count)
+    if len(rows.dry):
+        dry = _dry_friction(rows, jar, force, state)
+        cost += np.bincount(owner[rows.dry], dry, minlength=count)
+    if len(rows.cones):
+        elliptic = _elliptic(rows.cones, jar, force, state)
+        cost += np.bincount(owner[rows.cones.rows[:, 0]], elliptic, minlength=count)
+    return force, state, cost
+
+
+def _plain(rows: CostRows, jar: Array) -> tuple[Array, Array]:
+    """Force and state of equalities and of rows that only push; zero and satisfied for all others."""
+    quadratic = rows.two_sided | (rows.one_sided & (jar < 0.0))
+    return np.where(quadratic, -rows.D * jar, 0.0), np.where(quadratic, QUADRATIC, SATISFIED)
+
+
+def _dry_friction(rows: CostRows, jar: Array, force: Array, state: Array) -> Array:
+    """Write force and state of friction loss rows; the cost of each."""
     dry = rows.dry
     x, loss = jar[dry], rows.frictionloss[dry]
     bound = rows.R[dry] * loss
@@ -180,11 +197,11 @@ def _dry_friction(rows: CostRows, jar: Array, force: Array, state: Array) -> flo
     force[dry] = np.where(negative, loss, np.where(positive, -loss, -rows.D[dry] * x))
     state[dry] = np.where(negative, LINEARNEG, np.where(positive, LINEARPOS, QUADRATIC))
     linear = loss * (np.abs(x) - 0.5 * bound)
-    return float(np.where(negative | positive, linear, 0.5 * rows.D[dry] * x * x).sum())
+    return np.where(negative | positive, linear, 0.5 * rows.D[dry] * x * x)
 
 
-def _elliptic(cones: Cones, jar: Array, force: Array, state: Array) -> float:
-    """Write force and state of the rows of elliptic contacts; their cost."""
+def _elliptic(cones: Cones, jar: Array, force: Array, state: Array) -> Array:
+    """Write force and state of the rows of elliptic contacts; the cost of each contact."""
     zone = zones(cones, jar)
     push = -cones.D * jar[cones.rows]
     normal = np.where(zone.middle, -cones.Dm * zone.gap, 0.0)  # along N
@@ -195,7 +212,7 @@ def _elliptic(cones: Cones, jar: Array, force: Array, state: Array) -> float:
     force[cones.rows[cones.real]] = inside[cones.real]
     state[cones.rows[cones.real]] = np.broadcast_to(code[:, None], cones.real.shape)[cones.real]
     stiff = 0.5 * np.einsum("ij,ij->i", cones.D, jar[cones.rows] ** 2)
-    return float(stiff[zone.bottom].sum()) + 0.5 * float((cones.Dm * zone.gap**2)[zone.middle].sum())
+    return np.where(zone.bottom, stiff, np.where(zone.middle, 0.5 * cones.Dm * zone.gap**2, 0.0))
 
 
 def cone_hessians(cones: Cones, jar: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.plugins.shared.ldl_numpy import coupled
 
 DENSE = 200
 """Dofs up to which dense matrices are quicker. Measured on piles of boxes with one thread of BLAS: Newton's method
@@ -28,13 +29,19 @@ def entries(rownnz: Array, rowadr: Array) -> tuple[Array, Array]:
 
 def matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int) -> Any:
     """The matrix (len(rownnz), ncol), dense if it has few columns, else sparse."""
+    if ncol > DENSE:
+        return sparse_matrix(rownnz, rowadr, colind, values, ncol)
     row, at = entries(rownnz, rowadr)
-    if ncol <= DENSE:
-        dense = np.zeros((len(rownnz), ncol))
-        dense[row, colind[at]] = values[at]
-        return dense
+    dense = np.zeros((len(rownnz), ncol))
+    dense[row, colind[at]] = values[at]
+    return dense
+
+
+def sparse_matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int) -> Any:
+    """The matrix (len(rownnz), ncol) as a sparse one."""
     from scipy.sparse import csr_array
 
+    _, at = entries(rownnz, rowadr)
     starts = np.concatenate([[0], np.cumsum(rownnz)])
     return csr_array((values[at], colind[at], starts), shape=(len(rownnz), ncol))
 
@@ -42,12 +49,20 @@ def matrix(rownnz: Array, rowadr: Array, colind: Array, values: Array, ncol: int
 def symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any:
     """The symmetric matrix whose lower triangle is given, each row ending with its diagonal."""
     n = len(rownnz)
+    if n > DENSE:
+        return sparse_symmetric(rownnz, rowadr, colind, values)
     lower = matrix(rownnz, rowadr, colind, values, n)
-    diagonal = values[rowadr + rownnz - 1]
-    if isinstance(lower, np.ndarray):
-        return lower + lower.T - np.diag(diagonal)
+    return lower + lower.T - np.diag(values[rowadr + rownnz - 1])
+
+
+def sparse_symmetric(rownnz: Array, rowadr: Array, colind: Array, values: Array) -> Any:
+    """The same as a sparse matrix."""
     from scipy.sparse import diags_array
 
+    lower = sparse_matrix(rownnz, rowadr, colind, values, len(rownnz))
+    diagonal = values[rowadr + rownnz - 1]
+    if len(lower.data) == len(diagonal):
+        return lower
     return (lower + lower.T - diags_array(diagonal)).tocsr()
 
 
@@ -75,12 +90,11 @@ def solve_columns(model: ModelLike, data: DataLike, columns: Array) -> Array:
     """M⁻¹ times several vectors, the columns (nv, n), from the factors of M."""
     start, end = model.M_rowadr.tolist(), (model.M_rowadr + model.M_rownnz - 1).tolist()
     lower, solved = data.qLD, columns.copy()
-    rows = [(slice(first, last), model.M_colind[first:last]) for first, last in zip(start, end, strict=True)]
-    for k in range(model.nv - 1, -1, -1):
-        at, ancestors = rows[k]
+    rows = [(k, slice(start[k], end[k]), model.M_colind[start[k] : end[k]]) for k in coupled(model)]
+    for k, at, ancestors in reversed(rows):
         solved[ancestors] -= lower[at, None] * solved[k]
     solved *= data.qLDiagInv[:, None]
-    for k, (at, ancestors) in enumerate(rows):
+    for k, at, ancestors in rows:
         solved[k] -= lower[at] @ solved[ancestors]
     return solved
 

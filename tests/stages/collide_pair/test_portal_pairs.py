@@ -13,8 +13,8 @@ from pair_oracle import MESHES, Pair, Pose, poses  # noqa: E402
 from test_hfield_pairs import SHAPES, document, rotation, terrain  # noqa: E402
 
 from dovetail.plugins.collide_pair.hfield_numpy import height_field  # noqa: E402
-from dovetail.plugins.collide_pair.portal_numpy import nearest_on_triangle  # noqa: E402
 from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS  # noqa: E402
+from dovetail.plugins.shared.geometry.portal_numpy import nearest_on_triangle  # noqa: E402
 
 TOLERANCE = 1e-9
 PORTAL = int(mujoco.mjtDisableBit.mjDSBL_NATIVECCD)

@@ -57,7 +57,8 @@ def take_over(mj_data: Any, data: Any) -> None:
     """Copy what the row sources read."""
     for name in INPUTS:
         field = data.field(name)
-        field[...] = np.asarray(read(mj_data, name)).reshape(field.shape)
+        # of flex edges' Jacobians MuJoCo's arrays are longer than their entries
+        field[...] = np.asarray(read(mj_data, name)).reshape(-1)[: field.size].reshape(field.shape)
     count = mj_data.ncon
     data.reserve(ncon_max=count)
     data.ncon = count

@@ -203,6 +203,43 @@ def test_rows_of_flexes_are_mujocos(dim: int, jacobian: str, condim: int, selfco
     assert vertices
 
 
+INTERPOLATED = """<mujoco><option jacobian="{jacobian}" cone="{cone}" timestep="0.001"/>
+<worldbody><geom type="plane" size="5 5 .1" condim="{condim}"/><geom size=".1" pos=".1 0 .1"/>
+<body name="parent" pos="0 0 .3"><freejoint/><geom size=".02" contype="0" conaffinity="0"/>
+<flexcomp name="soft" type="grid" count="{count}" spacing=".1 .1 .1" dim="3" radius=".01" mass="1" dof="{dof}">
+<elasticity young="1e4" poisson=".2" damping=".01"/><contact condim="{condim}" selfcollide="none"/>{pin}</flexcomp>
+</body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("jacobian", ["sparse", "dense"])
+@pytest.mark.parametrize(
+    ("dof", "count", "pin", "condim", "cone"),
+    [
+        ("trilinear", "4 4 3", "", 3, "elliptic"),
+        ("trilinear", "4 4 3", '<pin id="0"/>', 1, "pyramidal"),
+        ("quadratic", "5 5 5", "", 3, "pyramidal"),
+    ],
+)
+def test_rows_of_interpolated_flexes_are_mujocos(
+    dof: str, count: str, pin: str, condim: int, cone: str, jacobian: str
+) -> None:
+    """Nodes move contacts of vertices with a plane and of elements with a sphere, some of them with a parent."""
+    xml = INTERPOLATED.format(dof=dof, count=count, pin=pin, condim=condim, cone=cone, jacobian=jacobian)
+    model, data = load(xml)
+    rng = np.random.default_rng(0)
+    elements = vertices = 0
+    for _ in range(4):
+        data.qpos[:] = model.qpos0
+        data.qpos[2] = {"trilinear": 0.1, "quadratic": 0.2}[dof]
+        data.qpos[7:] += 0.01 * rng.normal(size=model.nq - 7)
+        data.qvel[:] = 0.1 * rng.normal(size=model.nv)
+        compare(model, data)
+        elements += int(np.count_nonzero(data.contact.elem >= 0))
+        vertices += int(np.count_nonzero(data.contact.vert >= 0))
+    assert elements
+    assert vertices
+
+
 # ---- bad input --------------------------------------------------------------------------------------------
 
 MIXED = {

@@ -32,6 +32,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "same": "of the convex iteration, which in lanes has its own (ccd_one_world_lanes)",
         "divide": "Python raises where C and kernels give infinity",
         "vector": "NumPy writes tuples",
+        "row_sums": "lanes add where they compute",
     },
     "spatial": dict.fromkeys(
         ("inertia_matrix", "cross_motion_matrix"), "products of rows are one matmul in NumPy"
@@ -39,10 +40,14 @@ DIFFERENT: dict[str, dict[str, str]] = {
     "tree": {
         "add_from_parents": "in lanes it is part of the walk that computes what is added",
         "single_dof": "lanes branch on the type of each joint",
+        **dict.fromkeys(
+            ("walked_and_sliding", "slides_of"), "NumPy takes sliding leaves together; a compiled loop need not"
+        ),
     },
     "ldl": {
         "factor": "lanes factor in place, in memory that the stage owns",
         "copy": "arrays are copied by NumPy itself",
+        "coupled": "NumPy passes over rows without couplings; a compiled loop need not",
     },
     "activation": {"activation_owners": "lanes go from actuators to activations"},
     "motion": dict.fromkeys(("object_velocity", "object_acceleration"), "queries of one object, NumPy only")
