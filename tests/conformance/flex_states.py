@@ -9,7 +9,7 @@ moves when its positions change in the last digits.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -296,10 +296,15 @@ def error(field: str, ours: Any, theirs: Any) -> float:
 
 
 def disagreements(
-    ours: Numbers, theirs: Numbers, nudged: Nudged, say: Callable[[str], None] = print
+    ours: Numbers,
+    theirs: Numbers,
+    nudged: Nudged,
+    *,
+    unlike: Collection[str] = (),
+    say: Callable[[str], None] = print,
 ) -> list[str]:
-    """Fields that differ by more than they may, in the order in which they are computed; `say` hears of every
-    tolerance that was widened."""
+    """Fields that differ by more than they may, in the order in which they are computed, but for `unlike`; `say` hears
+    of every tolerance that was widened."""
     smooth = [
         line for field in SMOOTH if field in theirs for line in _differs(field, ours, theirs, nudged, say)
     ]
@@ -312,7 +317,7 @@ def disagreements(
         return [*smooth, _other_contacts(ours["contacts"], theirs["contacts"])]
     if len(ours["efc_pos"]) != len(theirs["efc_pos"]):
         return [*smooth, f"nefc: {len(ours['efc_pos'])} instead of {len(theirs['efc_pos'])}"]
-    rest = (field for field in TOLERANCES if field not in SMOOTH)
+    rest = (field for field in TOLERANCES if field not in SMOOTH and field not in unlike)
     return smooth + [line for field in rest for line in _differs(field, ours, theirs, nudged, say)]
 
 
