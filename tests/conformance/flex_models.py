@@ -1085,7 +1085,7 @@ EXCEPTIONS = {
     "two vertices of it; ours are those of dense mode",
     "condim 4, sparse": "3.4.0 has garbage in spin and roll rows of element contacts; ours are those of dense mode",
 }
-"""Models in which MuJoCo 3.4.0 is not followed, and why: all but `unlike` is compared, with MuJoCo under `instead`."""
+"""Models in which MuJoCo 3.4.0 is not followed, and why. All but `unlike` is compared, under options `instead`."""
 
 
 def text(name: str, instead: bool = False) -> str:

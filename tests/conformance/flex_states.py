@@ -303,8 +303,8 @@ def disagreements(
     unlike: Collection[str] = (),
     say: Callable[[str], None] = print,
 ) -> list[str]:
-    """Fields that differ by more than they may, in the order in which they are computed, but for `unlike`; `say` hears
-    of every tolerance that was widened."""
+    """Fields that differ by more than they may, in the order in which they are computed, but for `unlike`; `say` is
+    told of every tolerance that was widened."""
     smooth = [
         line for field in SMOOTH if field in theirs for line in _differs(field, ours, theirs, nudged, say)
     ]
