@@ -148,6 +148,7 @@ GEOMS = {
     "cylinder": '<geom type="cylinder" size=".12 .04" euler="5 3 0" pos=".01 0 -.05"/>',
     "box": '<geom type="box" size=".09 .07 .05" euler="4 3 21" pos=".01 .013 -.055"/>',
     "mesh": '<geom type="mesh" mesh="rock" euler="5 4 3" pos=".01 .01 -.07"/>',
+    "sdf": '<geom type="sdf" mesh="rock" euler="5 4 3" pos=".01 .01 -.07"/>',
 }
 _HEIGHTS = " ".join(f"{(3 * i * i + 5 * j + i * j) % 7 / 7:.3f}" for i, j in product(range(6), repeat=2))
 _ROCK = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * [0.11, 0.09, 0.06]
@@ -160,7 +161,7 @@ SHAPES = (
 
 def dropped(dim: int, geom: str, height: float = 0.025, content: str = "", **settings: str) -> str:
     """A flex of a dimension just above a geom."""
-    lifted = {"hfield": 0.05, "mesh": 0.02}.get(geom, 0.0) + {1: 0.0, 2: 0.0, 3: 0.025}[dim]
+    lifted = {"hfield": 0.05, "mesh": 0.02, "sdf": 0.02}.get(geom, 0.0) + {1: 0.0, 2: 0.0, 3: 0.025}[dim]
     more = f'pos="0 0 {height + lifted:.4g}" euler="2 3 5"'
     return scene(GEOMS[geom], flex(dim, content or NO_SELF, more=more), before=SHAPES, **settings)
 
@@ -528,28 +529,12 @@ def _interpolated() -> dict[str, FlexModel]:
 
 def _geoms() -> dict[str, FlexModel]:
     """Every geom under a flex of every dimension."""
-    found = {
+    return {
         f"{geom} under dim {dim}": FlexModel(
             xml=dropped(dim, geom), touches=("vertex" if geom == "plane" else "geom",)
         )
         for geom, dim in product(GEOMS, (1, 2, 3))
     }
-    for dim in (1, 2, 3):
-        found[f"sdf under dim {dim}"] = FlexModel(
-            xml=scene(
-                _RING, flex(dim, NO_SELF, more=f'pos="0 .013 {0.1 if dim == 3 else 0.075}"'), before=_SDF
-            ),
-            touches=("geom",),
-        )
-    return found
-
-
-_SDF = (
-    '<extension><plugin plugin="mujoco.sdf.torus"><instance name="ring"><config key="radius1" value=".1"/>'
-    '<config key="radius2" value=".05"/></instance></plugin></extension>'
-    '<asset><mesh name="ring"><plugin instance="ring"/></mesh></asset>'
-)
-_RING = '<geom type="sdf" mesh="ring" euler="4 3 2"><plugin instance="ring"/></geom>'
 
 
 def _selves() -> dict[str, FlexModel]:
