@@ -56,7 +56,7 @@ def call(function: Callable[..., None], model: Any, *arguments: Any) -> None:
 
     Between a height field and a flex, 3.4.0 asks for the type of a shape that it never set. What an earlier call left
     on the stack may look like a sphere or a capsule: then contacts are wrong, or the process dies. A thread with a
-    stack that nobody has used finds zeros there. Each is larger than those before, since used ones are kept for reuse.
+    stack that nobody has used finds zeros there. Each is larger than those before, since used ones are kept.
     """
     if not model.nhfield:
         function(model, *arguments)
@@ -222,8 +222,8 @@ def edge_jacobian(data: Any, nv: int) -> Any:
         np.asarray(getattr(data, f"flexedge_J_{part}")).reshape(-1) for part in ("rowadr", "colind")
     )
     matrix = np.zeros((len(lengths), nv))
-    for row, (start, count) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
-        matrix[row, columns[start : start + count]] = values[start : start + count]
+    for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+        matrix[row, columns[start : start + length]] = values[start : start + length]
     return matrix
 
 
@@ -288,8 +288,9 @@ class Nudged:
         return self.found
 
     def change(self, field: str, theirs: Numbers) -> float:
-        """How far the field moves; infinite if it has another size then."""
-        return max(error(field, other[field], theirs[field]) for other in self.numbers())
+        """How far the field moves where the list of contacts stays; infinite if it never does."""
+        alike = [other for other in self.numbers() if np.array_equal(other["contacts"], theirs["contacts"])]
+        return max((error(field, other[field], theirs[field]) for other in alike), default=np.inf)
 
     def other_contacts(self, theirs: Numbers) -> bool:
         """Whether MuJoCo's own list of contacts changes."""
