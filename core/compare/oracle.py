@@ -33,6 +33,7 @@ _OBJECT_KINDS = {
     "actuator": "ACTUATOR",
     "sensor": "SENSOR",
     "equality": "EQUALITY",
+    "flex": "FLEX",
     "key": "KEY",
 }
 
