@@ -19,7 +19,6 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_numpy import solve
-from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
 from dovetail.plugins.shared.solver.cost_numpy import (
     CONE,
     LINEARNEG,
@@ -32,6 +31,7 @@ from dovetail.plugins.shared.solver.cost_numpy import (
 )
 from dovetail.plugins.shared.solver.sparse_numpy import entries, inverse_mass, jacobian, joint_forces
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 
 # ---- the matrix
 
