@@ -33,7 +33,6 @@ _OBJECT_KINDS = {
     "actuator": "ACTUATOR",
     "sensor": "SENSOR",
     "equality": "EQUALITY",
-    "flex": "FLEX",
     "key": "KEY",
 }
 
