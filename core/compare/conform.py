@@ -283,8 +283,9 @@ def _undefined(value: Array, theirs: Any) -> Array:
     through the thickness of a flat flex a vertex lies is 0/0."""
     if value.dtype.kind != "f":
         return np.zeros(value.shape, bool)
-    lost = ~np.isfinite(np.asarray(theirs, float)).reshape(value.shape)
-    undefined: Array = lost | ~(np.abs(value) <= MAXVAL)
+    undefined: Array = ~(np.abs(value) <= MAXVAL)
+    if np.size(theirs) == value.size:  # some fields cannot be read through the bindings
+        undefined = undefined | ~np.isfinite(np.asarray(theirs, float)).reshape(value.shape)
     return undefined
 
 
