@@ -2,8 +2,8 @@
 
 A name is a built-in model (`humanoid`), a model made for measuring (`boxes`, `meshes`), a model file of an installed
 package (`gymnasium/ant`, `suite/quadruped`: read, the package is not imported), a heap of so many free bodies
-(`heap:200`, `heap_of_boxes:200`), a deformable object (`flex/cloth_9`: `flexes.py`), or a path. `+euler`, `+rk4`, `+implicit` or `+implicitfast` behind it sets the
-integrator: `gymnasium/ant+euler`.
+(`heap:200`, `heap_of_boxes:200`), a deformable object (`flex/cloth_9`: `flexes.py`), or a path. `+euler`, `+rk4`,
+`+implicit` or `+implicitfast` behind it sets the integrator: `gymnasium/ant+euler`.
 """
 
 from __future__ import annotations

@@ -93,13 +93,23 @@ def clock_for(threads: int) -> Callable[[], float]:
 
 
 def near_pose(model: Any, rng: np.random.Generator) -> Array:
-    """qpos0, moved by centimetres and turned by some degrees."""
-    qpos = np.array(model.qpos0) + rng.normal(0.0, 0.02, model.nq)
+    """qpos0, moved by centimetres and turned by some degrees; what carries flex vertices or nodes by tenths of
+    millimetres, as more would tear them apart."""
+    qpos = np.array(model.qpos0) + rng.normal(0.0, 1.0, model.nq) * spread(model)
     for kind, address in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
         start = {JointType.FREE: address + 3, JointType.BALL: address}.get(kind)
         if start is not None:
             qpos[start : start + 4] /= np.linalg.norm(qpos[start : start + 4])
     return qpos
+
+
+def spread(model: Any) -> Array:
+    """How far each number of qpos is moved."""
+    carries = np.unique(np.concatenate([model.flex_vertbodyid, model.flex_nodebodyid]))
+    joints = np.isin(model.jnt_bodyid, carries) & (model.jnt_type == JointType.SLIDE)
+    far = np.full(model.nq, 0.02)
+    far[model.jnt_qposadr[joints]] = 2e-4
+    return far
 
 
 def random_controls(model: Any, nworld: int, rng: np.random.Generator) -> Array:

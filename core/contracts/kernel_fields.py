@@ -107,7 +107,7 @@ KERNEL_SIZES: Mapping[str, KernelSize] = {
     for size in (
         KernelSize(
             name="npair_list",
-            doc="pairs of geoms that may touch wherever they are",
+            doc="pairs of geoms, and of planes and flex vertices, that may touch wherever they are",
             maker="broadphase",
             number=f"{_CONTACTS}:pair_count",
         ),
@@ -125,7 +125,7 @@ KERNEL_SIZES: Mapping[str, KernelSize] = {
         ),
         KernelSize(
             name="ndof_row",
-            doc="constraint rows of few dofs: coupled joints and tendons, friction loss, limits",
+            doc="constraint rows of few dofs: coupled joints and tendons, flex edges, friction loss, limits",
             maker="constraint_rows",
             number=f"{_ROWS}:dof_row_count",
         ),
@@ -160,7 +160,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "pair",
                 "npair_list",
                 kind="integers",
-                doc="Row in the table of pairs of geoms that may touch.",
+                doc="Row in the table of pairs that may touch.",
                 writer="broadphase",
             ),
         ),
@@ -173,7 +173,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "pair",
                 "ncontact_list",
                 kind="integers",
-                doc="Row in the table of pairs of geoms that may touch.",
+                doc="Row in the table of pairs that may touch.",
                 writer="narrowphase",
             ),
             kernel_field(
@@ -198,7 +198,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "ncontact_list",
                 9,
                 unit="1",
-                doc="Normal from the first geom to the second, and two tangents, row by row.",
+                doc="Normal from the first side to the second, and two tangents, row by row.",
                 writer="narrowphase",
             ),
             kernel_field("ncon", 1, doc="How many contacts each world has.", writer="narrowphase"),

@@ -58,11 +58,11 @@ def applied_forces(k: Kernel) -> None:
 
 
 def add_contacts(k: Kernel, body_rows: BodyRows) -> None:
-    """Add the forces of contacts: on the second body, and back on the first."""
+    """Add the forces of contacts between two geoms: on the second body, and back on the first."""
     contacts = body_rows.contacts
     for c in each_contact(k, body_rows):
         acts = contacts.acts(c)
-        with k.when(k.any(acts)):
+        with k.when(contacts.of_pair("flex", contacts.pair[c]) < 0), k.when(k.any(acts)):
             wrench, to_world = contact_force(body_rows, c), contact_axes(body_rows, c).T
             push = vector(to_world @ wrench[3:], to_world @ wrench[:3])
             for body, way in (("body1", -push), ("body2", push)):

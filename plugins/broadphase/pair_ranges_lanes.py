@@ -93,6 +93,7 @@ def write_boxes(contacts: Contacts, ranges: PairRanges) -> None:
     k, model = contacts.k, contacts.k.frozen_model
     bodies, groups = _boxes(k, ranges)
     geoms = np.unique(np.concatenate([contacts.pairs.geom1, contacts.pairs.geom2]))
+    geoms = geoms[geoms >= 0]  # vertices of flexes are none
     geoms = geoms[~is_plane(model, geoms)]
     geoms = geoms[np.argsort(np.asarray(model.geom_bodyid)[geoms], kind="stable")]
     first = np.searchsorted(np.asarray(model.geom_bodyid)[geoms], np.arange(model.nbody + 1))

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.kernel import Kernel, Variable
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.broadphase.pair_ranges_lanes import near_range, pair_ranges_of, write_boxes
 from dovetail.plugins.shared.contacts.contacts_lanes import Candidates, Contacts
-from dovetail.plugins.shared.contacts.pair_margins_lanes import overridden, pair_or_geoms
+from dovetail.plugins.shared.contacts.pair_margins_lanes import overridden, pair_or_sides
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 
 
@@ -53,7 +53,7 @@ def widest_margin(contacts: Contacts, p: Any) -> Any:
     """The most that any rule may make of the margins of a pair."""
     k = contacts.k
     common = k.model.opt.o_margin
-    return k.select(overridden(k), k.max(common, 0.0), pair_or_geoms(contacts, p, "margin", sum_of_margins))
+    return k.select(overridden(k), k.max(common, 0.0), pair_or_sides(contacts, p, "margin", sum_of_margins))
 
 
 def sum_of_margins(k: Kernel, first: Any, second: Any) -> Any:

@@ -3,7 +3,8 @@
 `planes`, `segments`, `triangles` and `tetrahedra` have formulas and take all pairs at once (boxes with segments one
 by one, by the formula of geoms); `convex` and `hfield` iterate on support functions (`shared.geometry`: gjk, epa,
 portal) pair by pair, elements being the shapes of `element_shapes`. Which pairs there are and in which order contacts
-stand comes from the broadphase; `narrowphase/flex_dispatch_numpy.py` calls the rows. Begin with `planes_numpy.py`.
+stand comes from the broadphase; `narrowphase/flex_dispatch_numpy.py` calls the rows. In lanes there are planes with
+vertices, one pair at a time for all worlds of a tile. Begin with `planes_numpy.py`.
 Tests: tests/stages/collide_flex.
 """
 
@@ -66,7 +67,23 @@ def dovetail_implementations() -> list[Implementation]:
         )
         for element in ELEMENTS
     ]
-    return [*formulas, *iterated, *fields]
+    return [*formulas, *iterated, *fields, *_in_lanes()]
+
+
+def _in_lanes() -> list[Implementation]:
+    return [
+        Implementation(
+            stage="collide_flex",
+            key="plane-vertex",
+            name="analytic",
+            backend="lanes",
+            target="dovetail.plugins.collide_flex.planes_lanes:plane_vertex",
+            default=True,
+            reads=_GEOMS,
+            facts={"most_contacts": 1},
+            summary="The same in lanes",
+        ),
+    ]
 
 
 def _record(key: str, name: str, file: str, function: str, reads: str, summary: str) -> Implementation:

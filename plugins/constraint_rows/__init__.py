@@ -12,6 +12,7 @@ Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/c
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import IN_LANES
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -47,7 +48,8 @@ SUMMARIES = {
 
 
 LANE_READS = {
-    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active contact_list.dim",
+    "equality": "qpos xpos xquat xmat site_xpos subtree_com ten_length ten_J eq_active flexedge_length flexedge_J "
+    "contact_list.dim",
     "frictionloss": "ten_J",
     "limit": "qpos ten_length ten_J",
     "contact": "subtree_com contact_list.count contact_list.pair contact_list.dist contact_list.pos "
@@ -65,7 +67,7 @@ LANE_WRITES = {
     "limit": _LANE_DOFS,
     "contact": _LANE_LINKS,
 }
-LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon"
+LANE_EQUALITIES = "eq.connect eq.weld eq.joint eq.tendon eq.flex"
 
 
 @hookimpl
@@ -94,8 +96,8 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads=LANE_READS[key],
             writes=LANE_WRITES[key],
-            supports=f"flex.none flex.untouchable {LANE_EQUALITIES}",
-            summary=f"{SUMMARIES[key].replace(' and flex edge', '')}, in lanes",
+            supports=f"{IN_LANES} {LANE_EQUALITIES}",
+            summary=f"{SUMMARIES[key]}, in lanes",
         )
         for key in READS
     ]

@@ -4,6 +4,7 @@ connect  3 rows: anchor on the first body minus anchor on the second, world fram
 weld     6 rows: the same, then the relative orientation in the second body's frame: the vector part of its
          quaternion (half the sine of the angle), times torquescale.
 joint, tendon  1 row: the first's value minus a quartic polynomial of the second's, both relative to qpos0.
+flex     1 row per edge that is not rigid: its length minus that at qpos0.
 
 Anchors are points fixed in bodies, or sites. Compare mj_instantiateEquality.
 """
@@ -18,14 +19,15 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.constraint_rows.softness_lanes import softness
 from dovetail.plugins.constraint_rows.tendon_lanes import add_coefficients
+from dovetail.plugins.shared.flex.tables import row_arms
 from dovetail.plugins.shared.quaternions_lanes import quat_conjugate, quat_matrix, quat_multiply
 from dovetail.plugins.shared.rows.equality_anchors_lanes import Columns, anchor
-from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, BodyRows, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, BodyRows, DofRows, held_edges
 from dovetail.plugins.shared.vectors_lanes import cross, dot, vector
 
 
 def equality(k: Kernel) -> None:
-    """Write the bonds of connects and welds, and the rows of coupled joints."""
+    """Write the bonds of connects and welds, and the rows of coupled joints and tendons and of flex edges."""
     body_rows, rows = BodyRows(k), DofRows(k)
     if body_rows.nequality:
         body_bonds(k, body_rows)
@@ -33,6 +35,7 @@ def equality(k: Kernel) -> None:
         joint(k, rows, r)
     for r in rows.each_row("coupled_tendons"):
         tendon(k, rows, r)
+    flex_edges(k, rows)
 
 
 def active(k: Kernel, equality_id: Any) -> Any:
@@ -170,6 +173,31 @@ def tendon(k: Kernel, rows: DofRows, r: Any) -> None:
         add_coefficients(k, rows, r, leader, -slope)
 
     coupling(k, rows, r, stretch, lambda tendon_id: m.tendon_invweight0[tendon_id], lead)
+
+
+def flex_edges(k: Kernel, rows: DofRows) -> None:
+    """Edges of flexes that keep their lengths."""
+    m, d, model = k.model, k.data, k.frozen_model
+    held = held_edges(model).edge
+    if not len(held):
+        return
+    arms = row_arms(model)
+    places = np.zeros((len(held), rows.width), int)
+    for n, edge in enumerate(held.tolist()):
+        own = [place for _, place in sorted(arms[edge], reverse=True)]
+        places[n, : len(own)] = own
+    first = rows.first("flex_edges")
+    edges, place = k.table("rows/edges", held), k.table("rows/edge_places", places)
+    for r in rows.each_row("flex_edges"):
+        edge, equality_id = edges[r - first], rows.column("ids", r)
+        with k.loop(0, rows.column("nnz", r)) as n:
+            rows.coefficient[r, n] = d.flexedge_J[place[r - first, n]]
+        residual = d.flexedge_length[edge] - m.flexedge_length0[edge]
+        soft = softness(k, m.eq_solref[equality_id], m.eq_solimp[equality_id], residual)
+        R = soft.regularisation(k, m.flexedge_invweight0[edge])
+        rows.D[r] = k.select(active(k, equality_id), 1.0 / R, 0.0)
+        rows.spring[r] = soft.stiffness * soft.impedance * residual
+        rows.damping[r] = soft.damping
 
 
 def coupling(

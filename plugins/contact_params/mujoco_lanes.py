@@ -1,7 +1,8 @@
 """Friction, solver parameters and margin of each contact in the tile's list.
 
-A contact of an explicit pair has the pair's own parameters and nothing of its geoms'. Else the geom of higher
-priority gives its parameters unchanged, and geoms of equal priority are combined by replaceable rules. The override
+A contact of an explicit pair has the pair's own parameters and nothing of its geoms'. Else the side of higher
+priority, a geom or a flex, gives its parameters unchanged, and sides of equal priority are combined by replaceable
+rules. The override
 flag then replaces solver parameters, friction and margin of every contact. All of it is the same in all worlds and
 read from the Model at run time; priorities and dimensions are worked out with the plan. Compare mj_contactParam and
 mj_setContact.
@@ -17,12 +18,12 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel, elementwise
 from dovetail.plugins.contact_params.mujoco_numpy import UNPACK
 from dovetail.plugins.shared.constants import MINMU
-from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, contact_dims
+from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, PairIds, contact_dims, side_values
 from dovetail.plugins.shared.contacts.pair_margins_lanes import (
     contact_margin,
     overridden,
     pair_or,
-    pair_or_geoms,
+    pair_or_sides,
 )
 from dovetail.plugins.shared.vectors_lanes import vector
 
@@ -41,7 +42,7 @@ def contact_params(k: Kernel, parts: Parts) -> None:
         contacts.solref[c] = pair_or(contacts, p, "solref", solref)
         contacts.solimp[c] = pair_or(contacts, p, "solimp", solimp)
         contacts.solreffriction[c] = pair_or(contacts, p, "solreffriction", vector(0.0, 0.0))
-        gap = pair_or_geoms(contacts, p, "gap", rule)
+        gap = pair_or_sides(contacts, p, "gap", rule)
         contacts.includemargin[c] = contact_margin(contacts, p, rule) - gap
     with k.when(overridden(k)), k.loop(0, contacts.count) as c:
         override(contacts, c)
@@ -62,22 +63,21 @@ def at_least_minimal(k: Kernel, friction: Any) -> Any:
 
 
 def settle_priorities(contacts: Contacts, parts: Parts) -> Any:
-    """Which geom of each pair decides, as a table by pair, None if all share; the dimensions that follow from it are
+    """Which side of each pair decides, as a table by pair, None if all share; the dimensions that follow from it are
     kept for other stages."""
     k, pairs, model = contacts.k, contacts.pairs, contacts.k.frozen_model
-    geoms = np.stack([pairs.geom1, pairs.geom2], axis=1)
-    first, second = model.geom_priority[geoms].reshape(-1, 2).T
+    ids = PairIds(np.stack([pairs.geom1, pairs.geom2], axis=1), pairs.pair, pairs.flex, pairs.vert)
+    first, second = side_values(model, ids, "priority").T
     decides = np.asarray(parts["resolve_priority"](k, first, second))
-    k.set_table_field("contact_list.dim", contact_dims(model, geoms, pairs.pair, decides))
+    k.set_table_field("contact_list.dim", contact_dims(model, ids, decides))
     return k.table("contacts/decides", np.append(decides, 0)) if decides.any() else None
 
 
 def combined(contacts: Contacts, p: Any, decides: Any, parts: Parts) -> tuple[Any, Any, Any]:
-    """friction (3), solref and solimp as the two geoms' own say."""
-    k, m = contacts.k, contacts.k.model
-    geoms = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
+    """friction (3), solref and solimp as the two sides' own say."""
+    k = contacts.k
     friction, solref, solimp, solmix = (
-        [field[g] for g in geoms] for field in (m.geom_friction, m.geom_solref, m.geom_solimp, m.geom_solmix)
+        contacts.of_sides(name, p) for name in ("friction", "solref", "solimp", "solmix")
     )
     mixed_solref, mixed_solimp = parts["mix_solver"](k, solmix, solref, solimp)
     mixed_friction = parts["combine_friction"](k, *friction)

@@ -19,5 +19,5 @@ def dovetail_implementations() -> list[Implementation]:
     )
     return [
         attrs.evolve(numpy, reads="qpos qvel M xipos ten_length flexedge_length"),
-        attrs.evolve(lanes, reads="qpos qvel M xipos ten_length", supports="flex.none"),
+        attrs.evolve(lanes, reads="qpos qvel M xipos ten_length flexedge_length"),
     ]

@@ -31,7 +31,7 @@ _OF_BIAS = ("cdof_dot", "cinert", "crb")
 
 _ARMS = (
     "qvel ctrl act actuator_length actuator_velocity actuator_moment moment_rownnz moment_rowadr moment_colind "
-    "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
+    "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_J"
 )
 """What derivatives of actuator and damping forces depend on."""
 
@@ -99,7 +99,7 @@ def _implicit() -> list[Implementation]:
             target="dovetail.plugins.integrate.implicitfast_lanes:integrate",
             reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM}",
             writes=_STATE,
-            supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
             summary="Implicit in velocity, except for Coriolis forces",
         ),
         Implementation(
@@ -109,7 +109,7 @@ def _implicit() -> list[Implementation]:
             target="dovetail.plugins.integrate.implicit_lanes:integrate",
             reads=f"{_INPUTS} {_ARMS} {_IN_MEDIUM} {' '.join(_OF_BIAS)}",
             writes=_STATE,
-            supports="flex.none trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
+            supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank",
             summary="Implicit in velocity, Coriolis forces too",
         ),
     ]

@@ -7,16 +7,18 @@ import numpy as np
 from dovetail.contracts.enums import GeomType, ObjType, SensorType
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.model_rules.flags import contacts_off
+from dovetail.plugins.model_rules.flexes import meeting as flex_meeting
 from dovetail.plugins.model_rules.words import plural
 
 
 def collidable(model: ModelLike) -> str:
-    """Why contacts can appear: explicit pairs, or geoms of different bodies whose masks match."""
+    """Why contacts can appear: explicit pairs, flexes that can meet something, or geoms of different bodies whose
+    masks match."""
     if contacts_off(model):
         return ""
     if model.npair:
         return plural(int(model.npair), "contact pair")
-    if model.nflex:
+    if model.nflex and flex_meeting(model):
         return plural(int(model.nflex), "flex object")
     return "geoms that can collide" if _any_meet(model) else ""
 

@@ -1,4 +1,4 @@
-"""Contacts of the near pairs in lanes, each by the collide_pair row of its two geom types.
+"""Contacts of the near pairs in lanes, each by the collide_pair or collide_flex row of its two types.
 
 One loop over the near pairs with one branch per lane function that occurs, so each is in the kernel once. A
 contact enters the list if any world of the tile has it; last, the normals are completed to frames. World frame.
@@ -19,6 +19,7 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
     StoredContacts,
 )
 from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_margin
+from dovetail.plugins.shared.contacts.pair_types import VERTEX
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 
@@ -44,23 +45,31 @@ def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
 def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any]) -> None:
     """Append the contacts of one pair."""
     k, pairs = contacts.k, contacts.pairs
-    geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
     margin = contact_margin(contacts, p, parts["combine_margin"])
     near = in_reach(contacts, p, margin)
     kind = contacts.of_pair("kind", p)
-    for row, kinds in rows_of(k, pairs.keys, parts["collide_pair"]).items():
+    for (row, flexible), kinds in rows_of(k, pairs.keys, parts).items():
         with k.when(one_of(kind, kinds)):
             room = min(int(pairs.most_contacts[pairs.kind == index][0]) for index in kinds)
-            append(
-                contacts, p, near, count, row(k, geom1, geom2, margin), room=room, key=pairs.keys[kinds[0]]
+            geom1, other = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
+            sides = (
+                (geom1, contacts.of_pair("flex", p), contacts.of_pair("point", p))
+                if flexible
+                else (geom1, other)
             )
+            append(contacts, p, near, count, row(k, *sides, margin), room=room, key=pairs.keys[kinds[0]])
 
 
-def rows_of(k: Kernel, keys: Sequence[str], rows: Mapping[str, Any]) -> dict[Callable[..., Found], list[int]]:
-    """Every lane function that is needed, and the kinds of pairs it serves: its code is in the kernel once."""
-    found: dict[Callable[..., Found], list[int]] = {}
+def rows_of(
+    k: Kernel, keys: Sequence[str], parts: Mapping[str, Any]
+) -> dict[tuple[Callable[..., Found], bool], list[int]]:
+    """Every lane function that is needed, whether it is one of collide_flex, and the kinds of pairs it serves: its
+    code is in the kernel once."""
+    found: dict[tuple[Callable[..., Found], bool], list[int]] = {}
     for index, key in enumerate(keys):
-        found.setdefault(row_of(k, key, rows), []).append(index)
+        flexible = key.endswith(f"-{VERTEX}")
+        table = "collide_flex" if flexible else "collide_pair"
+        found.setdefault((row_of(k, key, table, parts[table]), flexible), []).append(index)
     return found
 
 
@@ -72,10 +81,10 @@ def one_of(kind: Any, kinds: Sequence[int]) -> Any:
     return condition
 
 
-def row_of(k: Kernel, key: str, rows: Mapping[str, Any]) -> Callable[..., Found]:
+def row_of(k: Kernel, key: str, table: str, rows: Mapping[str, Any]) -> Callable[..., Found]:
     """The lane function of a pair of types."""
     if key not in rows:
-        raise LaneError(f"{k.stage}: no collide_pair row {key!r} in lanes; there are: {', '.join(rows)}")
+        raise LaneError(f"{k.stage}: no {table} row {key!r} in lanes; there are: {', '.join(rows)}")
     row: Callable[..., Found] = rows[key]
     return row
 
@@ -89,7 +98,7 @@ def append(
             append_one(contacts, p, near, count, index, found.contact(index))
         return
     if len(found) > room:
-        raise LaneError(f"collide_pair:{key} returns {len(found)} contacts, but there is room for {room}")
+        raise LaneError(f"the row {key} returns {len(found)} contacts, but there is room for {room}")
     for number, contact in enumerate(found):
         append_one(contacts, p, near, count, number, contact)
 

@@ -10,6 +10,7 @@ nodes each. What a medium does to a body is in `shared.fluid`, how springs pull 
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import VERTICES_ON_BODIES
 from dovetail.plugins.shared.records import siblings
 
 
@@ -60,6 +61,18 @@ def _flexes() -> list[Implementation]:
             reads=f"{sums} qvel xpos xmat xipos ximat cvel cdof subtree_com flexvert_xpos {edges}",
             writes=sums,
             summary="Springs and dampers of flex edges, elasticity of elements and nodes, bending",
+        ),
+        Implementation(
+            stage="passive_force",
+            key="flex",
+            name="elements",
+            backend="lanes",
+            target="dovetail.plugins.passive_force.flex_lanes:flex",
+            default=True,
+            reads=f"{sums} qvel cdof subtree_com flexvert_xpos {edges}",
+            writes=sums,
+            supports=VERTICES_ON_BODIES,
+            summary="Springs and dampers of flex edges, elasticity of elements, bending",
         ),
         Implementation(
             stage="passive_force",

@@ -135,7 +135,7 @@ SENSORS = (
     SensorRow("world", "subtreecom", "subtree_com"),
     SensorRow("world", "subtreelinvel", "subtree_linvel"),
     SensorRow("world", "subtreeangmom", "subtree_angmom"),
-    SensorRow("world", "e_potential", "qpos xipos ten_length flexedge_length", supports="flex.none"),
+    SensorRow("world", "e_potential", "qpos xipos ten_length flexedge_length"),
     SensorRow("world", "e_kinetic", "qvel M"),
     SensorRow("world", "clock", "time"),
     SensorRow("world", "user", ""),

@@ -295,8 +295,8 @@ def match_table(model: ModelLike, geom1: Array, geom2: Array) -> Array:
 
 
 def on_side(model: ModelLike, geom: Array, kind: int, obj: int) -> Array:
-    """Which geoms may be one side of a sensor."""
-    body = model.geom_bodyid[geom]
+    """Which geoms may be one side of a sensor; -1, a flex, is no geom and has no body."""
+    body = np.where(geom >= 0, model.geom_bodyid[geom], -1)
     if kind == ObjType.GEOM:
         return np.asarray(geom == obj)
     if kind == ObjType.BODY:

@@ -27,7 +27,7 @@ def touch(k: Kernel) -> None:
         total = k.local(0.0)
         for c in each_contact(k, body_rows):
             pair = contacts.pair[c]
-            first, second = contacts.of_pair("body1", pair), contacts.of_pair("body2", pair)
+            first, second = contacts.of_pair("body1", pair), contacts.of_pair("geom_body2", pair)
             force = contact_force(body_rows, c)[0]
             with k.when((first == body) | (second == body)), k.when(k.any(force > 0.0)):
                 into = k.select(second == body, -1.0, 1.0)

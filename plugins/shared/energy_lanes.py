@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.contracts.enums import DisableBit
 from dovetail.plugins.shared.springs_lanes import on_springs, stretch
@@ -12,7 +14,7 @@ from dovetail.plugins.shared.vectors_lanes import dot
 
 def potential_energy(k: Kernel) -> Any:
     """Energy of gravity and of all springs."""
-    return gravitational_energy(k) + spring_energy(k) + tendon_energy(k)
+    return gravitational_energy(k) + spring_energy(k) + tendon_energy(k) + flex_energy(k)
 
 
 def gravitational_energy(k: Kernel) -> Any:
@@ -46,6 +48,22 @@ def tendon_energy(k: Kernel) -> Any:
     with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
         stretched = stretch(k, tendon)
         total += 0.5 * m.tendon_stiffness[tendon] * (stretched * stretched)
+    return total.value
+
+
+def flex_energy(k: Kernel) -> Any:
+    """½·k·d² over the edges of flexes that are lines; those of sheets and solids have no springs."""
+    m, d, model = k.model, k.data, k.frozen_model
+    own = np.repeat(np.arange(model.nflex), model.flex_edgenum)
+    lines = (model.flex_dim == 1) & (model.flex_rigid == 0)
+    edges = np.flatnonzero(lines[own] & (model.flexedge_rigid == 0))
+    if not len(edges):
+        return 0.0
+    total = k.local(0.0)
+    edge_of, flex_of = k.table("energy/edges", edges), k.table("energy/flexes", own[edges])
+    with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, len(edges)) as n:
+        stretched = m.flexedge_length0[edge_of[n]] - d.flexedge_length[edge_of[n]]
+        total += 0.5 * m.flex_edgestiffness[flex_of[n]] * (stretched * stretched)
     return total.value
 
 

@@ -147,8 +147,9 @@ class Islands:
                     k.when(there.of(world)[self.body_rows.room + row] > 0.5),
                     k.loop(1, self.rows.column("nnz", row)) as n,
                 ):
-                    dofs = self.rows.dof(row, 0), self.rows.dof(row, n)
-                    self._join(label, (world,), *(k.model.dof_treeid[dof] for dof in dofs))
+                    before, here = (k.model.dof_treeid[self.rows.dof(row, at)] for at in (n - 1, n))
+                    with k.when(before != here):
+                        self._join(label, (world,), before, here)
             with k.loop(0, self.count) as tree:
                 label[world, tree] = label[world, label[world, tree]]
 

@@ -40,7 +40,7 @@ from dovetail.plugins.solve_constraints.hessian_lanes import (
 Walk = Callable[[], Iterator[Any]]
 
 MANY_TREES = 32
-"""Trees from which on each world has its own pattern."""
+"""Trees from which on each world has its own pattern, if contacts may tie them together."""
 
 DEEPEST_SEARCH = 32
 """Halvings that find any place."""
@@ -50,7 +50,46 @@ LOWER = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
 
 
 def has_many_trees(model: ModelLike) -> bool:
-    return int(model.ntree) >= MANY_TREES
+    """Whether there are so many trees, and contacts may tie them together, others in every world. Contacts with what
+    does not move tie none together, and equalities tie the same in all worlds."""
+    return int(model.ntree) >= MANY_TREES and contacts_tie_trees(model)
+
+
+def contacts_tie_trees(model: ModelLike) -> bool:
+    """Whether contacts between two trees are possible: of explicit pairs, of geoms whose masks meet, and of flexes
+    unless they meet nothing but static planes."""
+    tree = np.asarray(model.body_treeid)
+    moving = tree >= 0
+    of_geom = tree[model.geom_bodyid]
+    pairs = of_geom[np.stack([model.pair_geom1, model.pair_geom2])].reshape(2, -1)
+    if ((pairs[0] != pairs[1]) & (pairs >= 0).all(axis=0)).any():
+        return True
+    for flex in range(int(model.nflex)):
+        if meets_what_moves(model, flex):
+            return True
+    rows = np.stack([of_geom, model.geom_contype, model.geom_conaffinity], axis=1)[moving[model.geom_bodyid]]
+    groups = np.unique(rows, axis=0)
+    for mask in np.unique(groups[:, 1:], axis=0):
+        meet = ((groups[:, 2] & mask[0]) | (groups[:, 1] & mask[1])) != 0
+        own = groups[(groups[:, 1:] == mask).all(axis=1), 0]
+        if meet.any() and len(np.union1d(own, groups[meet, 0])) > 1:
+            return True
+    return False
+
+
+def meets_what_moves(model: ModelLike, flex: int) -> bool:
+    """Whether a flex may have contacts with another thing that moves: a geom, another flex, or itself."""
+    contype, conaffinity = int(model.flex_contype[flex]), int(model.flex_conaffinity[flex])
+
+    def meets(types: Array, affinities: Array) -> Array:
+        return ((types & conaffinity) | (affinities & contype)) != 0
+
+    geoms = (meets(model.geom_contype, model.geom_conaffinity)) & (model.body_treeid[model.geom_bodyid] >= 0)
+    others = meets(model.flex_contype, model.flex_conaffinity)
+    others[flex] = bool(contype & conaffinity) and bool(
+        model.flex_selfcollide[flex] or model.flex_internal[flex]
+    )
+    return bool(geoms.any() or others.any())
 
 
 def most_lanes(model: ModelLike) -> int:

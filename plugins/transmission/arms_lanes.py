@@ -93,7 +93,8 @@ def body_arm(k: Kernel, actuator: Int) -> None:
         with k.loop(0, contacts.count) as c:
             pair = contacts.pair[c]
             ends = [contacts.of_pair(name, pair) for name in ("body1", "body2")]
-            with k.when((ends[0] == body) | (ends[1] == body)), k.when(contacts.of_pair("moves", pair) > 0):
+            counts = (contacts.of_pair("moves", pair) > 0) & (contacts.of_pair("flex", pair) < 0)
+            with k.when((ends[0] == body) | (ends[1] == body)), k.when(counts):
                 count += k.select(contacts.exists(c), 1.0, 0.0)
                 add_normal(k, contacts, c, ends, pull)
     add_to_parents(k, pull)

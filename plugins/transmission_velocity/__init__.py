@@ -24,8 +24,8 @@ def dovetail_implementations() -> list[Implementation]:
         ),
         attrs.evolve(
             lanes,
-            reads=f"{_MOMENT} {_JACOBIAN}",
-            writes="actuator_velocity ten_velocity",
+            reads=f"{_MOMENT} {_JACOBIAN} {_EDGES}",
+            writes="actuator_velocity ten_velocity flexedge_velocity",
             supports="trn.joint trn.jointinparent trn.tendon trn.site trn.slidercrank trn.body",
             summary="Jacobians and moment arms times velocities, except those of adhesion",
         ),

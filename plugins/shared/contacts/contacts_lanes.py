@@ -1,9 +1,9 @@
 """Contacts between the stages of one lane kernel: which pairs there are, and where their contacts are kept.
 
-The pairs of geoms that may touch are worked out while the plan is made, by the filters of the broadphase; which of
-them are near is found at run time. Contacts are a compact list for the whole tile: a contact is in it if it exists
-in any of the tile's worlds, and in the worlds without it its distance is ABSENT. Pairs and contacts come in
-MuJoCo's order. World frame. Compare mj_collision.
+The pairs of geoms, and of planes and flex vertices, that may touch are worked out while the plan is made, by the
+filters of the broadphase; which of them are near is found at run time. Contacts are a compact list for the whole
+tile: a contact is in it if it exists in any of the tile's worlds, and in the worlds without it its distance is
+ABSENT. Pairs and contacts come in MuJoCo's order. World frame. Compare mj_collision.
 
 The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to
 and from Data by `contact_delivery_lanes` and `contact_import_lanes`.
@@ -12,6 +12,7 @@ and from Data by `contact_delivery_lanes` and `contact_import_lanes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -20,6 +21,7 @@ import numpy as np
 from dovetail.backends.lanes.groups import FieldGroup
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.pairs import FlexPairs
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.candidates_numpy import (
     by_body,
@@ -29,8 +31,9 @@ from dovetail.plugins.shared.contacts.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
+from dovetail.plugins.shared.contacts.flex_candidates_numpy import planes_that_meet, touchable
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
-from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
+from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS, VERTEX
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel
@@ -49,14 +52,46 @@ tile that needs more is run again by a kernel with more room."""
 MOST_CONTACTS_OTHERWISE = 8
 """Most contacts of a pair of other types."""
 
+NONE = -1
+"""The id of what a side is not."""
+
+
+class PairIds(NamedTuple):
+    """What two sides are, one row per pair: a geom, and another geom or a vertex of a flex."""
+
+    geom: Array
+    """(n, 2) geoms; the second is -1 where the other side is a flex."""
+    pair: Array
+    """(n) ids of explicit pairs, or -1."""
+    flex: Array
+    """(n) the flex of the second side, or -1."""
+    vert: Array
+    """(n) its vertex, counted inside the flex, or -1."""
+
+    @classmethod
+    def of_geoms(cls, geom: Array, pair: Array) -> PairIds:
+        """Pairs of geoms."""
+        nothing = np.full(len(geom), NONE)
+        return cls(geom, pair, nothing, nothing)
+
+    def take(self, rows: Array) -> PairIds:
+        """Some of the pairs."""
+        return PairIds(*(column[rows] for column in self))
+
 
 @attrs.frozen(eq=False)
 class Pairs:
-    """The pairs of geoms that may touch, in the order of their contacts; one row each."""
+    """The pairs that may touch, in the order of their contacts; one row each."""
 
     geom1: Array
     geom2: Array
-    """The geom of lower type is the first."""
+    """The geom of lower type is the first; -1 where the second side is a flex."""
+    flex: Array
+    """The flex of the second side, or -1."""
+    vert: Array
+    """Its vertex, counted inside the flex, or -1."""
+    point: Array
+    """The same vertex, counted through all flexes, or -1."""
     pair: Array
     """Id of the explicit pair, or -1."""
     kind: Array
@@ -69,10 +104,12 @@ class Pairs:
     """condim of its contacts."""
     body1: Array
     body2: Array
+    geom_body2: Array
+    """Body of the second geom; -1 for a flex, which sensors and forces on bodies do not see."""
     moves: Array
     """0 if both bodies are fixed to the world: such contacts make no constraint rows."""
     keys: tuple[str, ...]
-    """Keys of collide_pair that occur, as `sphere-box`."""
+    """Keys of collide_pair and collide_flex that occur, as `sphere-box`."""
 
     @property
     def count(self) -> int:
@@ -89,33 +126,70 @@ def pairs_of(model: ModelLike, most_contacts: Mapping[str, int] = MOST_CONTACTS)
     """The pairs of a model, with the number of contacts that each pair of types can have; needs ids, types, masks and
     flags only."""
     geoms, pair = static_pairs(model)
-    keys, kind = _type_pairs(model, geoms)
+    keys, kind = _type_pairs(model, PairIds.of_geoms(geoms, pair))
     touching = np.array([key not in NEVER_TOUCH for key in keys], bool)[kind]
-    geoms, pair = geoms[touching], pair[touching]
-    order = report_order(model, geoms, pair)
-    geoms, pair = by_type(model, geoms[order]), pair[order]
-    keys, kind = _type_pairs(model, geoms)
+    flexes = plane_vertices(model)
+    ids = PairIds(
+        np.concatenate([by_type(model, geoms[touching]), flexes.geom]),
+        *(
+            np.concatenate(both)
+            for both in zip(PairIds.of_geoms(geoms, pair).take(touching)[1:], flexes[1:], strict=True)
+        ),
+    )
+    ids = ids.take(pair_order(model, ids))
+    keys, kind = _type_pairs(model, ids)
     most = np.array([most_contacts.get(key, MOST_CONTACTS_OTHERWISE) for key in keys], int)[kind]
-    return pair_table(model, geoms, pair, most)
+    return pair_table(model, ids, most)
 
 
-def pair_table(
-    model: ModelLike, geoms: Array, pair: Array, most_contacts: Array, dim: Array | None = None
-) -> Pairs:
-    """Pairs of geoms (n, 2) in the order given; their dimensions, if not said, by the usual rule of priorities."""
-    keys, kind = _type_pairs(model, geoms)
-    body1, body2 = model.geom_bodyid[geoms].reshape(-1, 2).T
-    usual = contact_dims(model, geoms, pair, priority_rule(model, geoms)) if dim is None else dim
+def plane_vertices(model: ModelLike) -> PairIds:
+    """The vertices of flexes with the planes that they may touch."""
+    geom, flex, vert = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
+    for own in range(int(model.nflex)):
+        wanted = planes_that_meet(model, own) & touchable(model, own)
+        planes, count = np.flatnonzero(wanted), int(model.flex_vertnum[own])
+        geom.append(np.repeat(planes, count))
+        flex.append(np.full(len(planes) * count, own))
+        vert.append(np.tile(np.arange(count), len(planes)))
+    first, second, third = (np.concatenate(column) for column in (geom, flex, vert))
+    nothing = np.full(len(first), NONE)
+    return PairIds(np.stack([first, nothing], axis=1), nothing, second, third)
+
+
+def pair_order(model: ModelLike, ids: PairIds) -> Array:
+    """Where each pair stands in MuJoCo's list of contacts."""
+    of_geoms, of_flexes = np.flatnonzero(ids.flex < 0), np.flatnonzero(ids.flex >= 0)
+    nothing = np.full(len(of_flexes), NONE)
+    flex, vert = (np.stack([nothing, column[of_flexes]], axis=1) for column in (ids.flex, ids.vert))
+    flexes = FlexPairs(ids.geom[of_flexes], flex, np.stack([nothing, nothing], axis=1), vert)
+    order = report_order(model, ids.geom[of_geoms], ids.pair[of_geoms], flexes)
+    return np.concatenate([of_geoms, of_flexes])[order]
+
+
+def pair_table(model: ModelLike, ids: PairIds, most_contacts: Array, dim: Array | None = None) -> Pairs:
+    """Pairs in the order given; their dimensions, if not said, by the usual rule of priorities."""
+    keys, kind = _type_pairs(model, ids)
+    flexible = ids.flex >= 0
+    point = np.full(len(ids.pair), NONE)
+    point[flexible] = model.flex_vertadr[ids.flex[flexible]] + ids.vert[flexible]
+    body1 = model.geom_bodyid[ids.geom[:, 0]]
+    body2 = model.geom_bodyid[ids.geom[:, 1]] if len(ids.pair) else body1.copy()
+    body2[flexible] = model.flex_vertbodyid[point[flexible]]
+    usual = contact_dims(model, ids, priority_rule(model, ids)) if dim is None else dim
     return Pairs(
-        geom1=geoms[:, 0],
-        geom2=geoms[:, 1],
-        pair=pair,
+        geom1=ids.geom[:, 0],
+        geom2=ids.geom[:, 1],
+        flex=ids.flex,
+        vert=ids.vert,
+        point=point,
+        pair=ids.pair,
         kind=kind,
         most_contacts=most_contacts,
         first=np.cumsum(most_contacts) - most_contacts,
         dim=usual,
         body1=body1,
         body2=body2,
+        geom_body2=np.where(flexible, NONE, body2),
         moves=((model.body_weldid[body1] != 0) | (model.body_weldid[body2] != 0)).astype(int),
         keys=keys,
     )
@@ -134,42 +208,55 @@ def static_pairs(model: ModelLike) -> tuple[Array, Array]:
     return geoms, pair
 
 
-def _type_pairs(model: ModelLike, geoms: Array) -> tuple[tuple[str, ...], Array]:
-    """Keys of collide_pair that occur, in alphabetical order, and for each pair the index of its own."""
+def _type_pairs(model: ModelLike, ids: PairIds) -> tuple[tuple[str, ...], Array]:
+    """Keys of collide_pair and collide_flex that occur, in alphabetical order, and for each pair the index of its
+    own."""
     names = {kind.value: kind.name.lower() for kind in GeomType}
-    types = np.sort(model.geom_type[geoms], axis=1).reshape(-1, 2).astype(int)
-    codes, kind = np.unique(types[:, 0] * len(names) + types[:, 1], return_inverse=True)
-    keys = ["-".join(names[t] for t in divmod(code, len(names))) for code in codes.tolist()]
+    vertex = max(names) + 1
+    names[vertex] = VERTEX
+    types = np.where(ids.geom >= 0, model.geom_type[ids.geom], vertex).reshape(-1, 2).astype(int)
+    types = np.sort(types, axis=1)
+    codes, kind = np.unique(types[:, 0] * (vertex + 1) + types[:, 1], return_inverse=True)
+    keys = ["-".join(names[t] for t in divmod(code, vertex + 1)) for code in codes.tolist()]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     place = np.zeros(len(keys), int)
     place[order] = np.arange(len(keys))
     return tuple(keys[n] for n in order), place[kind.reshape(-1)]
 
 
-def priority_rule(model: ModelLike, geoms: Array) -> Array:
-    """Which geom decides: -1 the first, 1 the second, 0 both."""
-    first, second = model.geom_priority[geoms].reshape(-1, 2).T
+def side_values(model: ModelLike, ids: PairIds, name: str) -> Array:
+    """(n, 2) `geom_<name>` of the sides, `flex_<name>` where the second is a flex."""
+    values = np.array(getattr(model, f"geom_{name}")[ids.geom]).reshape(-1, 2)
+    flexible = ids.flex >= 0
+    values[flexible, 1] = getattr(model, f"flex_{name}")[ids.flex[flexible]]
+    return values
+
+
+def priority_rule(model: ModelLike, ids: PairIds) -> Array:
+    """Which side decides: -1 the first, 1 the second, 0 both."""
+    first, second = side_values(model, ids, "priority").T
     return np.sign(second.astype(int) - first)
 
 
-def contact_dims(model: ModelLike, geoms: Array, pair: Array, decides: Array) -> Array:
-    """Dimension of the contacts of pairs: the explicit pair's, the deciding geom's, or the larger one."""
-    own = model.geom_condim[geoms].reshape(-1, 2)
-    dim = np.where(decides < 0, own[:, 0], np.where(decides > 0, own[:, 1], own.max(axis=1)))
-    explicit = pair >= 0
-    dim[explicit] = model.pair_dim[pair[explicit]]
+def contact_dims(model: ModelLike, ids: PairIds, decides: Array) -> Array:
+    """Dimension of the contacts of pairs: the explicit pair's, the deciding side's, or the larger one."""
+    own = side_values(model, ids, "condim")
+    dim = np.where(decides < 0, own[:, 0], np.where(decides > 0, own[:, 1], own.max(axis=1, initial=0)))
+    explicit = ids.pair >= 0
+    dim[explicit] = model.pair_dim[ids.pair[explicit]]
     return dim
 
 
 class LaneContact(NamedTuple):
-    """What a `collide_pair` row in lanes returns for each contact it may find, in MuJoCo's order."""
+    """What rows of `collide_pair` and `collide_flex` in lanes return for each contact that they may find, in MuJoCo's
+    order."""
 
     exists: Any
     """Mask: the worlds that have this contact."""
     dist: Any
     pos: Any
     normal: Any
-    """(3) from the first geom to the second; need not have length one."""
+    """(3) from the first side to the second; need not have length one."""
     tangent: Any = None
     """(3) preferred direction of the first tangent."""
 
@@ -194,20 +281,22 @@ def pairs_in(k: Kernel) -> Pairs:
 
 
 def stated_contacts(k: Kernel) -> dict[str, int]:
-    """How many contacts the chosen rows of `collide_pair` say they find at most, by pair of types."""
+    """How many contacts the chosen rows of `collide_pair` and `collide_flex` say they find at most, by their key."""
     rows = {slot.partition(":") for slot in k.layout.facts}
-    stated = {key: k.layout.facts[f"{stage}:{key}"] for stage, _, key in rows if stage == "collide_pair"}
+    tables = ("collide_pair", "collide_flex")
+    stated = {key: k.layout.facts[f"{stage}:{key}"] for stage, _, key in rows if stage in tables}
     return {key: int(facts["most_contacts"]) for key, facts in stated.items() if "most_contacts" in facts}
 
 
 def pair_count(k: Kernel) -> int:
-    """Pairs of geoms that may touch wherever they are."""
+    """Pairs that may touch wherever they are."""
     return pairs_in(k).count
 
 
 def contact_room(k: Kernel) -> int:
     """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
-    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(k.frozen_model.ngeom))
+    model = k.frozen_model
+    usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(model.ngeom) + int(model.nflexvert))
     return max(k.room(pairs_in(k).most_in_all, usual), 1)
 
 
@@ -260,6 +349,42 @@ class Contacts(FieldGroup):
         padded = np.append(values, 0)  # a model without pairs has a table too
         entry: Int = self.k.table(f"contacts/{column}", padded)[p]
         return entry
+
+    @cached_property
+    def has_flexes(self) -> bool:
+        """Whether any pair has a flex."""
+        return bool((self.pairs.flex >= 0).any())
+
+    @cached_property
+    def only_flexes(self) -> bool:
+        """Whether all pairs have one."""
+        return bool((self.pairs.flex >= 0).all()) and self.has_flexes
+
+    def of_sides(self, name: str, p: Any) -> tuple[Any, Any]:
+        """`geom_<name>` of the sides of pair p, `flex_<name>` where the second is a flex."""
+        k = self.k
+        of_geom = getattr(k.model, f"geom_{name}")
+        first, geom2 = of_geom[self.of_pair("geom1", p)], self.of_pair("geom2", p)
+        if not self.has_flexes:
+            return first, of_geom[geom2]
+        flex = self.of_pair("flex", p)
+        of_flex = getattr(k.model, f"flex_{name}")
+        if self.only_flexes:
+            return first, of_flex[flex]
+        return first, k.select(flex >= 0, of_flex[k.max(flex, 0)], of_geom[k.max(geom2, 0)])
+
+    def second_place(self, p: Any) -> Any:
+        """Where the second side of pair p is: a geom's centre, or a vertex."""
+        k, d = self.k, self.k.data
+        if not self.has_flexes:
+            return d.geom_xpos[self.of_pair("geom2", p)]
+        if self.only_flexes:
+            return d.flexvert_xpos[self.of_pair("point", p)]
+        flexible = self.of_pair("flex", p) >= 0
+        place = k.local(d.flexvert_xpos[k.max(self.of_pair("point", p), 0)])
+        with k.when(~flexible):
+            place.set(d.geom_xpos[k.max(self.of_pair("geom2", p), 0)])
+        return place.value
 
     @property
     def dims(self) -> Array:

@@ -89,6 +89,14 @@ def by_tree(model: ModelLike, flex: int) -> Array:
     return model.body_bvhadr >= 0
 
 
+def planes_that_meet(model: ModelLike, flex: int) -> Array:
+    """(ngeom,) planes that the vertices of a flex may touch wherever they are."""
+    body = model.geom_bodyid
+    tree = by_tree(model, flex)[body]
+    wanted = np.where(tree, model.body_weldid[body] == 0, geoms_that_meet(model, flex))
+    return wanted & (model.geom_type == PLANE) & bodies_that_meet(model, flex)[body]
+
+
 def any_common(first: Array, second: Array) -> Array:
     """(n,) whether rows (n, p) and (n, q) of bodies have one in common; -1 is none."""
     same = (first[:, :, None] == second[:, None, :]) & (first >= 0)[:, :, None]
@@ -100,10 +108,7 @@ def any_common(first: Array, second: Array) -> Array:
 
 def with_planes(model: ModelLike, data: DataLike, flex: int, margin: Array) -> Iterator[FlexPairs]:
     """Planes with the vertices that are as near as the margin (ngeom) says."""
-    body = model.geom_bodyid
-    tree = by_tree(model, flex)[body]
-    wanted = np.where(tree, model.body_weldid[body] == 0, geoms_that_meet(model, flex))
-    wanted &= (model.geom_type == PLANE) & bodies_that_meet(model, flex)[body] & finite_geoms(data)
+    wanted = planes_that_meet(model, flex) & finite_geoms(data)
     place = vertex_places(model, data, flex)
     for geom in np.flatnonzero(wanted).tolist():
         normal = data.geom_xmat[geom].reshape(-1)[2::3]

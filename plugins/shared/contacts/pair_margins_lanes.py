@@ -1,4 +1,4 @@
-"""The margin of a contact in lane kernels: its explicit pair's, or what the rule makes of its geoms'.
+"""The margin of a contact in lane kernels: its explicit pair's, or what the rule makes of its sides'.
 
 Margins are the same in all worlds; they are read from the Model at run time. Compare mj_assignMargin.
 """
@@ -21,15 +21,14 @@ def overridden(k: Kernel) -> Any:
 def contact_margin(contacts: Contacts, p: Any, combine_margin: Callable[..., Any]) -> Any:
     """Distance at which contacts of a pair begin."""
     k = contacts.k
-    margin = pair_or_geoms(contacts, p, "margin", combine_margin)
+    margin = pair_or_sides(contacts, p, "margin", combine_margin)
     return k.select(overridden(k), k.model.opt.o_margin, margin)
 
 
-def pair_or_geoms(contacts: Contacts, p: Any, name: str, combine: Callable[..., Any]) -> Any:
-    """`pair_<name>` if the pair is an explicit one, else what the rule makes of `geom_<name>` of both."""
-    k = contacts.k
-    of_geom = getattr(k.model, f"geom_{name}")
-    combined = combine(k, of_geom[contacts.of_pair("geom1", p)], of_geom[contacts.of_pair("geom2", p)])
+def pair_or_sides(contacts: Contacts, p: Any, name: str, combine: Callable[..., Any]) -> Any:
+    """`pair_<name>` if the pair is an explicit one, else what the rule makes of `geom_<name>` of both sides, or
+    `flex_<name>` of a flex."""
+    combined = combine(contacts.k, *contacts.of_sides(name, p))
     return pair_or(contacts, p, name, combined)
 
 

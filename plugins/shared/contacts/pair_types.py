@@ -75,6 +75,9 @@ SDF_PAIRS = (
 )
 """Pairs whose second geom is a signed distance field."""
 
+VERTEX = "vertex"
+"""A vertex of a flex, among the types."""
+
 MOST_CONTACTS = {
     "plane-sphere": 1,
     "plane-capsule": 2,
@@ -90,6 +93,7 @@ MOST_CONTACTS = {
     "box-box": 12,
     "plane-mesh": 3,
     "plane-sdf": 3,
+    f"plane-{VERTEX}": 1,
     **dict.fromkeys(CONVEX_PAIRS, 1),
     **dict.fromkeys(HFIELD_PAIRS, 50),
 }

@@ -47,12 +47,15 @@ WORKED_OUT = {
     "contact.elem": 2,
     "contact.vert": 2,
     "candidate_geom": 2,
+    "candidate_flex": 2,
+    "candidate_elem": 2,
+    "candidate_vert": 2,
     "candidate_pair": 1,
     "contact_candidate": 1,
 }
 """Fields that follow from the list, and how many numbers of each a contact has. Of the pairs that were near
-(candidates), only those that touch leave a kernel, one for each contact; sides of flexes are none, as lane kernels
-know geoms only."""
+(candidates), only those that touch leave a kernel, one for each contact. Lane kernels know flexes as second sides, by
+a vertex; elements are none."""
 
 COUNTS = {"ne": EQUALITIES, "nf": FRICTION, "nl": LIMITS, "nefc": ALL}
 """Numbers of rows, and their places among the kernel's counts."""
@@ -162,6 +165,9 @@ class _Makers:
         contacts, pair = self.contacts, self.contacts.pair[n]
         if field in ("contact.geom", "candidate_geom"):
             return [contacts.of_pair("geom1", pair), contacts.of_pair("geom2", pair)]
+        name = field.partition(".")[2] or field.partition("_")[2]
+        if name in ("flex", "vert") and contacts.has_flexes:
+            return [NONE, contacts.of_pair(name, pair)]
         makers: dict[str, Callable[[], Any]] = {
             "contact.geom1": lambda: contacts.of_pair("geom1", pair),
             "contact.geom2": lambda: contacts.of_pair("geom2", pair),

@@ -1,7 +1,7 @@
 """Contacts that another backend found, sorted into the lists of a lane kernel's tiles.
 
 Each world has its contacts in Data; a kernel wants one list per tile, in which a contact stands if any world has it.
-Contacts of the same pair of geoms are put together, the first of a pair with the first, in the order of the kernel's
+Contacts of the same pair of sides are put together, the first of a pair with the first, in the order of the kernel's
 table of pairs. Where a world has them in another order, which a solver that sweeps would notice, the tile's contacts
 stand one by one, so that every world's own order remains.
 
@@ -22,8 +22,14 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import PlanError
-from dovetail.plugins.shared.contacts.candidates_numpy import report_order
-from dovetail.plugins.shared.contacts.contacts_lanes import ABSENT, Pairs, pair_table, pairs_of
+from dovetail.plugins.shared.contacts.contacts_lanes import (
+    ABSENT,
+    PairIds,
+    Pairs,
+    pair_order,
+    pair_table,
+    pairs_of,
+)
 from dovetail.plugins.shared.contacts.exclusion import INCLUDED
 
 if TYPE_CHECKING:
@@ -35,6 +41,9 @@ DIM = f"{GROUP}.dim"
 LISTED = ("dist", "pos", "frame", "friction", "solref", "solreffriction", "solimp", "includemargin")
 """Numbers per contact; the Data field has the same name."""
 
+ODD = -2
+"""Instead of a vertex, for sides that no row of the table can be."""
+
 ROOM = 8
 """Contacts per pair that there is room for at first."""
 
@@ -45,12 +54,23 @@ def fetch(model: ModelLike, wanted: Collection[str]) -> ContactLists:
 
 
 class PairRow(NamedTuple):
-    """A row of the table of pairs: geoms, explicit pair or -1, dimension (0 if a lane stage works it out)."""
+    """A row of the table of pairs: geoms, explicit pair or -1, flex and vertex of the second side or -1, dimension (0
+    if a lane stage works it out)."""
 
     geom1: int
     geom2: int
     pair: int
+    flex: int
+    vert: int
     dim: int
+
+
+DIM_COLUMN = PairRow._fields.index("dim")
+
+
+def ids_of(rows: Array) -> PairIds:
+    """The sides of rows (n, 6)."""
+    return PairIds(rows[:, :2], *rows[:, 2:DIM_COLUMN].T)
 
 
 @attrs.define(eq=False, slots=False)
@@ -65,7 +85,8 @@ class ContactLists:
     def __attrs_post_init__(self) -> None:
         pairs = pairs_of(self.model)
         dim = pairs.dim if self._has_dims else np.zeros_like(pairs.dim)
-        rows = zip(*(c.tolist() for c in (pairs.geom1, pairs.geom2, pairs.pair, dim)), strict=True)
+        columns = (pairs.geom1, pairs.geom2, pairs.pair, pairs.flex, pairs.vert, dim)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         self._room = {
             PairRow(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.most_contacts, strict=True)
         }
@@ -78,8 +99,8 @@ class ContactLists:
 
     def _settle(self) -> None:
         """Put the rows into the order of the table."""
-        rows = np.array(list(self._room), int).reshape(-1, 4)
-        order = report_order(self.model, rows[:, :2], rows[:, 2]) if len(rows) else np.zeros(0, int)
+        rows = np.array(list(self._room), int).reshape(-1, len(PairRow._fields))
+        order = pair_order(self.model, ids_of(rows)) if len(rows) else np.zeros(0, int)
         self._rows = rows[order]
         self._room_of_rows = np.array(list(self._room.values()), int)[order]
         self._number = {PairRow(*row): n for n, row in enumerate(self._rows.tolist())}
@@ -87,16 +108,14 @@ class ContactLists:
     @property
     def memo(self) -> Mapping[str, Any]:
         """What the kernel must be built with: the table of pairs."""
-        dim = self._rows[:, 3] if self._has_dims else None
-        pairs: Pairs = pair_table(
-            self.model, self._rows[:, :2], self._rows[:, 2], most_contacts=self._room_of_rows, dim=dim
-        )
+        dim = self._rows[:, DIM_COLUMN] if self._has_dims else None
+        pairs: Pairs = pair_table(self.model, ids_of(self._rows), most_contacts=self._room_of_rows, dim=dim)
         return {"contacts/pairs": pairs}
 
     @property
     def tables(self) -> Mapping[str, Array]:
         """Kernel fields of constants."""
-        return {DIM: self._rows[:, 3]} if self._has_dims else {}
+        return {DIM: self._rows[:, DIM_COLUMN]} if self._has_dims else {}
 
     def read(self, data: DataLike) -> TileLists:
         """The lists as Data has them now; `learnt` of the answer says whether the kernel must be built anew."""
@@ -122,7 +141,7 @@ class ContactLists:
     def _rows_of(self, found: _Found) -> tuple[Array, bool]:
         """The row of each contact, and whether there were new ones."""
         dim = found.column("contact.dim")[:, 0] if self._has_dims else np.zeros(len(found.tile), int)
-        keys = np.stack([*found.geoms.T, found.explicit, dim], axis=1).astype(int)
+        keys = np.stack([*found.geoms.T, found.explicit, *found.vertices.T, dim], axis=1).astype(int)
         unique, inverse = np.unique(keys, axis=0, return_inverse=True)
         new = [PairRow(*key) for key in unique.tolist() if PairRow(*key) not in self._room]
         for row in new:
@@ -135,16 +154,24 @@ class ContactLists:
 
     def _check(self, row: PairRow) -> None:
         """A row that a kernel can work with."""
-        ngeom = int(self.model.ngeom)
-        if not (0 <= row.geom1 < ngeom and 0 <= row.geom2 < ngeom):
+        ngeom, nflex = int(self.model.ngeom), int(self.model.nflex)
+        of_geoms = 0 <= row.geom2 < ngeom and row.flex < 0
+        of_flex = row.geom2 < 0 and 0 <= row.flex < nflex
+        of_vertex = of_flex and 0 <= row.vert < int(self.model.flex_vertnum[row.flex]) and self._has_body(row)
+        if not (0 <= row.geom1 < ngeom and (of_geoms or of_vertex)):
             raise PlanError(
-                f"a contact names geoms {row.geom1} and {row.geom2}, but the model has {ngeom}; lane kernels know "
-                "contacts of geoms only"
+                f"a contact names geoms {row.geom1} and {row.geom2}, flex {row.flex} and vertex {row.vert}, but the "
+                f"model has {ngeom} geoms and {nflex} flexes; lane kernels know contacts of two geoms, and of a geom "
+                'with a flex vertex that sits on a body; run others on NumPy: stages={"constraint_rows": "@numpy"}'
             )
         if self._has_dims and row.dim not in (1, 3, 4, 6):
             raise PlanError(
                 f"a contact of geoms {row.geom1} and {row.geom2} has dimension {row.dim}, not 1, 3, 4 or 6"
             )
+
+    def _has_body(self, row: PairRow) -> bool:
+        """Whether the vertex of a row sits on a body."""
+        return int(self.model.flex_vertbodyid[int(self.model.flex_vertadr[row.flex]) + row.vert]) >= 0
 
     def _make_room(self, found: _Found, rows: Array, places: _Places) -> bool:
         """Make room for as many contacts of a row as a tile has; whether that is more than before."""
@@ -200,9 +227,18 @@ class ContactLists:
                 "contact_params includes a contact that is not nearer than its includemargin, which constraint rows "
                 'in lanes cannot express; run them on NumPy: stages={"constraint_rows": "@numpy"}'
             )
-        weld = np.asarray(self.model.body_weldid)[np.asarray(self.model.geom_bodyid)[found.geoms]]
-        own = (exclude != INCLUDED) & ~far & (weld != 0).any(axis=1)
+        own = (exclude != INCLUDED) & ~far & self._moves(found)
         return np.where(own[:, None], -ABSENT, margin)
+
+    def _moves(self, found: _Found) -> Array:
+        """Whether a side of each contact can move."""
+        model = self.model
+        bodies = np.asarray(model.geom_bodyid)[found.geoms]
+        flex, vert = found.vertices.T
+        flexible = flex >= 0
+        point = np.asarray(model.flex_vertadr)[flex[flexible]] + vert[flexible]
+        bodies[flexible, 1] = np.asarray(model.flex_vertbodyid)[point]
+        return (np.asarray(model.body_weldid)[bodies] != 0).any(axis=1)
 
 
 class _Found:
@@ -235,6 +271,14 @@ class _Found:
     @cached_property
     def geoms(self) -> Array:
         return self.column("contact.geom")
+
+    @cached_property
+    def vertices(self) -> Array:
+        """(n, 2) flex and vertex of the second side, -1 for a geom. What is neither two geoms nor a geom and a vertex
+        has another second number, which no row of the table allows."""
+        flex, elem, vert = (self.column(f"contact.{name}") for name in ("flex", "elem", "vert"))
+        odd = (flex[:, 0] >= 0) | (elem >= 0).any(axis=1) | (vert[:, 0] >= 0)
+        return np.stack([np.where(odd, flex.max(axis=1), flex[:, 1]), np.where(odd, ODD, vert[:, 1])], axis=1)
 
     @cached_property
     def explicit(self) -> Array:

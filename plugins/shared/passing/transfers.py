@@ -31,10 +31,19 @@ _OUT = {
     "contact.mu": (*_INCLUDED, "contact_list.friction"),
     "contact.efc_address": (*_INCLUDED, "contact_list.friction", "row_counts.by_kind"),
     **dict.fromkeys(("ne", "nf", "nl", "nefc"), ("row_counts.by_kind",)),
-    **dict.fromkeys(("ncandidate", "candidate_geom", "candidate_pair", "contact_candidate"), _TOUCHING),
+    **dict.fromkeys(
+        (
+            *("ncandidate", "candidate_geom", "candidate_pair", "contact_candidate"),
+            *("candidate_flex", "candidate_elem", "candidate_vert"),
+        ),
+        _TOUCHING,
+    ),
 }
 
-_FOUND = ("ncon", "contact.dist", "contact.geom", "contact_candidate", "candidate_pair", "candidate_geom")
+_FOUND = (
+    *("ncon", "contact.dist", "contact.geom", "contact.flex", "contact.elem", "contact.vert"),
+    *("contact_candidate", "candidate_pair", "candidate_geom"),
+)
 """What tells which contacts the worlds have."""
 
 _INTO = {
@@ -63,4 +72,10 @@ MOMENTS = Transfer(
     name="actuator moments",
     constant=("moment_rownnz", "moment_rowadr", "moment_colind"),
     constants="dovetail.plugins.shared.moments.layout:moment_structure",
+)
+
+FLEX_EDGES = Transfer(
+    name="flex edge Jacobian",
+    constant=("flexedge_J_rownnz", "flexedge_J_rowadr", "flexedge_J_colind"),
+    constants="dovetail.plugins.shared.flex.tables:jacobian_structure",
 )

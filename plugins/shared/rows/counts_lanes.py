@@ -2,8 +2,8 @@
 
 Bonds have as many rows as their kind makes of their directions: a pyramid two for each direction of friction, an
 elliptic cone one for each direction. A row exists in the worlds where its weight is not zero. With a dense
-Jacobian, MuJoCo leaves out rows of tendons that no dof can change where they are; so are they here. The counts are
-computed only in kernels from which somebody takes them. Compare mj_makeConstraint.
+Jacobian, MuJoCo leaves out rows of tendons and edges that no dof can change where they are; so are they here. The
+counts are computed only in kernels from which somebody takes them. Compare mj_makeConstraint.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ EQUALITIES, FRICTION, LIMITS, ALL = range(4)
 GROUPS = {
     "coupled_joints": EQUALITIES,
     "coupled_tendons": EQUALITIES,
+    "flex_edges": EQUALITIES,
     "frictionloss_dofs": FRICTION,
     "frictionloss_tendons": FRICTION,
     "scalar_limits": LIMITS,
@@ -31,7 +32,7 @@ GROUPS = {
 }
 """What dof rows count as, by their source."""
 
-MAY_VANISH = ("coupled_tendons", "frictionloss_tendons", "tendon_limits")
+MAY_VANISH = ("coupled_tendons", "flex_edges", "frictionloss_tendons", "tendon_limits")
 """Sources of rows whose Jacobian can be zero."""
 
 

@@ -27,6 +27,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.kernel_fields import LARGEST_DIM
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts
+from dovetail.plugins.shared.flex.tables import row_arms as edge_arms
 from dovetail.plugins.shared.tendons.layout import row_dofs
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -156,6 +157,32 @@ def coupled_tendons(model: ModelLike) -> RowTable:
     return row_table(model, ids, [sorted({d for t in _objects(model, n) for d in dofs[t]}) for n in ids])
 
 
+def flex_edges(model: ModelLike) -> RowTable:
+    """Edges whose lengths equality constraints hold, constraint by constraint."""
+    held = held_edges(model)
+    arms = edge_arms(model)
+    return row_table(model, held.equality, [[dof for dof, _ in arms[edge]] for edge in held.edge.tolist()])
+
+
+class HeldEdges(NamedTuple):
+    """The edges of flexes that equality constraints hold, except for rigid ones."""
+
+    equality: Array
+    edge: Array
+
+
+def held_edges(model: ModelLike) -> HeldEdges:
+    """In the order of the constraints, then of the edges."""
+    ids = equalities(model, EqType.FLEX)
+    flex = np.asarray(model.eq_obj1id)[ids]
+    count = np.asarray(model.flex_edgenum)[flex]
+    equality = np.repeat(ids, count)
+    first = np.repeat(np.asarray(model.flex_edgeadr)[flex] - (np.cumsum(count) - count), count)
+    edge = first + np.arange(len(equality))
+    soft = np.asarray(model.flexedge_rigid)[edge] == 0
+    return HeldEdges(equality[soft], edge[soft])
+
+
 def _objects(model: ModelLike, equality: int) -> list[int]:
     """The one or two objects of an equality constraint."""
     both = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
@@ -215,6 +242,7 @@ def tendon_limits(model: ModelLike) -> RowTable:
 SOURCES: dict[str, Callable[[Any], RowTable]] = {
     "coupled_joints": coupled_joints,
     "coupled_tendons": coupled_tendons,
+    "flex_edges": flex_edges,
     "frictionloss_dofs": frictionloss_dofs,
     "frictionloss_tendons": frictionloss_tendons,
     "scalar_limits": scalar_limits,

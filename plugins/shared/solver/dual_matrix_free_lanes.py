@@ -135,6 +135,7 @@ def fixed_order(body_rows: BodyRows, rows: DofRows) -> Array:
     for name, found in (
         ("coupled_joints", equalities),
         ("coupled_tendons", equalities),
+        ("flex_edges", equalities),
         ("scalar_limits", limits),
         ("ball_limits", limits),
     ):
