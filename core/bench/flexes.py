@@ -22,7 +22,9 @@ _TILTED = '<geom type="plane" size="9 9 1" euler="0 4 0"/>'
 
 
 def _model(options: str, *inside: str) -> str:
-    return f'<mujoco><option {options}/><size memory="256M"/><worldbody>{"".join(inside)}</worldbody></mujoco>'
+    return (
+        f'<mujoco><option {options}/><size memory="256M"/><worldbody>{"".join(inside)}</worldbody></mujoco>'
+    )
 
 
 def _cloth(n: int, spacing: float, height: float, mass: float, inside: str) -> str:
@@ -45,15 +47,11 @@ LARGE: Mapping[str, str] = {
     ),
     "flex/cloth_held": _model('solver="CG" tolerance="1e-6"', _cloth(30, 0.03, 1.0, 2.0, _HELD)),
     "flex/solid_free": _model('timestep=".0005"', _solid(10, 0.03, 1.0, 5.0, 5e-4)),
-    "flex/solid_on_plane": _model(
-        'timestep=".0005" solver="CG"', _FLOOR, _solid(10, 0.03, 0.139, 5.0, 5e-4)
-    ),
+    "flex/solid_on_plane": _model('timestep=".0005" solver="CG"', _FLOOR, _solid(10, 0.03, 0.139, 5.0, 5e-4)),
     "flex/solid_trilinear": _model(
         'timestep=".0005" solver="CG"', _FLOOR, _solid(10, 0.03, 0.139, 5.0, 5e-4, ' dof="trilinear"')
     ),
-    "flex/solid_on_box": _model(
-        'timestep=".0005" solver="CG"', _BOX, _solid(10, 0.03, 0.239, 5.0, 5e-4)
-    ),
+    "flex/solid_on_box": _model('timestep=".0005" solver="CG"', _BOX, _solid(10, 0.03, 0.239, 5.0, 5e-4)),
 }
 """One world at a time: some thousand degrees of freedom."""
 
