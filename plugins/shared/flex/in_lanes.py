@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dovetail.contracts.enums import GeomType
 from dovetail.plugins.shared.flex.shapes import ELEMENTS
 
 VERTICES_ON_BODIES = (
@@ -12,7 +11,7 @@ VERTICES_ON_BODIES = (
 
 _CONTACTS = "deformable.none deformable.vertices flex_meeting.plane-vertex"
 
-SOLIDS = tuple(kind.name.lower() for kind in GeomType if kind != GeomType.PLANE)
+SOLIDS = ("hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
 FORMULAS = ("sphere-segment", "capsule-segment", "box-segment", "sphere-triangle")
 
