@@ -43,6 +43,7 @@ _PUBLIC = {
     "jac_body": "dovetail.plugins.queries.jacobian",
     "jac_body_com": "dovetail.plugins.queries.jacobian",
     "jac_dot": "dovetail.plugins.queries.jacobian",
+    "jac_flex_vertex": "dovetail.plugins.queries.jacobian",
     "jac_geom": "dovetail.plugins.queries.jacobian",
     "jac_point": "dovetail.plugins.queries.jacobian",
     "jac_site": "dovetail.plugins.queries.jacobian",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from dovetail.plugins.queries.jacobian import jac_body as jac_body
     from dovetail.plugins.queries.jacobian import jac_body_com as jac_body_com
     from dovetail.plugins.queries.jacobian import jac_dot as jac_dot
+    from dovetail.plugins.queries.jacobian import jac_flex_vertex as jac_flex_vertex
     from dovetail.plugins.queries.jacobian import jac_geom as jac_geom
     from dovetail.plugins.queries.jacobian import jac_point as jac_point
     from dovetail.plugins.queries.jacobian import jac_site as jac_site

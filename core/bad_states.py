@@ -19,9 +19,9 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.choices import OnNan
-from dovetail.contracts.derive import describe_index, reset
+from dovetail.contracts.derive import describe_index, describe_object, reset
 from dovetail.contracts.enums import DisableBit
-from dovetail.contracts.fields import Array
+from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import STATE, Data, Model
 from dovetail.errors import BadStateError
 
@@ -165,14 +165,40 @@ def bad_worlds(data: Data) -> Iterator[int]:
 
 def describe_bad(data: Data, field: str, index: int, number: int | None) -> str:
     """`qvel[3] (joint "knee") is nan at time 0.12`, with the world's number in a batch."""
-    where = describe_index(data.model, data.specs[field], (index,))
+    where = describe_dof(data.model, data.specs[field], index)
     world = "" if number is None else f"world {number}: "
     return f"{world}{field}{where} is {data.field(field)[index]} at time {data.time:.6g}"
 
 
+def describe_dof(model: Model, spec: FieldSpec, index: int) -> str:
+    """`[3] (joint "knee")`; of a body that carries a vertex of a flex, its name and the vertex too."""
+    where = describe_index(model, spec, (index,))
+    if spec.shape[0] == "nv":
+        joint = int(model.dof_jntid[index])
+    else:
+        joint = int(np.searchsorted(model.jnt_qposadr, index, side="right")) - 1
+    carried = _carried(model, int(model.jnt_bodyid[joint]))
+    return f"{where[:-1]}; {carried})" if carried else where
+
+
+def _carried(model: Model, body: int) -> str:
+    """`body "cloth_4", vertex 4 of flex "cloth"` for the first vertex or node of a flex on a body."""
+    for kind, bodies, starts in (
+        ("vertex", model.flex_vertbodyid, model.flex_vertadr),
+        ("node", model.flex_nodebodyid, model.flex_nodeadr),
+    ):
+        found = np.flatnonzero(bodies == body)
+        if len(found):
+            having = np.flatnonzero(starts >= 0)
+            flex = int(having[np.searchsorted(starts[having], found[0], side="right") - 1])
+            owner = describe_object(model, "flex", flex)
+            return f"{describe_object(model, 'body', body)}, {kind} {found[0] - int(starts[flex])} of {owner}"
+    return ""
+
+
 def describe_event(data: Data, event: Event) -> str:
     """The same for an event of a launch."""
-    where = describe_index(data.model, data.specs[event.field], (event.index,))
+    where = describe_dof(data.model, data.specs[event.field], event.index)
     world = "" if data.nworld is None else f"world {event.world}: "
     return f"{world}{event.field}{where} is {event.value} at time {event.time:.6g}"
 

@@ -68,13 +68,18 @@ def _index(size: str) -> Check:
     return check
 
 
-def _in_range(name: str, value: Any, count: int) -> int:
+def _in_range(name: str, value: Any, count: int, of: str = "model") -> int:
     number = _whole(name, value, {})
     if not 0 <= number < count:
         raise UnknownIndexError(
-            f"{name} {shown(number)} does not exist: the model has {count}, numbered from 0"
+            f"{name} {shown(number)} does not exist: the {of} has {count}, numbered from 0"
         )
     return number
+
+
+def _vertex(name: str, value: Any, given: Mapping[str, Any]) -> int:
+    """The number of a vertex inside its flex."""
+    return _in_range(name, value, int(given["model"].flex_vertnum[given["flex"]]), "flex")
 
 
 def _whole(name: str, value: Any, given: Mapping[str, Any]) -> int:
@@ -185,6 +190,8 @@ CHECKS: dict[str, Check] = {
     "body": _index("nbody"),
     "site": _index("nsite"),
     "geom": _index("ngeom"),
+    "flex": _index("nflex"),
+    "vertex": _vertex,
     "geom1": _whole,
     "geom2": _whole,
     "contact_id": _whole,

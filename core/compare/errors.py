@@ -173,6 +173,15 @@ class Worst:
 
 Getter = Callable[[str], Array]
 
+
+def _edge_entries(get: Getter) -> int:
+    """Entries of flexedge_J in use: those of its rows, or full rows; none while all of it is zero."""
+    stored = int(get("flexedge_J_rownnz").sum())
+    if stored or not get("flexedge_J").any():
+        return stored
+    return len(get("flexedge_J_rownnz")) * len(get("qvel"))
+
+
 _FILLED: Mapping[str, Callable[[Getter], Any]] = {
     "ncandidate_max": lambda get: get("ncandidate"),
     "ncon_max": lambda get: get("ncon"),
@@ -181,6 +190,7 @@ _FILLED: Mapping[str, Callable[[Getter], Any]] = {
     "nA_max": lambda get: get("nA"),
     "nisland_max": lambda get: get("nisland"),
     "nJmom": lambda get: get("moment_rownnz").sum(),
+    "nJfe": _edge_entries,
 }
 """How many entries of an array of this size are meaningful; the rest is room, and never compared."""
 
@@ -232,21 +242,27 @@ def has_room(spec: FieldSpec) -> bool:
 SPARSE = {
     "actuator_moment": ("moment_rownnz", "moment_rowadr", "moment_colind"),
     "ten_J": ("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind"),
+    "flexedge_J": ("flexedge_J_rownnz", "flexedge_J_rowadr", "flexedge_J_colind"),
 }
 """Matrices over dofs kept by rows, and what says where their entries stand: backends lay the same matrix out with
 zeros or without, so between backends the matrices are compared and the layouts are not."""
 
 
 def dense(name: str, data: Data) -> Array:
-    """A matrix of SPARSE in one world, written out; as it is if it is not kept by rows."""
-    get = getter(data)
+    """A matrix of SPARSE in one world, written out."""
+    return written_out(name, getter(data), data.model.nv)
+
+
+def written_out(name: str, get: Getter, nv: int) -> Array:
+    """A matrix of SPARSE (rows, nv), whether it is kept by rows or in full; `get` reads fields of one world."""
     values, (lengths, starts, columns) = get(name).reshape(-1), (get(field) for field in SPARSE[name])
-    if not np.any(lengths):
-        return get(name)
-    matrix = np.zeros((len(lengths), data.model.nv))
-    for row, (count, start) in enumerate(zip(lengths.tolist(), starts.tolist(), strict=True)):
-        at = slice(start, start + count)
-        np.add.at(matrix[row], columns.reshape(-1)[at], values[at])
+    full = len(lengths) * nv
+    if not np.any(lengths) and values.size >= full:
+        return values[:full].reshape(len(lengths), nv)
+    before = np.cumsum(lengths) - lengths
+    at = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+    matrix = np.zeros((len(lengths), nv))
+    np.add.at(matrix, (np.repeat(np.arange(len(lengths)), lengths), columns.reshape(-1)[at]), values[at])
     return matrix
 
 

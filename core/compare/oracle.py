@@ -28,6 +28,7 @@ _OBJECT_KINDS = {
     "site": "SITE",
     "camera": "CAMERA",
     "light": "LIGHT",
+    "flex": "FLEX",
     "tendon": "TENDON",
     "actuator": "ACTUATOR",
     "sensor": "SENSOR",

@@ -417,15 +417,18 @@ _OWNERS = {
 def _owner_of(model: Model, spec: FieldSpec, index: tuple[int, ...]) -> str:
     size = spec.shape[0] if spec.shape else None
     if size == "nv":
-        return _name_of(model, "joint", int(model.dof_jntid[index[0]]))
+        return describe_object(model, "joint", int(model.dof_jntid[index[0]]))
     if size == "nq":
-        return _name_of(model, "joint", int(np.searchsorted(model.jnt_qposadr, index[0], side="right")) - 1)
+        return describe_object(
+            model, "joint", int(np.searchsorted(model.jnt_qposadr, index[0], side="right")) - 1
+        )
     if size in _OWNERS:
-        return _name_of(model, _OWNERS[str(size)], index[0])
+        return describe_object(model, _OWNERS[str(size)], index[0])
     return ""
 
 
-def _name_of(model: Model, kind: str, index: int) -> str:
+def describe_object(model: Model, kind: str, index: int) -> str:
+    """`body "torso"`, or `body 3` if it has no name."""
     names = model.object_names.get(kind, ())
     name = names[index] if index < len(names) else ""
     return f'{kind} "{name}"' if name else f"{kind} {index}"

@@ -286,7 +286,7 @@ RULES: Mapping[str, Rule] = {
     "flex_dim": Range(1, 3),
     "flex_matid": Index("nmat", none=True),
     "flex_group": FREE,
-    "flex_interp": Range(0, 1),
+    "flex_interp": Range(0, 2),
     "flex_nodenum": Count("nflexnode"),
     "flex_nodeadr": address("nflexnode", "flex_nodenum"),
     "flex_vertnum": Count("nflexvert"),

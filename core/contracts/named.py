@@ -186,6 +186,9 @@ class NamedAccess:
     def light(self, which: int | str) -> Named:
         return self._named("light", which)
 
+    def flex(self, which: int | str) -> Named:
+        return self._named("flex", which)
+
     def tendon(self, which: int | str) -> Named:
         return self._named("tendon", which)
 

@@ -33,6 +33,9 @@ MAX_BODIES_AND_FLEXES = 65534
 """MuJoCo's limit: pairs of them are numbered by 16 bits each."""
 _TEXTURED_CORNERS = 3
 """How many corners of an element get texture coordinates if the file does not say which."""
+_NODES = (8, 27)
+"""How many nodes a flex may have: linear and quadratic interpolation. MuJoCo 3.4.0 takes a single one too,
+and has its vertices at the origin."""
 _BENDING_JOINTS = 3
 """A vertex of a flex that resists bending moves freely: its body has this many joints."""
 
@@ -243,7 +246,7 @@ def _check_counts(flex: FlexItem) -> None:
         raise node.error(
             f"elemtexcoord has {flex.elemtexcoord.size} numbers; write {flex.element.size}", "elemtexcoord"
         )
-    if flex.interpolated and (interpolation_order(len(flex.nodebody)) + 1) ** 3 != len(flex.nodebody):
+    if flex.interpolated and len(flex.nodebody) not in _NODES:
         raise node.error(f"there are {len(flex.nodebody)} nodes; write 8 or 27, a cube of them", "node")
 
 
@@ -274,6 +277,7 @@ def _build(flex: FlexItem, poses: list[Pose]) -> Built:
     flap = topology.flaps(element, elemedge) if flex.bends else np.full((len(edge), 4), -1)
     surface = topology.surface(element)
     tree = _tree(flex, element, place, surface.layer)
+    _check_depth(flex, tree["bvh_aabb"][0])
     weld = np.array([body.weldid for body in bodies])
     return Built(
         rigid=rigid,
@@ -297,6 +301,18 @@ def _build(flex: FlexItem, poses: list[Pose]) -> Built:
         tree=tree,
         reach=_reach_of_nodes(flex, poses) if flex.interpolated else _reach_of_edges(edge, place, bodies),
     )
+
+
+def _check_depth(flex: FlexItem, box: Reals) -> None:
+    """Vertices between nodes are fractions of the box around the flex, which MuJoCo 3.4.0 makes NaN if it is flat."""
+    flat = [
+        axis for axis, half in zip("xyz", (box[3:] - flex.radius).tolist(), strict=True) if half <= MINVAL
+    ]
+    if flex.interpolated and flat:
+        raise flex.place.error(
+            f"a flex with nodes must extend along all axes of the world, but at qpos0 it is flat along "
+            f'{" and ".join(flat)}; give it depth, or let its points move by themselves (dof="full")'
+        )
 
 
 def _reach_of_edges(edge: Ints, place: Reals, bodies: Sequence[BodyItem]) -> dict[int, float]:

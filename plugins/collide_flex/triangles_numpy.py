@@ -53,8 +53,8 @@ def balls_on_triangles(
         np.stack([length, np.zeros(len(length))], axis=1),
         np.stack([dots(along, b), dots(across, b)], axis=1),
     ]
-    x, y = nearest_in_plane(point, corner).T
-    nearest = along * x[:, None] + across * y[:, None]
+    (x, y), inside = on_edges(point, corner).T, is_inside(point, corner)
+    nearest = np.where(inside[:, None], flat, along * x[:, None] + across * y[:, None])
     direction, distance = units(nearest - ball)
     near = np.flatnonzero((np.abs(height) <= reach) & (distance <= reach))
     dist = distance - radius - thickness
@@ -62,16 +62,23 @@ def balls_on_triangles(
     return contacts(near, dist[near], pos[near], direction[near])
 
 
-def nearest_in_plane(point: Array, corner: list[Array]) -> Array:
-    """The points (n, 2) of triangles nearest to points of their planes."""
-    edges = [(corner[i], corner[(i + 1) % 3]) for i in range(3)]
-    turns = np.stack([np.sign(area(point, start, end)) for start, end in edges], axis=1)
-    inside = (turns[:, 0] == turns[:, 1]) & (turns[:, 1] == turns[:, 2])
-    options = [on_edge(point, start, end) for start, end in edges]
+def edges_of(corner: list[Array]) -> list[tuple[Array, Array]]:
+    """From each corner to the next."""
+    return [(corner[i], corner[(i + 1) % 3]) for i in range(3)]
+
+
+def is_inside(point: Array, corner: list[Array]) -> Array:
+    """Whether points lie on the same side of all edges of their triangles."""
+    turns = [np.sign(area(point, start, end)) for start, end in edges_of(corner)]
+    return (turns[0] == turns[1]) & (turns[1] == turns[2])
+
+
+def on_edges(point: Array, corner: list[Array]) -> Array:
+    """The points (n, 2) of triangles' edges nearest to points of their planes."""
+    options = [on_edge(point, start, end) for start, end in edges_of(corner)]
     apart = np.stack([np.sqrt(((option - point) ** 2).sum(axis=1)) for option in options], axis=1)
     last = 2 - np.argmin(apart[:, ::-1], axis=1)
-    nearest = np.stack(options, axis=1)[np.arange(len(point)), last]
-    return np.where(inside[:, None], point, nearest)
+    return np.stack(options, axis=1)[np.arange(len(point)), last]
 
 
 def area(a: Array, b: Array, c: Array) -> Array:

@@ -33,7 +33,7 @@ from dovetail.plugins.shared.rows.impedance_numpy import (
     stiffness_damping,
 )
 from dovetail.plugins.shared.rows.point_motion_numpy import along
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, ranges
 
 FRICTIONLESS, PYRAMIDAL, ELLIPTIC = map(
     int,

@@ -25,7 +25,7 @@ from dovetail.plugins.shared.quaternions_numpy import quat_conjugate, quat_matri
 from dovetail.plugins.shared.rows.append_numpy import EQUALITY, acting, begin, soft_rows, store
 from dovetail.plugins.shared.rows.coupling_numpy import polynomial
 from dovetail.plugins.shared.rows.point_motion_numpy import along, relative_motion
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, joined, merged, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, joined, merged, ranges
 
 SITE = int(ObjType.SITE)
 TENDON = int(EqType.TENDON)

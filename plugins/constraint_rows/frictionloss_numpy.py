@@ -22,7 +22,7 @@ from dovetail.plugins.shared.rows.append_numpy import (
     store,
     write_tendon_addresses,
 )
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows
 
 
 def frictionloss(model: ModelLike, data: DataLike) -> None:

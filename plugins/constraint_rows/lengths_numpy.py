@@ -10,7 +10,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.flex.edge_rows import stored_rows
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, from_dense, ranges
 
 
 def tendon_rows(model: ModelLike, data: DataLike, tendons: Array) -> SparseRows:

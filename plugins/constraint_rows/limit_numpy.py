@@ -26,7 +26,7 @@ from dovetail.plugins.shared.rows.append_numpy import (
     store,
     write_tendon_addresses,
 )
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, ranges
 from dovetail.plugins.shared.tree_numpy import BALL, single_dof
 
 SIDES = np.array([1.0, -1.0])

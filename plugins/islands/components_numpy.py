@@ -14,8 +14,8 @@ from dovetail.contracts.enums import ConstraintType, DisableBit, EqType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
-from dovetail.plugins.shared.rows.sparse_rows_numpy import supernodes
 from dovetail.plugins.shared.solver.sparse_numpy import entries
+from dovetail.plugins.shared.sparse_rows_numpy import supernodes
 
 CONNECT, WELD = int(EqType.CONNECT), int(EqType.WELD)
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_TENDON, FRICTIONLESS = map(

@@ -30,7 +30,7 @@ from dovetail.plugins.shared.quaternions_numpy import (
     quat_rotate,
     quat_rotate_rows,
 )
-from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 from dovetail.plugins.shared.tree_numpy import BALL, FREE, HINGE, SLIDE, slides_of, walked_and_sliding
 from dovetail.plugins.shared.vectors_numpy import Vector, add, to_world, to_world_rows
 

@@ -17,7 +17,7 @@ PLANE = int(GeomType.PLANE)
 
 def every_meeting() -> tuple[str, ...]:
     """All keys of `collide_flex`."""
-    solids = [kind.name.lower() for kind in GeomType if kind != GeomType.PLANE]
+    solids = [kind.name.lower() for kind in GeomType if GeomType.PLANE < kind <= GeomType.SDF]
     return (
         f"plane-{VERTEX}",
         *(f"{solid}-{element}" for solid in solids for element in ELEMENTS),

@@ -39,11 +39,13 @@ def collide_candidates(
     n = data.ncandidate
     candidates = FlexPairs(*(getattr(data, f"candidate_{name}")[:n].copy() for name in FlexPairs._fields))
     margin = candidate_margins(model, parts["combine_margin"], candidates, data.candidate_pair[:n])
-    flexible = (candidates.geom < 0).any(axis=1)
+    flexible = np.any(candidates.geom < 0, axis=1)
     near = ~flexible
     first, second = candidates.geom[near].T
     near[near] = in_reach(model, data, first, second, margin[near])
-    soft = flex_contacts(model, data, parts["collide_flex"], candidates, np.flatnonzero(flexible), margin)
+    soft = flex_contacts(
+        model, data, parts.get("collide_flex", {}), candidates, np.flatnonzero(flexible), margin
+    )
     for start in range(0, n, BLOCK):
         block = start + np.flatnonzero(near[start : start + BLOCK])
         hard = gathered(contacts_of(model, data, rows, block, candidates.geom[block], margin[block]))

@@ -49,8 +49,8 @@ def node_forces(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
         stiffness = stiffness_of(model, flex)
         back, turn = seen_at_rest(int(model.flex_interp[flex]), place)
         rest = model.flex_node0[nodes_of(model, flex)]
-        pull = (stiffness @ (back - rest).reshape(-1)).reshape(-1, 3) @ turn.T
-        drag = (stiffness @ (velocity @ turn).reshape(-1)).reshape(-1, 3) @ turn.T
+        pull = times(stiffness, back - rest) @ turn.T
+        drag = times(stiffness, velocity @ turn) @ turn.T
         spring += on_nodes(model, data, flex, back, pull)
         damper += on_nodes(model, data, flex, back, model.flex_damping[flex] * drag)
     return spring, damper
@@ -72,6 +72,16 @@ def stiffness_of(model: ModelLike, flex: int) -> Array:
     return model.flex_stiffness.reshape(-1)[first : first + size * size].reshape(size, size)
 
 
+def times(stiffness: Array, vectors: Array) -> Array:
+    """K times vectors (n, 3), as vectors again. The flex's place in the world is among them, and only cancels: so
+    sums are rounded as MuJoCo's are, by four partial sums, lest the forces of a flex at rest differ."""
+    product = stiffness * vectors.reshape(-1)
+    whole = len(product) // 4 * 4
+    one, two, three, four = product[:, :whole].reshape(len(product), -1, 4).sum(axis=1).T
+    total = (one + three) + (two + four)
+    return (total + product[:, whole:].sum(axis=1)).reshape(-1, 3)
+
+
 def node_velocities(model: ModelLike, data: DataLike, flex: int) -> Array:
     """What stands for the velocities (n, 3) of nodes."""
     body = model.flex_nodebodyid[nodes_of(model, flex)]
@@ -83,7 +93,7 @@ def node_velocities(model: ModelLike, data: DataLike, flex: int) -> Array:
 
 def seen_at_rest(order: int, place: Array) -> tuple[Array, Array]:
     """Nodes (n, 3) in the box, turned back, and the rotation (3, 3) of the flex as a whole."""
-    around = place - place.mean(axis=0)
+    around = place - (place * (1.0 / len(place))).sum(axis=0)
     gradient = around.T @ node_slopes(order, CENTRE)[0]
     turn = rotation_of(gradient)
     return around @ turn + CENTRE, turn

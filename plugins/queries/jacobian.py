@@ -1,4 +1,4 @@
-"""Jacobians of points, bodies, sites, geoms and subtrees, and products with the mass matrix.
+"""Jacobians of points, bodies, sites, geoms, flex vertices and subtrees, and products with the mass matrix.
 
 A Jacobian maps joint velocities to the velocity of something: `jacp` (3, nv) to the linear velocity of a point,
 `jacr` (3, nv) to the angular velocity of the body it is fixed in, both in world axes. They need the position
@@ -13,6 +13,8 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.flex.interpolation_numpy import node_weights
+from dovetail.plugins.shared.flex.nodes_numpy import nodes_of, places_of_nodes
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.spatial_numpy import cross_motion_matrix, inertia_matrix
 from dovetail.plugins.shared.symmetric_numpy import multiply_symmetric
@@ -80,6 +82,26 @@ def jac_site(model: ModelLike, data: DataLike, site: int) -> tuple[Array, Array]
 def jac_geom(model: ModelLike, data: DataLike, geom: int) -> tuple[Array, Array]:
     """Jacobians of a geom's centre (mj_jacGeom)."""
     return jac_point(model, data, data.geom_xpos[geom], int(model.geom_bodyid[geom]))
+
+
+def jac_flex_vertex(model: ModelLike, data: DataLike, flex: int, vertex: int) -> Array:
+    """Jacobian jacp (3, nv) of a vertex, counted inside its flex. One that follows nodes moves with them by its
+    weights. MuJoCo has no such function; flexvert_xpos and mj_jac of the bodies give the same."""
+    row = int(model.flex_vertadr[flex]) + vertex
+    order = int(model.flex_interp[flex])
+    if not order:
+        return jac_point(model, data, data.flexvert_xpos[row], int(model.flex_vertbodyid[row]))[0]
+    nodes = nodes_of(model, flex)
+    parts = zip(
+        node_weights(order, model.flex_vert0[row : row + 1])[0].tolist(),
+        places_of_nodes(model, data, flex),
+        model.flex_nodebodyid[nodes].tolist(),
+        strict=True,
+    )
+    total = np.zeros((3, model.nv))
+    for weight, place, body in parts:
+        total += weight * jac_point(model, data, place, body)[0]
+    return total
 
 
 def jac_dot(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array]:

@@ -3,7 +3,8 @@
 Eliminating from the leaves to the root keeps the sparsity of the tree: row k of L has entries only at the ancestors
 of dof k, and the columns of an ancestor's row are the first columns of row k. Factors have M's layout: D on the
 diagonal, L (its unit diagonal left out) below. Most rows are short, and are worked on as lists of floats, which is
-quicker than arrays of a few elements; those of long chains are arrays. Compare mj_factorM and mj_solveM;
+quicker than arrays of a few elements; those of long chains are arrays. Dofs that nothing is coupled to need no work,
+and many small trees of one shape are worked on together; no bit depends on it. Compare mj_factorM and mj_solveM;
 Featherstone, Rigid Body Dynamics Algorithms, section 6.5. In lanes: ldl_lanes.py.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.tree_numpy import CHAINS, equal_chains
 from dovetail.warned import warn
 
 LONG = 12
@@ -26,27 +28,35 @@ LONG = 12
 
 def factor(model: ModelLike, M: Array) -> tuple[Array, Array]:
     """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
-    diagonal = model.M_rowadr + model.M_rownnz - 1
-    factors = np.array(eliminated(model, M)) if len(M) > model.nv else np.array(M)
-    pivots = factors[diagonal]
+    factors = np.array(M)
+    chains, rows = chains_and_rows(model)
+    for chain in chains:
+        factors[chain.at] = chain.eliminated(factors[chain.at])
+    if rows:
+        factors = np.array(eliminated(model, factors, rows))
+    return factors, inverse_pivots(factors[model.M_rowadr + model.M_rownnz - 1])
+
+
+def inverse_pivots(pivots: Array) -> Array:
+    """1/D; infinite where a dof has no inertia, which is warned of."""
     low = pivots < MINVAL
     if not low.any():
-        return factors, 1.0 / pivots
+        return 1.0 / pivots
     for k in np.flatnonzero(low)[::-1].tolist():
         warn_singular(k, float(pivots[k]))
     zero = pivots == 0.0
-    return factors, np.where(zero, math.inf, 1.0 / np.where(zero, 1.0, pivots))
+    return np.where(zero, math.inf, 1.0 / np.where(zero, 1.0, pivots))
 
 
-def eliminated(model: ModelLike, M: Array) -> Any:
-    """L and D in M's layout. A dof that nothing is coupled to has only its diagonal, and is passed over."""
+def eliminated(model: ModelLike, M: Array, rows: list[int]) -> Any:
+    """L and D in M's layout; only `rows` (ascending) have anything to eliminate."""
     start = model.M_rowadr.tolist()
     count = model.M_rownnz.tolist()
     column = model.M_colind.tolist()
     long_rows = len(column) > LONG * model.nv
-    entries: Any = np.array(M) if long_rows else M.tolist()
+    entries: Any = M if long_rows else M.tolist()
     eliminate = partial(eliminate_arrays, np.tril_indices(max(count))) if long_rows else eliminate_lists
-    for k in coupled(model)[::-1]:
+    for k in reversed(rows):
         first = start[k]
         diagonal = first + count[k] - 1
         pivot = float(entries[diagonal])
@@ -55,10 +65,63 @@ def eliminated(model: ModelLike, M: Array) -> Any:
     return entries
 
 
-def coupled(model: ModelLike) -> list[int]:
+def coupled(model: ModelLike) -> Array:
     """Dofs, ascending, whose row of M has more than its diagonal."""
-    dofs: list[int] = np.flatnonzero(model.M_rownnz > 1).tolist()
-    return dofs
+    return np.flatnonzero(model.M_rownnz > 1)
+
+
+def chains_and_rows(model: ModelLike) -> tuple[list[Chains], list[int]]:
+    """What there is to eliminate: trees that are chains of one length, of which there are many (free bodies, or
+    bodies on a few slides), and the rows of all other dofs that are coupled."""
+    rows = coupled(model)
+    if not len(rows) or model.ntree < CHAINS:
+        return [], rows.tolist()
+    dof = np.arange(model.nv)
+    whole = model.M_rownnz == dof - model.tree_dofadr[model.dof_treeid] + 1
+    chains = [Chains(model, length, first) for length, first in equal_chains(model, whole)]
+    if chains:
+        taken = np.concatenate([chain.dofs.ravel() for chain in chains])
+        rows = np.setdiff1d(rows, taken, assume_unique=True)
+    return chains, rows.tolist()
+
+
+class Chains:
+    """Trees without branches that have the same number of dofs. Each has a full lower triangle of M; all are worked
+    on together, with the operations of `eliminate_lists` in their order."""
+
+    def __init__(self, model: ModelLike, length: int, first: Array) -> None:
+        self.length = length
+        self.dofs = first[:, None] + np.arange(length)
+        """(n, length)."""
+        self.at = model.M_rowadr[first][:, None] + np.arange(length * (length + 1) // 2)
+        """Places of the entries, row by row (n, length · (length + 1) / 2)."""
+
+    def row(self, k: int) -> slice:
+        """Entries of the k-th row, but for the diagonal."""
+        return slice(k * (k + 1) // 2, k * (k + 1) // 2 + k)
+
+    def eliminated(self, entries: Array) -> Array:
+        """L and D of every chain, from the entries of M."""
+        for k in range(self.length - 1, 0, -1):
+            row = entries[:, self.row(k)].copy()
+            pivot = entries[:, self.row(k).stop]
+            zero = pivot == 0.0
+            scaled = row * np.where(zero, math.inf, 1.0 / np.where(zero, 1.0, pivot))[:, None]
+            for j in range(k):
+                here = self.row(j)
+                entries[:, here.start : here.stop + 1] -= scaled[:, j, None] * row[:, : j + 1]
+            entries[:, self.row(k)] = scaled
+        return entries
+
+    def solve(self, L: Array, inverse_diagonal: Array, y: Array) -> Array:
+        """Lᵀ·D·L z = y for every chain, in place."""
+        for k in range(self.length - 1, 0, -1):
+            y[:, :k] -= L[:, self.row(k)] * y[:, k, None]
+        y *= inverse_diagonal
+        for k in range(1, self.length):
+            for j in range(k):
+                y[:, k] -= L[:, self.row(k).start + j] * y[:, j]
+        return y
 
 
 def eliminate_lists(entries: list[float], first: int, targets: list[int], inverse: float) -> None:
@@ -96,9 +159,22 @@ def warn_singular(dof: int, pivot: float) -> None:
 
 def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
     """M⁻¹·x for a vector x (nv,), from the factors."""
-    rows = coupled(model)
+    chains, rows = chains_and_rows(model)
+    y = np.array(x)
+    for chain in chains:
+        y[chain.dofs] = chain.solve(qLD[chain.at], qLDiagInv[chain.dofs], y[chain.dofs])
+    return solve_rows(model, qLD, qLDiagInv, y, rows, [chain.dofs for chain in chains])
+
+
+def solve_rows(
+    model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array, rows: list[int], solved: list[Array]
+) -> Array:
+    """The same where only `rows` (ascending) are coupled to others; dofs that are solved already stay."""
+    scale = np.array(qLDiagInv) if solved else qLDiagInv
+    for dofs in solved:
+        scale[dofs] = 1.0
     if not rows:
-        return x * qLDiagInv
+        return x * scale
     entries = qLD.tolist()
     column = model.M_colind.tolist()
     start = model.M_rowadr.tolist()
@@ -108,7 +184,7 @@ def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
         value = y[k]
         for at in range(start[k], diagonal[k]):
             y[column[at]] -= entries[at] * value
-    y = (np.array(y) * qLDiagInv).tolist()
+    y = (np.array(y) * scale).tolist()
     for k in rows:  # L z = y
         value = y[k]
         for at in range(start[k], diagonal[k]):

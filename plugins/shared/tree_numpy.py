@@ -27,6 +27,8 @@ def single_dof(jnt_type: Array) -> Array:
 
 MANY = 32
 """Bodies from which it pays to look for those that can be worked on together. Measured on a humanoid."""
+CHAINS = 12
+"""Chains of the same length from which they are quicker together."""
 STRETCH = 8
 """Leaves after one another from which adding them up in one call is quicker than one by one."""
 
@@ -55,6 +57,19 @@ def slides_of(model: ModelLike, bodies: Array) -> Iterator[tuple[Array, Array]]:
     for turn in range(int(count.max(initial=0))):
         place = np.flatnonzero(count > turn)
         yield place, first[place] + turn
+
+
+def equal_chains(model: ModelLike, whole: Array) -> list[tuple[int, Array]]:
+    """Trees whose dofs are one chain, without branches, and that many others are like: length, and first dofs (n).
+    `whole` says of which dofs (mask) a matrix has all entries that a chain gives them; the others' trees are left
+    out."""
+    if model.ntree < CHAINS:
+        return []
+    usable = np.bincount(model.dof_treeid[~whole], minlength=model.ntree) == 0
+    length = np.where(usable, model.tree_dofnum, 0)
+    count = np.bincount(length)
+    lengths = [n for n in np.flatnonzero(count >= CHAINS).tolist() if n > 1]
+    return [(n, model.tree_dofadr[length == n]) for n in lengths]
 
 
 def add_from_parents(rows: Array, parents: Array) -> None:

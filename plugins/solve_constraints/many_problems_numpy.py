@@ -15,9 +15,9 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike
-from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
 from dovetail.plugins.shared.solver.cost_numpy import CostRows, evaluate_each, rows_of
 from dovetail.plugins.shared.solver.sparse_numpy import entries, joint_forces, sparse_matrix, sparse_symmetric
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 from dovetail.plugins.solve_constraints.problem_numpy import Pattern
 
 

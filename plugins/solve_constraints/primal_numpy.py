@@ -55,7 +55,7 @@ class Method(Protocol):
 
 SMALL = 60
 """Dofs up to which islands are solved side by side."""
-FEW = 3
+FEW = 8
 """Fewer small islands than this are quicker alone. Measured on boxes on a plane."""
 
 

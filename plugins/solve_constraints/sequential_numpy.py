@@ -16,8 +16,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.plugins.shared.solver.dual_numpy import Dual, Visit, gauss_seidel
-from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar
+from dovetail.plugins.shared.solver.dual_numpy import Dual, Order, Visit, Wave, gauss_seidel
+from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar, visit_scalars
 
 NO_FRICTION = 1e-12
 """Friction coefficients below this exert nothing."""
@@ -28,15 +28,26 @@ def solve_constraints(model: ModelLike, data: DataLike) -> None:
     gauss_seidel(model, data, sweep)
 
 
-def sweep(dual: Dual, force: Array, order: list[Visit]) -> float:
+def sweep(dual: Dual, force: Array, order: Order) -> float:
     """Visit every row and contact once, changing `force`; the largest change of a force."""
     before = force.copy()
     for visit in order:
-        if visit.cone < 0:
+        if isinstance(visit, Wave):
+            visit_wave(dual, force, visit)
+        elif visit.cone < 0:
             visit_scalar(dual, force, visit.row)
         else:
             visit_elliptic(dual, force, visit)
     return float(np.abs(force - before).max())
+
+
+def visit_wave(dual: Dual, force: Array, wave: Wave) -> None:
+    """Rows that do not feel each other, all at once; contacts one by one."""
+    if wave.visits[0].cone < 0:
+        visit_scalars(dual, force, wave)
+        return
+    for visit in wave.visits:
+        visit_elliptic(dual, force, visit)
 
 
 def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> None:

@@ -390,6 +390,28 @@ for name in ("integrate_pos", "differentiate_pos"):
         times = ("-1", "0", "1", "1.5", "10**30", "-10**30") if place == 3 else ()
         sweep(f"{name}, argument {place + 1}", _positions(name, place), times)
 
+
+def _vertex_query(place: int) -> Callable[[], Callable[[Any], Any]]:
+    def make() -> Callable[[Any], Any]:
+        import dovetail
+
+        sim = dovetail.Simulation(
+            dovetail.loads(
+                '<mujoco><worldbody><flexcomp name="rope" type="grid" count="3 1 1" dim="1" spacing=".1 .1 .1">'
+                '<contact contype="0" conaffinity="0" selfcollide="none"/></flexcomp></worldbody></mujoco>'
+            ),
+            backend="numpy",
+        )
+        sim.forward()
+        given = [sim.model, sim.data, 0, 0]
+        return lambda value: dovetail.jac_flex_vertex(*given[:place], value, *given[place + 1 :])
+
+    return make
+
+
+for place, fine in enumerate(((), (), ("0",), ("0", "1"))):
+    sweep(f"jac_flex_vertex, argument {place + 1}", _vertex_query(place), fine)
+
 # what measures and compares
 
 

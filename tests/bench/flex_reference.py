@@ -68,7 +68,7 @@ def measure(name: str, rounds: int, steps: int) -> str:
 
 def profile(name: str, steps: int) -> str:
     """Milliseconds per step of the stages that take most, wall time."""
-    m, d, sim = start_both(LARGE[name])
+    _, d, sim = start_both(LARGE[name])
     profiler = dovetail.Profiler()
     watched = dovetail.Simulation(sim.model, backend="numpy", wrap=[profiler])
     for field in ("qpos", "qvel", "qacc_warmstart"):

@@ -23,6 +23,7 @@ from dovetail.plugins.resolve_priority.higher_numpy import resolve_priority
 mujoco = pytest.importorskip("mujoco")
 
 RULES: dict[str, Any] = {
+    "collide_flex": {},
     "combine_friction": combine_friction,
     "combine_margin": combine_margin,
     "mix_solver": mix_solver,

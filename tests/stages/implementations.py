@@ -23,7 +23,7 @@ from lane_backend import OTHERS
 
 from dovetail.backend import Slot
 from dovetail.compare.conform import UNCOMPARED
-from dovetail.compare.errors import dense, getter, meaningful
+from dovetail.compare.errors import SPARSE, dense, getter, meaningful, written_out
 from dovetail.compare.isolate import Isolated, Worlds, isolate, shared_data
 from dovetail.compare.oracle import model_from_mujoco, read
 from dovetail.compare.states import random_state
@@ -204,7 +204,7 @@ def error(ours: Any, theirs: Any) -> float:
     return float(worst) if np.isfinite(worst) else np.inf
 
 
-LAYOUTS = ("moment_rownnz", "moment_rowadr", "moment_colind", "ten_J_rownnz", "ten_J_rowadr", "ten_J_colind")
+LAYOUTS = frozenset(field for fields in SPARSE.values() for field in fields)
 """Where entries of sparse rows stand: two layouts of the same matrix are both right."""
 
 
@@ -212,8 +212,10 @@ def both_of(name: str, ours: Data, theirs: Any) -> tuple[Any, Any] | None:
     """A field as ours and MuJoCo's, matrices written out; None if MuJoCo does not have it."""
     if name in LAYOUTS:
         return None
-    if name in ("actuator_moment", "ten_J"):
-        return dense(name, ours), _dense(name, theirs, ours.model.nv)
+    if name in SPARSE:
+        return dense(name, ours), written_out(
+            name, lambda field: np.asarray(read(theirs, field)), ours.model.nv
+        )
     try:
         other = np.asarray(read(theirs, name))
     except AttributeError:
@@ -221,19 +223,6 @@ def both_of(name: str, ours: Data, theirs: Any) -> tuple[Any, Any] | None:
     mine = np.asarray(ours.field(name))
     used = meaningful(DATA_SPECS[name], mine, getter(ours)) if mine.ndim else mine
     return used, other.reshape(-1)[: used.size].reshape(used.shape)
-
-
-def _dense(name: str, theirs: Any, nv: int) -> Any:
-    rows = {"actuator_moment": "moment", "ten_J": "ten_J"}[name]
-    layout = [
-        np.asarray(getattr(theirs, f"{rows}_{part}")).reshape(-1) for part in ("rownnz", "rowadr", "colind")
-    ]
-    values = np.asarray(getattr(theirs, name))
-    if not layout[0].any():
-        return values.reshape(-1, nv)
-    matrix = np.zeros((len(layout[0]), nv))
-    mujoco.mju_sparse2dense(matrix, values.reshape(-1), *layout)
-    return matrix
 
 
 def assert_mujocos(

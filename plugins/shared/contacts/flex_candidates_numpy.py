@@ -240,16 +240,16 @@ def meeting_boxes(one: Boxes, other: Boxes) -> Pairs:
 
 def overlap(one: Boxes, other: Boxes) -> Array:
     """Which rows of boxes have a point in common."""
-    return ((one.low <= other.high) & (other.low <= one.high)).all(axis=1)
+    return np.all((one.low <= other.high) & (other.low <= one.high), axis=1)
 
 
 def finite(boxes: Boxes) -> Array:
-    return np.isfinite(boxes.low).all(axis=1) & np.isfinite(boxes.high).all(axis=1)
+    return np.all(np.isfinite(boxes.low) & np.isfinite(boxes.high), axis=1)
 
 
 def finite_geoms(data: DataLike) -> Array:
     """Which geoms are at a place one can compute with."""
-    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
+    return np.all(np.isfinite(data.geom_xpos), axis=1) & np.all(np.isfinite(data.geom_xmat), axis=1)
 
 
 def warn_of_lost_vertices(model: ModelLike, data: DataLike) -> None:

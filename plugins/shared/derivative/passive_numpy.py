@@ -16,7 +16,7 @@ from dovetail.plugins.shared.derivative.pattern import Entries, add_along
 from dovetail.plugins.shared.flex.edge_rows import of_edges, stored_rows
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.passive_flags_numpy import all_off
-from dovetail.plugins.shared.rows.sparse_rows_numpy import ranges
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 
 
 def add_passive(model: ModelLike, data: DataLike, deriv: Array, symmetric: bool) -> None:

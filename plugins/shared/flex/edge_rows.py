@@ -20,7 +20,7 @@ from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import CapacityError
 from dovetail.plugins.shared.constants import SPARSE_FROM
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, from_dense, ranges
 
 
 class EdgeEntries(NamedTuple):

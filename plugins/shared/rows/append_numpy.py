@@ -25,7 +25,7 @@ from dovetail.plugins.shared.rows.impedance_numpy import (
     safe_solref,
     stiffness_damping,
 )
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, from_dense, supernodes
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, from_dense, supernodes
 
 EQUALITY, FRICTION_DOF, FRICTION_TENDON, LIMIT_JOINT, LIMIT_TENDON = map(int, tuple(ConstraintType)[:5])
 """ConstraintType as plain integers: comparing an array with a member of an enum takes five times as long."""

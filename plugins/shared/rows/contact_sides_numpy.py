@@ -21,7 +21,7 @@ from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.flex.interpolation_numpy import node_weights
 from dovetail.plugins.shared.rows.point_motion_numpy import relative_motion
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, ranges
 
 LEAST_NODE_WEIGHT = 1e-5
 """Nodes that move a contact by less do not count (MuJoCo 3.4)."""

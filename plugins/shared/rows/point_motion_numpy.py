@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows, merged, ranges
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows, merged, ranges
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 

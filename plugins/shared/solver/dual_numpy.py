@@ -21,6 +21,7 @@ from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.solver.cost_numpy import (
     CONE,
+    LARGEST_DIM,
     LINEARNEG,
     LINEARPOS,
     QUADRATIC,
@@ -31,6 +32,7 @@ from dovetail.plugins.shared.solver.cost_numpy import (
 )
 from dovetail.plugins.shared.solver.sparse_numpy import entries, inverse_mass, jacobian, joint_forces
 from dovetail.plugins.shared.solver.statistics_numpy import Iteration, changes, record
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 
 # ---- the matrix
 
@@ -108,12 +110,11 @@ def dual_problem(data: DataLike) -> Dual:
     """The problem of a Data whose efc_AR and efc_b are written."""
     nefc = data.nefc
     rows = rows_of(data)
-    starts = data.efc_AR_rowadr[1:nefc]
-    columns = np.split(data.efc_AR_colind[: data.nA], starts)
-    values = np.split(data.efc_AR[: data.nA], starts)
-    diagonal = np.array(
-        [v[np.searchsorted(c, i)] for i, (c, v) in enumerate(zip(columns, values, strict=True))]
-    )
+    first, end = data.efc_AR_rowadr[:nefc], data.efc_AR_rowadr[:nefc] + data.efc_AR_rownnz[:nefc]
+    stretches = [slice(*ends) for ends in zip(first.tolist(), end.tolist(), strict=True)]
+    column, value = data.efc_AR_colind[: data.nA], data.efc_AR[: data.nA]
+    columns, values = [column[s] for s in stretches], [value[s] for s in stretches]
+    diagonal = value[column == np.repeat(np.arange(nefc), end - first)]
     lower, upper = np.full(nefc, -np.inf), np.full(nefc, np.inf)
     lower[rows.one_sided] = 0.0
     lower[rows.dry], upper[rows.dry] = -rows.frictionloss[rows.dry], rows.frictionloss[rows.dry]
@@ -134,7 +135,9 @@ def starting_forces(model: ModelLike, data: DataLike, dual: Dual, J: Any) -> Arr
     if model.opt.disableflags & DisableBit.WARMSTART:
         return nothing
     force = evaluate(dual.rows, J @ data.qacc_warmstart - data.efc_aref[: data.nefc])[0]
-    slope = np.array([dual.values[i] @ force[dual.columns[i]] for i in range(len(force))])
+    row = np.repeat(np.arange(data.nefc), data.efc_AR_rownnz[: data.nefc])
+    felt = data.efc_AR[: data.nA] * force[data.efc_AR_colind[: data.nA]]
+    slope = np.bincount(row, felt, minlength=data.nefc)
     return force if force @ dual.b + 0.5 * force @ slope <= 0.0 else nothing
 
 
@@ -198,7 +201,85 @@ def visits(rows: CostRows) -> list[Visit]:
     return sorted([*single, *several])
 
 
-Sweep: TypeAlias = Callable[[Dual, Array, list[Visit]], float]
+@attrs.frozen(eq=False)
+class Wave:
+    """Single rows, or elliptic contacts of one size, that do not feel each other: their forces are improved
+    together."""
+
+    visits: list[Visit]
+    rows: Array
+    """(n, size)."""
+    columns: Array
+    """Rows that they feel, one row's after the other's."""
+    values: Array
+    """Entries of A + R in those columns."""
+    start: Array
+    """Where each row's begin."""
+    blocks: Array
+    """A + R among the rows of each visit (n, size, size)."""
+
+    def residuals(self, dual: Dual, force: Array) -> Array:
+        """Slopes of the cost with respect to the forces of the rows (n, size)."""
+        felt: Array = np.add.reduceat(self.values * force[self.columns], self.start)
+        return dual.b[self.rows] + felt.reshape(self.rows.shape)
+
+
+Order: TypeAlias = list[Visit | Wave]
+
+CROWD = 16
+"""Visits in a wave, on average, from which waves are quicker than one by one."""
+
+
+def in_waves(dual: Dual, order: list[Visit]) -> Order:
+    """The same visits, sorted: first the first of every group of rows that feel each other, then the second ones, and
+    so on, which make waves. Groups do not feel each other, so that all forces come out the same. Where waves would be
+    small, the order stays."""
+    if len(order) < CROWD * max(map(len, dual.columns)) / LARGEST_DIM:  # what a row feels is in its group
+        return list(order)
+    matrix = flat_matrix(dual)
+    row, size, cone = np.array(order).T
+    group = groups(matrix)[row]
+    members = np.bincount(group)
+    if len(order) < CROWD * members.max():
+        return list(order)
+    turn = np.empty(len(order), int)
+    turn[np.argsort(group, kind="stable")] = ranges(0, members)
+    kind = (turn * (LARGEST_DIM + 1) + size) * 2 + (cone >= 0)
+    return [wave_of(matrix, order, np.flatnonzero(kind == now)) for now in np.unique(kind).tolist()]
+
+
+def flat_matrix(dual: Dual) -> tuple[Array, Array, Array]:
+    """Where the entries of each row of A + R begin and the last one's end, their columns, and their values."""
+    starts = np.cumsum([0, *map(len, dual.columns)])
+    return starts, np.concatenate(dual.columns), np.concatenate(dual.values)
+
+
+def groups(matrix: tuple[Array, Array, Array]) -> Array:
+    """The number of the group of each row: rows that feel each other, directly or through others."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    starts, columns, _ = matrix
+    pattern = csr_array((np.ones(len(columns)), columns, starts), shape=(len(starts) - 1,) * 2)
+    number: Array = connected_components(pattern, directed=False)[1]
+    return number
+
+
+def wave_of(matrix: tuple[Array, Array, Array], order: list[Visit], chosen: Array) -> Wave:
+    """A wave of the chosen visits, which have one size."""
+    starts, columns, values = matrix
+    visits = [order[place] for place in chosen.tolist()]
+    size = visits[0].size
+    rows = np.array([visit.row for visit in visits])[:, None] + np.arange(size)
+    width = np.diff(starts)[rows.ravel()]
+    at = ranges(starts[rows.ravel()], width)
+    # the rows of a contact all feel the same rows, their own among them
+    own = columns[at] - np.repeat(np.repeat(rows[:, 0], size), width)
+    blocks = values[at][(own >= 0) & (own < size)].reshape(-1, size, size)
+    return Wave(visits, rows, columns[at], values[at], np.cumsum(width) - width, blocks)
+
+
+Sweep: TypeAlias = Callable[[Dual, Array, Order], float]
 
 
 def gauss_seidel(model: ModelLike, data: DataLike, sweep: Sweep) -> None:
@@ -212,7 +293,7 @@ def gauss_seidel(model: ModelLike, data: DataLike, sweep: Sweep) -> None:
     J = jacobian(model, data)
     dual = begin(model, data, J)
     force = starting_forces(model, data, dual, J)
-    order, scale = visits(dual.rows), whole_scale(model)
+    order, scale = in_waves(dual, visits(dual.rows)), whole_scale(model)
     state = states(dual.rows, force)
     iterations: list[Iteration] = []
     while len(iterations) < model.opt.iterations:

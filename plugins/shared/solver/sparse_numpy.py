@@ -90,7 +90,7 @@ def solve_columns(model: ModelLike, data: DataLike, columns: Array) -> Array:
     """M⁻¹ times several vectors, the columns (nv, n), from the factors of M."""
     start, end = model.M_rowadr.tolist(), (model.M_rowadr + model.M_rownnz - 1).tolist()
     lower, solved = data.qLD, columns.copy()
-    rows = [(k, slice(start[k], end[k]), model.M_colind[start[k] : end[k]]) for k in coupled(model)]
+    rows = [(k, slice(start[k], end[k]), model.M_colind[start[k] : end[k]]) for k in coupled(model).tolist()]
     for k, at, ancestors in reversed(rows):
         solved[ancestors] -= lower[at, None] * solved[k]
     solved *= data.qLDiagInv[:, None]

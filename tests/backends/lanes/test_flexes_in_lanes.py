@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from flex_scenes import ALONE, FLOOR, HELD, ROPE, SHEET, SOLID, grid, scene
+from flex_bodies import ALONE, FLOOR, HELD, ROPE, SHEET, SOLID, grid, scene
 from lane_backend import LANES, lanes_missing
 
 import dovetail

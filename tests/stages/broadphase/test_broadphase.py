@@ -141,11 +141,11 @@ def test_disabled_contacts_give_no_candidates(broadphase: Any, bit: str) -> None
     assert candidates(model, broadphase) == []
 
 
-def test_a_flex_that_can_collide_is_refused_not_ignored(broadphase: Any) -> None:
+def test_a_flex_whose_masks_are_empty_has_no_candidates(broadphase: Any) -> None:
     xml = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="p"><flexcomp name="c" type="grid"
       count="3 3 1" spacing="0.1 0.1 0.1" dim="2"><contact {}/></flexcomp></body></worldbody></mujoco>"""
-    plan = dovetail.compile_plan(dovetail.loads(xml.format('selfcollide="none"')), missing="report")
-    assert "does not handle flex.colliding" in plan.explain()
+    touchable = dovetail.loads(xml.format('selfcollide="none"'))
+    assert candidates(touchable, broadphase) == [(0, -1, -1)] * 9
     quiet = dovetail.loads(xml.format('selfcollide="none" contype="0" conaffinity="0"'))
     assert candidates(quiet, broadphase) == []
 

@@ -17,7 +17,7 @@ from dovetail.plugins.constraint_rows.limit_numpy import limit
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.queries.dense import dense_jacobian
 from dovetail.plugins.shared.rows.append_numpy import append_rows
-from dovetail.plugins.shared.rows.sparse_rows_numpy import SparseRows
+from dovetail.plugins.shared.sparse_rows_numpy import SparseRows
 
 XML = """<mujoco><worldbody>
 <body name="a"><joint name="x" type="slide" frictionloss=".1" {x}/><geom name="ga" size=".1"/></body>

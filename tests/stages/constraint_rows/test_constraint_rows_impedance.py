@@ -7,7 +7,7 @@ import pytest
 
 import dovetail
 from dovetail.plugins.shared.rows.impedance_numpy import impedance, safe_solimp
-from dovetail.plugins.shared.rows.sparse_rows_numpy import merged, supernodes
+from dovetail.plugins.shared.sparse_rows_numpy import merged, supernodes
 
 CURVES = [
     (0.2, 0.9, 0.1, 0.5, 2.0),

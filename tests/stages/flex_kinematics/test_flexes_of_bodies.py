@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mujoco
 import pytest
-from flex_scenes import IN_AIR
+from flex_bodies import IN_AIR
 from implementations import How, assert_mujocos, implementations
 
 

@@ -132,3 +132,46 @@ def test_jacobian_and_its_rate_are_derivatives_along_a_motion() -> None:
         both = [jac.jac_site(model, d, site) for d in (ahead, behind)]
         for rate, above, below in zip(rates, *both, strict=True):
             np.testing.assert_allclose(rate, (above - below) / (2.0 * eps), atol=1e-8)
+
+
+SOFT = """<mujoco><worldbody><body name="arm"><joint axis="0 1 .3" pos=".1 0 .2"/><joint type="ball"/>
+<geom size=".1"/><flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"><pin id="0 4"/>
+</flexcomp><flexcomp name="gel" type="grid" count="4 4 3" spacing=".1 .1 .1" dim="3" mass="1" dof="{dof}">
+<pin id="0"/>
+<contact selfcollide="none"/><elasticity young="1e3"/></flexcomp></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("dof", "count"), [("trilinear", "4 4 3"), ("quadratic", "5 5 5")])
+def test_of_flex_vertices_they_give_the_velocity_at_which_these_move(dof: str, count: str) -> None:
+    """Pinned to a moving parent, on bodies of their own, or following nodes."""
+    model = mujoco.MjModel.from_xml_string(SOFT.format(dof=dof).replace("4 4 3", count))
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(0)
+    mujoco.mj_integratePos(model, data.qpos, 0.05 * rng.normal(size=model.nv), 1.0)
+    velocity, short = rng.normal(size=model.nv), 1e-6
+    places = []
+    start = data.qpos.copy()
+    for duration in (-short, short, 0.0):
+        data.qpos[:] = start
+        mujoco.mj_integratePos(model, data.qpos, velocity, duration)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_flex(model, data)
+        places.append(data.flexvert_xpos.copy())
+    moved = (places[1] - places[0]) / (2 * short)
+    for flex in range(2):
+        for vertex in range(model.flex_vertnum[flex]):
+            jacp = jac.jac_flex_vertex(model, data, flex, vertex)
+            np.testing.assert_allclose(
+                jacp @ velocity, moved[model.flex_vertadr[flex] + vertex], atol=1e-8, rtol=0
+            )
+
+
+def test_a_flex_vertex_that_does_not_exist_is_an_error() -> None:
+    model = dovetail.loads(SOFT.format(dof="trilinear"))
+    data = dovetail.make_data(model)
+    assert dovetail.jac_flex_vertex(model, data, model.flex("cloth").id, 8).shape == (3, model.nv)
+    with pytest.raises(IndexError, match="vertex 9 does not exist: the flex has 9, numbered from 0"):
+        dovetail.jac_flex_vertex(model, data, 0, 9)
+    with pytest.raises(IndexError, match="flex 2 does not exist: the model has 2"):
+        dovetail.jac_flex_vertex(model, data, 2, 0)

@@ -41,8 +41,8 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "add_from_parents": "in lanes it is part of the walk that computes what is added",
         "single_dof": "lanes branch on the type of each joint",
         **dict.fromkeys(
-            ("walked_and_sliding", "slides_of"),
-            "NumPy takes sliding leaves together; a compiled loop need not",
+            ("walked_and_sliding", "slides_of", "equal_chains"),
+            "NumPy takes bodies and trees that are alike together; a compiled loop need not",
         ),
     },
     "ldl": {
