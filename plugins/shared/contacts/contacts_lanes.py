@@ -38,7 +38,7 @@ from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
 )
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
 from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
-from dovetail.plugins.shared.flex.elements_numpy import corners
+from dovetail.plugins.shared.flex.elements_numpy import corners_of
 from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def corners_of_pairs(model: ModelLike, ids: PairIds) -> tuple[Array, Array]:
     corner[point, 0] = model.flex_vertadr[ids.flex[point]] + ids.vert[point]
     for flex in np.unique(ids.flex[ids.elem >= 0]).tolist():
         rows = np.flatnonzero((ids.flex == flex) & (ids.elem >= 0))
-        of_flex = corners(model, flex) + int(model.flex_vertadr[flex])
+        of_flex = corners_of(model, flex)
         corner[rows, : of_flex.shape[1]] = of_flex[ids.elem[rows]]
         element[rows] = int(model.flex_elemadr[flex]) + ids.elem[rows]
     return corner, element
