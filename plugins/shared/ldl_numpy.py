@@ -11,6 +11,7 @@ Featherstone, Rigid Body Dynamics Algorithms, section 6.5. In lanes: ldl_lanes.p
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,8 @@ from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.tree_numpy import CHAINS, equal_chains
 from dovetail.warned import warn
 
+FEW = 48
+"""Dofs below which those that are coupled to nothing are not sought."""
 LONG = 12
 """Entries of a row, on average, from which arrays are quicker: measured on chains of hinges."""
 
@@ -48,7 +51,7 @@ def inverse_pivots(pivots: Array) -> Array:
     return np.where(zero, math.inf, 1.0 / np.where(zero, 1.0, pivots))
 
 
-def eliminated(model: ModelLike, M: Array, rows: list[int]) -> Any:
+def eliminated(model: ModelLike, M: Array, rows: Sequence[int]) -> Any:
     """L and D in M's layout; only `rows` (ascending) have anything to eliminate."""
     start = model.M_rowadr.tolist()
     count = model.M_rownnz.tolist()
@@ -70,9 +73,12 @@ def coupled(model: ModelLike) -> Array:
     return np.flatnonzero(model.M_rownnz > 1)
 
 
-def chains_and_rows(model: ModelLike) -> tuple[list[Chains], list[int]]:
+def chains_and_rows(model: ModelLike) -> tuple[list[Chains], Sequence[int]]:
     """What there is to eliminate: trees that are chains of one length, of which there are many (free bodies, or
-    bodies on a few slides), and the rows of all other dofs that are coupled."""
+    bodies on a few slides), and the rows of all other dofs that are coupled. Of few dofs, all are taken, because
+    looking takes longer."""
+    if model.nv < FEW:
+        return [], range(model.nv)
     rows = coupled(model)
     if not len(rows) or model.ntree < CHAINS:
         return [], rows.tolist()
@@ -167,7 +173,7 @@ def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
 
 
 def solve_rows(
-    model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array, rows: list[int], solved: list[Array]
+    model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array, rows: Sequence[int], solved: list[Array]
 ) -> Array:
     """The same where only `rows` (ascending) are coupled to others; dofs that are solved already stay."""
     scale = np.array(qLDiagInv) if solved else qLDiagInv
