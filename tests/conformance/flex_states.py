@@ -207,7 +207,8 @@ TOLERANCES = {
 }
 """In the order of the computation: what disagrees first is the cause of the rest."""
 NEVER_WIDENED = {*SMOOTH, *EXACT, *PARAMETERS} - {"qfrc_spring", "qfrc_passive"}
-"""Fields that no iteration decides. Passive contacts push by their depth, which may come from one."""
+"""Fields that no iteration decides. Passive contacts push by their depth, which may come from one; and at rest the
+force of a flex is what rounding leaves of tensions that cancel."""
 
 Numbers = Mapping[str, Any]
 
