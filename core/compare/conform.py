@@ -269,7 +269,7 @@ def compare_models(worst: Worst, ours: Model, theirs: Any) -> None:
     for name, spec in MODEL_SPECS.items():
         if not ignored(name):
             expected = np.asarray(oracle.field(name))
-            skip = _undefined(expected, read(theirs, name))
+            skip = _undefined(expected) | _lost(read(theirs, name), expected.shape)
             worst.add(COMPILE, spec, np.where(skip, 0, ours.field(name)), np.where(skip, 0, expected))
     for kind, names in object_names(theirs).items():
         known = tuple(ours.object_names.get(kind, ())) or ("",) * len(names)
@@ -278,14 +278,16 @@ def compare_models(worst: Worst, ours: Model, theirs: Any) -> None:
                 worst.keep(_misfit(f"name of {kind} {index}", own, name))
 
 
-def _undefined(value: Array, theirs: Any) -> Array:
-    """Where MuJoCo's numbers are none: normals of mesh polygons without area are infinite, or as good as; how far
-    through the thickness of a flat flex a vertex lies is 0/0."""
-    if value.dtype.kind != "f":
-        return np.zeros(value.shape, bool)
-    lost = ~np.isfinite(np.asarray(theirs, float)).reshape(value.shape)
-    undefined: Array = lost | ~(np.abs(value) <= MAXVAL)
-    return undefined
+def _undefined(value: Array) -> Array:
+    """Where MuJoCo's numbers are none: normals of mesh polygons without area are infinite, or as good as."""
+    return ~(np.abs(value) <= MAXVAL) if value.dtype.kind == "f" else np.zeros(value.shape, bool)
+
+
+def _lost(theirs: Any, shape: tuple[int, ...]) -> Array:
+    """Where a field of MuJoCo's Model is no number: how far through a flat flex a vertex lies is 0/0."""
+    value = np.asarray(theirs)
+    readable = value.dtype.kind == "f" and value.size == np.prod(shape, dtype=int)
+    return np.isnan(value).reshape(shape) if readable else np.zeros(shape, bool)
 
 
 def _misfit(what: str, ours: object, theirs: object) -> FieldError:

@@ -124,6 +124,12 @@ KERNEL_SIZES: Mapping[str, KernelSize] = {
             number=f"{_ROWS}:body_row_room",
         ),
         KernelSize(
+            name="nspread_end",
+            doc="most bodies of a constraint that is spread over several: a geom's, those of an element's corners",
+            maker="constraint_rows",
+            number=f"{_ROWS}:spread_end_count",
+        ),
+        KernelSize(
             name="ndof_row",
             doc="constraint rows of few dofs: coupled joints and tendons, flex edges, friction loss, limits",
             maker="constraint_rows",
@@ -267,7 +273,7 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 "far",
                 "nbody_row",
                 kind="integers",
-                doc="The other body, or 0 if that does not move.",
+                doc="The other body; 0 if that does not move, -1 if the constraint is spread over several bodies.",
                 writer="constraint_rows",
             ),
             kernel_field(
@@ -284,6 +290,15 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 LARGEST_DIM,
                 6,
                 doc="The same on the far body, where that is not 0.",
+                writer="constraint_rows",
+            ),
+            kernel_field(
+                "spread_wrench",
+                "nbody_row",
+                "nspread_end",
+                LARGEST_DIM,
+                6,
+                doc="The same on each of several bodies, where the far one is -1; the near wrench does not count.",
                 writer="constraint_rows",
             ),
             kernel_field(

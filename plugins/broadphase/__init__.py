@@ -12,7 +12,7 @@ Tests: `tests/stages/broadphase`.
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.shared.flex.in_lanes import IN_LANES
+from dovetail.plugins.shared.flex.in_lanes import FOUND
 
 _READS = "geom_xpos geom_xmat"
 _WITH_FLEXES = f"{_READS} flexvert_xpos flexelem_aabb bvh_aabb_dyn"
@@ -36,9 +36,9 @@ def dovetail_implementations() -> list[Implementation]:
             backend="lanes",
             target="dovetail.plugins.broadphase.sweep_lanes:broadphase",
             default=True,
-            reads=f"{_READS} flexvert_xpos",
+            reads=f"{_READS} flexvert_xpos flexelem_aabb",
             writes="candidate_list.*",
-            supports=IN_LANES,
+            supports=FOUND,
             summary="Bounding spheres of the pairs that may collide; in lanes nothing is gained by sorting",
         ),
         Implementation(

@@ -4,13 +4,16 @@
 by one, by the formula of geoms); `convex` and `hfield` iterate on support functions (`shared.geometry`: gjk, epa,
 portal) pair by pair, elements being the shapes of `element_shapes`. Which pairs there are and in which order contacts
 stand comes from the broadphase; `narrowphase/flex_dispatch_numpy.py` calls the rows. In lanes there are planes with
-vertices, one pair at a time for all worlds of a tile. Begin with `planes_numpy.py`.
+vertices, and spheres, capsules and boxes with elements where there are formulas: one pair at a time for all worlds of
+a tile. Begin with `planes_numpy.py`.
 Tests: tests/stages/collide_flex.
 """
 
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
+from dovetail.plugins.shared.flex.in_lanes import FORMULAS
 from dovetail.plugins.shared.flex.shapes import ELEMENTS
 
 _VERTICES = "flexvert_xpos"
@@ -74,15 +77,16 @@ def _in_lanes() -> list[Implementation]:
     return [
         Implementation(
             stage="collide_flex",
-            key="plane-vertex",
+            key=key,
             name="analytic",
             backend="lanes",
-            target="dovetail.plugins.collide_flex.planes_lanes:plane_vertex",
+            target=f"dovetail.plugins.collide_flex.{_FORMULAS[key][0]}_lanes:{key.replace('-', '_')}",
             default=True,
             reads=_GEOMS,
-            facts={"most_contacts": 1},
+            facts={"most_contacts": MOST_CONTACTS[key]},
             summary="The same in lanes",
-        ),
+        )
+        for key in ("plane-vertex", *FORMULAS)
     ]
 
 

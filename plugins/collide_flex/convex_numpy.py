@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from dovetail.contracts.enums import DisableBit, GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import FlexContacts, FlexPairs
 from dovetail.contracts.types import Data, Model
 from dovetail.plugins.collide_flex.contact_rows_numpy import listed
 from dovetail.plugins.collide_flex.element_shapes_numpy import element_shapes
+from dovetail.plugins.collide_flex.separation_numpy import plainly_apart
+from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
 from dovetail.plugins.shared.geometry.convex_numpy import Query, convex_witness
 from dovetail.plugins.shared.geometry.portal_numpy import overlap
 from dovetail.plugins.shared.geometry.portal_shapes_numpy import portal_shape
@@ -35,9 +39,11 @@ def convex(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexCon
     dist: list[float] = []
     pos: list[Vector] = []
     normal: list[Vector] = []
+    asked = worth_asking(model, data, pairs, margin)
+    pairs, margin = FlexPairs(*(column[asked] for column in pairs)), margin[asked]
     second = element_shapes(model, data, pairs.flex[:, 1], pairs.elem[:, 1], margin)
     sides = zip(first_shapes(model, data, pairs, margin), second, margin.tolist(), strict=True)
-    for row, (one, other, reach) in enumerate(sides):
+    for row, (one, other, reach) in zip(asked.tolist(), sides, strict=True):
         found = meet(one, other)
         if found is not None:
             pair.append(row)
@@ -45,6 +51,16 @@ def convex(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexCon
             pos.append(found[1])
             normal.append(found[2])
     return listed(pair, dist, pos, normal)
+
+
+def worth_asking(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> Array:
+    """Pairs that the iteration must decide: all of geoms, those of elements that are not plainly apart."""
+    every = np.arange(len(margin))
+    if not len(every) or pairs.geom[0, 0] >= 0:
+        return every
+    one, other = (corner_places(model, data, pairs.flex[:, side], pairs.elem[:, side]) for side in (0, 1))
+    reach = model.flex_radius[pairs.flex].sum(axis=1) + margin + 10.0 * float(model.opt.ccd_tolerance)
+    return every[~plainly_apart(one, other, reach)]
 
 
 def first_shapes(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> Iterable[ConvexShape]:

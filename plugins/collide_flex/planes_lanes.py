@@ -9,14 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact
+from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, LaneFlexPair
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
-def plane_vertex(k: Kernel, geom: Any, flex: Any, vertex: Any, margin: Any) -> list[LaneContact]:
-    """A plane and a vertex, counted through all flexes."""
-    d = k.data
-    normal, point, radius = d.geom_xmat[geom][2::3], d.flexvert_xpos[vertex], k.model.flex_radius[flex]
-    height = dot(point - d.geom_xpos[geom], normal)
+def plane_vertex(k: Kernel, pair: LaneFlexPair, margin: Any) -> list[LaneContact]:
+    """A plane and a vertex."""
+    d, (vertex,) = k.data, pair.vertices
+    normal, point, radius = (
+        d.geom_xmat[pair.geom][2::3],
+        d.flexvert_xpos[vertex],
+        k.model.flex_radius[pair.flex],
+    )
+    height = dot(point - d.geom_xpos[pair.geom], normal)
     dist = height - radius
     return [LaneContact(height <= margin + radius, dist, point - normal * (0.5 * dist + radius), normal)]

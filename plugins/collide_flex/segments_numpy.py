@@ -15,6 +15,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import FlexContacts, FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.contracts.types import Data, Model
 from dovetail.plugins.collide_flex.contact_rows_numpy import contacts, crosses, dots, listed, units
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.flex.element_boxes_numpy import corner_places
@@ -156,13 +157,10 @@ def capsule_capsule(first: Capsules, second: Capsules, margin: Array) -> FlexCon
     h1, h2, offset = first.half, second.half, first.centre - second.centre
     products = Products(dots(h1, h1), dots(h2, h2), dots(h1, h2), -dots(h1, offset), dots(h2, offset))
     parallel = np.abs(products.determinant) < MINVAL
-    places = products.nearest()
-    ends = products.ends()
-    found = []
-    for number, (x1, x2) in enumerate(ends):
-        if number == 0:
-            x1, x2 = np.where(parallel, x1, places[0]), np.where(parallel, x2, places[1])
-        found.append(touch(ball_at(first, x1), ball_at(second, x2), margin))
+    ends, nearest = products.ends(), products.nearest()
+    begin = (np.where(parallel, ends[0][0], nearest[0]), np.where(parallel, ends[0][1], nearest[1]))
+    places = [begin, *ends[1:]]
+    found = [touch(ball_at(first, x1), ball_at(second, x2), margin) for x1, x2 in places]
     near = np.stack([each.near for each in found], axis=1)
     near[:, 1:] &= parallel[:, None]
     near &= np.cumsum(near, axis=1) <= 2
@@ -227,7 +225,7 @@ def clipped(x: Array) -> Array:
     return np.clip(x, -1.0, 1.0)
 
 
-def box_segment(model: ModelLike, data: DataLike, pairs: FlexPairs, margin: Array) -> FlexContacts:
+def box_segment(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexContacts:
     """The first side is the geom; the formula has the capsule first."""
     capsules = segments(model, data, pairs, 1)
     pair: list[int] = []

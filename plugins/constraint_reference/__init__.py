@@ -24,8 +24,9 @@ def dovetail_implementations() -> list[Implementation]:
             target="dovetail.plugins.constraint_reference.spring_damper_lanes:constraint_reference",
             default=True,
             reads="qvel cvel body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench "
-            "body_rows.far_wrench body_rows.D body_rows.spring body_rows.damping dof_rows.coefficient dof_rows.D "
-            "dof_rows.spring dof_rows.damping contact_list.count contact_list.dim",
+            "body_rows.far_wrench body_rows.spread_wrench body_rows.D body_rows.spring body_rows.damping "
+            "dof_rows.coefficient dof_rows.D "
+            "dof_rows.spring dof_rows.damping contact_list.count contact_list.pair contact_list.dim",
             writes="body_rows.offset dof_rows.offset row_counts.active",
             summary="Spring-damper acceleration of each row, in lanes",
         ),

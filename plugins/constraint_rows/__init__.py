@@ -12,7 +12,7 @@ Begin with `frictionloss_{numpy,lanes}.py`, the shortest. Tests: `tests/stages/c
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.shared.flex.in_lanes import IN_LANES
+from dovetail.plugins.shared.flex.in_lanes import ROWS as ROWS_OF_FLEXES
 
 COUNTS = "ne nf nl nefc nJ"
 TENDONS = "ten_J ten_J_rownnz ten_J_rowadr ten_J_colind"
@@ -52,13 +52,13 @@ LANE_READS = {
     "contact_list.dim",
     "frictionloss": "ten_J",
     "limit": "qpos ten_length ten_J",
-    "contact": "subtree_com contact_list.count contact_list.pair contact_list.dist contact_list.pos "
+    "contact": "subtree_com flexvert_xpos contact_list.count contact_list.pair contact_list.dist contact_list.pos "
     "contact_list.frame contact_list.dim contact_list.friction contact_list.solref contact_list.solreffriction "
     "contact_list.solimp contact_list.includemargin",
 }
 _LANE_LINKS = (
     "body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench body_rows.far_wrench "
-    "body_rows.D body_rows.spring body_rows.damping"
+    "body_rows.spread_wrench body_rows.D body_rows.spring body_rows.damping"
 )
 _LANE_DOFS = "dof_rows.coefficient dof_rows.D dof_rows.spring dof_rows.damping"
 LANE_WRITES = {
@@ -96,7 +96,7 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads=LANE_READS[key],
             writes=LANE_WRITES[key],
-            supports=f"{IN_LANES} {LANE_EQUALITIES}",
+            supports=f"{ROWS_OF_FLEXES} {LANE_EQUALITIES}",
             summary=f"{SUMMARIES[key]}, in lanes",
         )
         for key in READS

@@ -1,8 +1,9 @@
-"""Contacts in lanes, as wrenches on two bodies where `contact_numpy` makes rows of a Jacobian.
+"""Contacts in lanes, as wrenches on bodies where `contact_numpy` makes rows of a Jacobian.
 
 condim is 1, 3, 4 or 6, cones are pyramidal or elliptic. A contact becomes a bond whose base rows are its normal and
 its friction directions (two tangents, spin about the normal, roll about the tangents), the latter multiplied by
 their friction coefficients: edges n ± μt of a pyramid and directions of an elliptic cone are both made of them.
+A contact with an element of a flex acts on the bodies of all its corners, the more on those the nearer they are.
 Compare mj_instantiateContact and mj_makeImpedance.
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.backends.lanes.kernel import Kernel
+from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.constraint_rows.softness_lanes import (
     Softness,
     safe_solref,
@@ -20,8 +21,9 @@ from dovetail.plugins.constraint_rows.softness_lanes import (
     stiffness_damping,
 )
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, BodyRows, contact_kind, ends_of
-from dovetail.plugins.shared.vectors_lanes import cross, vector
+from dovetail.plugins.shared.contacts.contacts_lanes import CORNERS
+from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, SPREAD, BodyRows, contact_kind
+from dovetail.plugins.shared.vectors_lanes import cross, norm, vector
 
 
 def contact(k: Kernel) -> None:
@@ -29,8 +31,8 @@ def contact(k: Kernel) -> None:
     body_rows = BodyRows(k)
     if not body_rows.has_contacts:
         return
-    contacts, pairs = body_rows.contacts, body_rows.contacts.pairs
-    ends = ends_of(k.frozen_model, pairs.body2, pairs.body1)
+    contacts = body_rows.contacts
+    ends = body_rows.contact_ends
     cone = int(k.frozen_model.opt.cone)
     kinds = [body_rows.index_of(contact_kind(dim, cone)) for dim in contacts.dims.tolist()]
     near, far = k.table("bonds/contact_near", ends.near), k.table("bonds/contact_far", ends.far)
@@ -43,10 +45,59 @@ def contact(k: Kernel) -> None:
         with k.when(near[pair] > 0):
             weights(k, body_rows, c)
             sign = k.table("bonds/contact_sign", ends.sign)[pair] * 1.0
-            wrenches(k, body_rows, c, near[pair], body_rows.near_wrench, sign)
-            if ends.far.any():
+            if not body_rows.spreads:
+                wrenches(k, body_rows, c, near[pair], body_rows.near_wrench, sign)
+            else:
+                with k.when(far[pair] == SPREAD):
+                    spread_wrenches(k, body_rows, c)
+                with k.otherwise():
+                    wrenches(k, body_rows, c, near[pair], body_rows.near_wrench, sign)
+            if (ends.far > 0).any():
                 with k.when(far[pair] > 0):
                     wrenches(k, body_rows, c, far[pair], body_rows.far_wrench, -1.0)
+
+
+def spread_wrenches(k: Kernel, body_rows: BodyRows, c: Any) -> None:
+    """Wrenches on a geom's body and, weighted, on those of an element's corners."""
+    share = k.scratch("share", CORNERS + 1)
+    share[0] = -1.0
+    with k.loop(0, CORNERS) as n:
+        share[n + 1] = corner_weights(k)[n]
+    for n, body in body_rows.each_spread_end(body_rows.nequality + c):
+        wrenches(k, body_rows, c, body, _SpreadEnd(body_rows, n), share[n])
+
+
+class _SpreadEnd:
+    """The wrenches of bonds on one of several bodies, to write."""
+
+    def __init__(self, body_rows: BodyRows, end: Any) -> None:
+        self._field, self._end = body_rows.spread_wrench, end
+
+    def __setitem__(self, index: tuple[Any, Any], value: Any) -> None:
+        bond, row = index
+        self._field[bond, self._end, row] = value
+
+
+def corner_weights(k: Kernel) -> LaneField:
+    """How much each corner of the element at hand has of its contact."""
+    return k.scratch("corner_weights", CORNERS)
+
+
+def find_corner_weights(k: Kernel, body_rows: BodyRows, c: Any) -> Any:
+    """Weights of an element's corners: inverse distances from the contact, of sum one. Returns the inverse inertia of
+    the corners' bodies, weighted by them."""
+    m, d, contacts, weight = k.model, k.data, body_rows.contacts, corner_weights(k)
+    pair, total, inertia = contacts.pair[c], k.local(0.0), k.local(0.0)
+    with k.loop(0, CORNERS) as n:
+        weight[n] = 0.0
+        with k.when(contacts.corner(pair, n) >= 0):
+            apart = norm(k, contacts.pos[c] - d.flexvert_xpos[k.max(contacts.corner(pair, n), 0)])
+            weight[n] = 1.0 / k.max(apart, MINVAL)
+            total += weight[n]
+    with k.loop(0, CORNERS) as n, k.when(contacts.corner(pair, n) >= 0):
+        weight[n] *= 1.0 / total.value
+        inertia += weight[n] * m.body_invweight0[m.flex_vertbodyid[k.max(contacts.corner(pair, n), 0)], 0]
+    return inertia.value
 
 
 def weights(k: Kernel, body_rows: BodyRows, c: Any) -> None:
@@ -62,6 +113,12 @@ def weights(k: Kernel, body_rows: BodyRows, c: Any) -> None:
     slope = slide * slide / k.max(m.opt.impratio, MINVAL)
     bodies = [contacts.of_pair(name, contacts.pair[c]) for name in ("body1", "body2")]
     inertia = m.body_invweight0[bodies[0], 0] + m.body_invweight0[bodies[1], 0]
+    if body_rows.spreads:
+        known = k.local(0.0)
+        known.set(inertia)
+        with k.when(contacts.of_pair("elem", contacts.pair[c]) >= 0):
+            known.set(m.body_invweight0[bodies[0], 0] + find_corner_weights(k, body_rows, c))
+        inertia = known.value
     R = k.local(soft.regularisation(k, inertia))
     body_rows.damping[bond, :] = soft.damping
     for kind in body_rows.each_kind(bond):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dovetail.plugin import Implementation, hookimpl
-from dovetail.plugins.shared.flex.in_lanes import IN_LANES
+from dovetail.plugins.shared.flex.in_lanes import ROWS
 
 _WRITES = (
     "contact.dim contact.friction contact.solref contact.solreffriction contact.solimp contact.includemargin "
@@ -45,7 +45,7 @@ def dovetail_implementations() -> list[Implementation]:
             default=True,
             reads="contact_list.count contact_list.pair",
             writes=_IN_LANES,
-            supports=IN_LANES,
+            supports=ROWS,
             summary="The same for the tile's list of contacts",
         ),
     ]

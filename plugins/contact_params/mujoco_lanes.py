@@ -66,7 +66,8 @@ def settle_priorities(contacts: Contacts, parts: Parts) -> Any:
     """Which side of each pair decides, as a table by pair, None if all share; the dimensions that follow from it are
     kept for other stages."""
     k, pairs, model = contacts.k, contacts.pairs, contacts.k.frozen_model
-    ids = PairIds(np.stack([pairs.geom1, pairs.geom2], axis=1), pairs.pair, pairs.flex, pairs.vert)
+    geoms = np.stack([pairs.geom1, pairs.geom2], axis=1)
+    ids = PairIds(geoms, pairs.pair, pairs.flex, pairs.elem, pairs.vert)
     first, second = side_values(model, ids, "priority").T
     decides = np.asarray(parts["resolve_priority"](k, first, second))
     k.set_table_field("contact_list.dim", contact_dims(model, ids, decides))

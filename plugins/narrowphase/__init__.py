@@ -11,7 +11,7 @@ Begin with `dispatch_numpy.py`. Tests: `tests/stages/narrowphase`.
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, Transfer, hookimpl
-from dovetail.plugins.shared.flex.in_lanes import IN_LANES
+from dovetail.plugins.shared.flex.in_lanes import FOUND
 from dovetail.plugins.shared.passing.transfers import CONTACTS
 
 _READS = (
@@ -38,10 +38,10 @@ def dovetail_implementations() -> list[Implementation]:
             backend="lanes",
             target="dovetail.plugins.narrowphase.convex_lanes:narrowphase",
             default=True,
-            reads="geom_xpos geom_xmat flexvert_xpos candidate_list.*",
+            reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb candidate_list.*",
             writes="contact_list.count contact_list.pair contact_list.index_in_pair contact_list.dist "
             "contact_list.pos contact_list.frame contact_list.ncon",
-            supports=IN_LANES,
+            supports=FOUND,
             summary="Every near pair to the lane function of its two types; one list of contacts for the tile",
         ),
         Implementation(

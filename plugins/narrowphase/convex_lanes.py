@@ -16,11 +16,12 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
     Candidates,
     Contacts,
     LaneContact,
+    LaneFlexPair,
     StoredContacts,
 )
 from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_margin
-from dovetail.plugins.shared.contacts.pair_types import VERTEX
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
+from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 
 Found = Sequence[LaneContact] | StoredContacts
@@ -51,13 +52,17 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     for (row, flexible), kinds in rows_of(k, pairs.keys, parts).items():
         with k.when(one_of(kind, kinds)):
             room = min(int(pairs.most_contacts[pairs.kind == index][0]) for index in kinds)
-            geom1, other = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
-            sides = (
-                (geom1, contacts.of_pair("flex", p), contacts.of_pair("point", p))
-                if flexible
-                else (geom1, other)
-            )
+            geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
+            sides = [flex_side(contacts, p, pairs.keys[kinds[0]])] if flexible else [geom1, geom2]
             append(contacts, p, near, count, row(k, *sides, margin), room=room, key=pairs.keys[kinds[0]])
+
+
+def flex_side(contacts: Contacts, p: Any, key: str) -> LaneFlexPair:
+    """A geom with a vertex or an element, whose corners are those of its shape."""
+    shape = key.rpartition("-")[2]
+    number = 1 if shape == VERTEX else 2 + ELEMENTS.index(shape)
+    vertices = tuple(contacts.corner(p, n) for n in range(number))
+    return LaneFlexPair(contacts.of_pair("geom1", p), contacts.of_pair("flex", p), vertices)
 
 
 def rows_of(
@@ -67,7 +72,7 @@ def rows_of(
     code is in the kernel once."""
     found: dict[tuple[Callable[..., Found], bool], list[int]] = {}
     for index, key in enumerate(keys):
-        flexible = key.endswith(f"-{VERTEX}")
+        flexible = key.rpartition("-")[2] in (VERTEX, *ELEMENTS)
         table = "collide_flex" if flexible else "collide_pair"
         found.setdefault((row_of(k, key, table, parts[table]), flexible), []).append(index)
     return found

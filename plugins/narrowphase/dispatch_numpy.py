@@ -39,7 +39,7 @@ def collide_candidates(
     n = data.ncandidate
     candidates = FlexPairs(*(getattr(data, f"candidate_{name}")[:n].copy() for name in FlexPairs._fields))
     margin = candidate_margins(model, parts["combine_margin"], candidates, data.candidate_pair[:n])
-    flexible = (candidates.geom < 0).any(axis=1)
+    flexible = np.any(candidates.geom < 0, axis=1)
     near = ~flexible
     first, second = candidates.geom[near].T
     near[near] = in_reach(model, data, first, second, margin[near])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import DUAL
 
 
 @hookimpl
@@ -22,6 +23,7 @@ def dovetail_implementations() -> list[Implementation]:
             backend="lanes",
             target="dovetail.plugins.noslip.gauss_seidel_lanes:noslip",
             default=True,
+            supports=DUAL,
             reads="qacc qacc_smooth qLD qLDiagInv cdof body_rows.dim body_rows.near_wrench body_rows.far_wrench "
             "body_rows.D body_rows.offset dof_rows.coefficient dof_rows.D dof_rows.loss dof_rows.offset "
             "contact_list.count contact_list.pair contact_list.dim contact_list.friction dual.known",

@@ -20,6 +20,7 @@ Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/so
 from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugins.shared.flex.in_lanes import DUAL
 from dovetail.plugins.shared.records import siblings
 
 _ROWS = (
@@ -45,7 +46,8 @@ _LANE_DUAL = (
 )
 _LANE_PRIMAL = (
     "body_rows.kind body_rows.dim body_rows.near body_rows.far body_rows.near_wrench body_rows.far_wrench "
-    f"body_rows.D body_rows.offset contact_list.count contact_list.dim contact_list.friction {_LANE_DOFS}"
+    "body_rows.spread_wrench body_rows.D body_rows.offset contact_list.count contact_list.pair contact_list.dim "
+    f"contact_list.friction {_LANE_DOFS}"
 )
 _LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known"
 
@@ -120,6 +122,7 @@ def dovetail_implementations() -> list[Implementation]:
             backend="lanes",
             target="dovetail.plugins.solve_constraints.pgs_lanes:solve_constraints",
             facts=_FEW_LANES,
+            supports=DUAL,
             reads=f"qacc_smooth qacc_warmstart qLD qLDiagInv cdof {_LANE_DUAL}",
             writes=f"{_LANE_ANSWER} dual.force",
             summary="Projected Gauss-Seidel over forces, the worlds of a tile together",

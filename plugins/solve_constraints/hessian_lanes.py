@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
+from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, BodyRows, BondKind, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, SPREAD, BodyRows, BondKind, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -348,6 +348,10 @@ class Hessian:
         if couples:
             with self.k.when(far > 0):
                 self.changed[self.block_of(last_dof(self.k, far))] = 1
+        if body_rows.spreads:
+            with self.k.when(far == SPREAD):
+                for _, body in body_rows.each_spread_end(bond.index):
+                    self.changed[self.block_of(last_dof(self.k, body))] = 1
         if grounds:
             with self.k.when(far == 0):
                 self.changed_body[near] = 1
@@ -517,13 +521,55 @@ class Hessian:
         return self.k.scratch("span_J", self.nblock, B, LARGEST_DIM)
 
     def _write_span(self, bond: Bond) -> Any:
-        """Write the blocks of a bond's dofs, and J; returns how many they are. Up both chains, until they meet."""
+        """Write the blocks of a bond's dofs, and J; returns how many they are."""
+        k, rows = self.k, bond.body_rows
+        count = k.local(0)
+        if not rows.spreads:
+            self._write_two_chains(bond, count)
+            return count.value
+        with k.when(rows.far[bond.index] == SPREAD):
+            self._write_many_chains(bond, count)
+        if (rows.contact_ends.far > 0).any() or rows.nequality:
+            with k.when(rows.far[bond.index] > 0):
+                self._write_two_chains(bond, count)
+        return count.value
+
+    def _write_many_chains(self, bond: Bond, count: Variable) -> None:
+        """All blocks above any body of a spread bond, from the last on, and J summed over the bodies. Dofs that move
+        all of them have a J of nearly zero."""
+        k, m, rows = self.k, self.k.model, bond.body_rows
+        tips = k.integers("tips", rows.spread_table.shape[1])
+        with k.loop(0, rows.spread_table.shape[1]) as n:
+            tips[n] = -1
+        for n, body in rows.each_spread_end(bond.index):
+            tips[n] = last_dof(k, body)
+        with k.loop(0, self.nblock):
+            top = k.local(-1)
+            with k.loop(0, rows.spread_table.shape[1]) as n:
+                top.set(k.max(top.value, tips[n]))
+            k.leave_when(top.value < 0)
+            block = k.local(self.block_of(top.value))
+            self._span[count.value] = block.value
+            for place in range(B):
+                for row in bond.each_row():
+                    self._span_J[count.value, place, row] = 0.0
+            with k.loop(0, rows.spread_table.shape[1]) as n, k.when(tips[n] >= self.first(block.value)):
+                for place in range(B):
+                    counts = self.first(block.value) + place <= tips[n]
+                    axis = k.data.cdof[k.min(self.first(block.value) + place, tips[n])]
+                    for row in bond.each_row():
+                        own = dot(rows.spread_wrench[bond.index, n, row], axis)
+                        self._span_J[count.value, place, row] += k.select(counts, own, 0.0)
+                tips[n] = m.dof_parentid[self.first(block.value)]
+            count += 1
+
+    def _write_two_chains(self, bond: Bond, count: Variable) -> None:
+        """Up both chains, until they meet."""
         k, m, rows = self.k, self.k.model, bond.body_rows
         ends = [k.local(last_dof(k, end[bond.index])) for end in (rows.near, rows.far)]
         wrenches = [(rows.near_wrench, 1.0), (rows.near_wrench, -1.0)]
         if not rows.mirrored:
             wrenches[1] = rows.far_wrench, 1.0
-        count = k.local(0)
 
         def climb(side: int) -> None:
             dof, other = ends[side].value, ends[1 - side].value
@@ -540,7 +586,6 @@ class Hessian:
                 climb(0)
             with k.otherwise():
                 climb(1)
-        return count.value
 
     def _write_span_J(
         self, bond: Bond, n: Any, wrench: LaneField, sign: float, dofs: tuple[Any, Any, Any]
@@ -711,6 +756,26 @@ def symmetric_times(packed: Any, v: Any) -> np.ndarray:
     place = {ij: n for n, ij in enumerate(PACKED)}
     rows = [[packed[place[max(i, j), min(i, j)]] for j in range(6)] for i in range(6)]
     return np.array([dot(row, v) for row in rows], dtype=object)
+
+
+@walk
+def each_dof_above(k: Kernel, body: Any) -> Iterator[Any]:
+    """`for dof in …:` runs its body for the dofs that move a body which has some, descending."""
+    dof = k.local(last_dof(k, body))
+    with k.loop(0, int(k.model.nv)):
+        k.leave_when(dof.value < 0)
+        yield dof.value
+        dof.set(k.model.dof_parentid[dof.value])
+
+
+def tie_of(body_rows: BodyRows, bond: Any) -> Any:
+    """What a bond with several moving ends ties together, as one number: two bodies, or those of a pair."""
+    k, nbody = body_rows.k, int(body_rows.k.frozen_model.nbody)
+    two = body_rows.near[bond] * nbody + body_rows.far[bond]
+    if not body_rows.spreads:
+        return two
+    pair = body_rows.contacts.pair[k.max(bond - body_rows.nequality, 0)]
+    return k.select(body_rows.far[bond] == SPREAD, nbody * nbody + pair, two)
 
 
 def last_dof(k: Kernel, body: Any) -> Any:

@@ -20,7 +20,7 @@ from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.protocols import ModelLike
-from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import SPREAD, BodyRows, DofRows
 
 MOST_SUMS = 4
 """Sums that are made at once."""
@@ -122,6 +122,11 @@ class Islands:
                 with k.when(body_rows.far[bond] > 0):
                     other = k.model.body_treeid[body_rows.far[bond]]
                     tied[other] = k.max(tied[other], there)
+                if body_rows.spreads:
+                    with k.when(body_rows.far[bond] == SPREAD):
+                        for _, body in body_rows.each_spread_end(bond):
+                            other = k.model.body_treeid[body]
+                            tied[other] = k.max(tied[other], there)
         for row in each_row():
             there = k.select(self.rows.D[row] > 0.0, 1.0, 0.0)
             with k.loop(0, self.rows.column("nnz", row)) as n:
@@ -155,7 +160,8 @@ class Islands:
 
     @walk
     def _each_crossing_bond(self, each_bond: Walk) -> Iterator[tuple[Any, Any, Any]]:
-        """`for bond, tree, other in …:` runs its body for the bonds between two trees."""
+        """`for bond, tree, other in …:` runs its body for the bonds between two trees; for a spread one several
+        times, with each tree but one."""
         k = self.k
         if self.crossing[0]:
             for bond in each_bond():
@@ -164,6 +170,13 @@ class Islands:
                     far = k.local(k.model.body_treeid[self.body_rows.far[bond]])
                     with k.when(near.value != far.value):
                         yield bond, near.value, far.value
+                if self.body_rows.spreads:
+                    with k.when(self.body_rows.far[bond] == SPREAD):
+                        first = k.local(self.tree_of_bond(bond))
+                        for _, body in self.body_rows.each_spread_end(bond):
+                            other = k.local(k.model.body_treeid[body])
+                            with k.when(first.value != other.value):
+                                yield bond, first.value, other.value
 
     @walk
     def _each_crossing_row(self, each_row: Walk) -> Iterator[Any]:
@@ -272,6 +285,8 @@ class Islands:
 
 def crossing_bonds(body_rows: BodyRows) -> bool:
     """Whether any bond may have ends in two trees."""
+    if body_rows.spreads:
+        return True
     model = body_rows.k.frozen_model
     sides = [(body_rows.equalities.body1, body_rows.equalities.body2)]
     if body_rows.has_contacts:

@@ -20,7 +20,14 @@ import numpy as np
 from dovetail.backends.lanes.kernel import IntegerField, Kernel, LaneField, Variable, select
 from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, LARGEST_DIM, PYRAMID, BodyRows, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import (
+    ELLIPTIC,
+    LARGEST_DIM,
+    PYRAMID,
+    SPREAD,
+    BodyRows,
+    DofRows,
+)
 from dovetail.plugins.shared.solver.row_costs_lanes import (
     Bond,
     DofCost,
@@ -34,7 +41,14 @@ from dovetail.plugins.shared.solver.row_costs_lanes import (
 )
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
-from dovetail.plugins.solve_constraints.hessian_lanes import Hessian, apart, has_ends
+from dovetail.plugins.solve_constraints.hessian_lanes import (
+    Hessian,
+    apart,
+    each_dof_above,
+    has_ends,
+    last_dof,
+    tie_of,
+)
 from dovetail.plugins.solve_constraints.islands_lanes import whole
 from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian, has_many_trees
 
@@ -316,7 +330,7 @@ class Newton:
             found.set(found.value + 1)
 
         for bond in self._each_coupled_bond():
-            compare(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
+            compare(tie_of(body_rows, bond))
         for row in self._each_filling_row():
             compare(-row)
         state = self.pattern_state
@@ -325,7 +339,11 @@ class Newton:
             state[1] = 0
             H.start_pattern()
             for bond in self._each_coupled_bond():
-                self._connect_bond(body_rows.near[bond], body_rows.far[bond])
+                with k.when(body_rows.far[bond] > 0):
+                    self._connect_bond(body_rows.near[bond], body_rows.far[bond])
+                if body_rows.spreads:
+                    with k.when(body_rows.far[bond] == SPREAD):
+                        self._connect_spread(bond)
             for row in self._each_filling_row():
                 state[1] = 1
                 with k.loop(1, rows.column("nnz", row)) as place:
@@ -344,7 +362,7 @@ class Newton:
     def _each_coupled_bond(self) -> Iterator[Any]:
         if self.body_rows.couples:
             for bond in self.each_bond():
-                with self.k.when(self.body_rows.far[bond] > 0):
+                with self.k.when(self.body_rows.far[bond] != 0):
                     yield bond
 
     @walk
@@ -369,6 +387,18 @@ class Newton:
             sides.set(side)
 
         apart(k, (near, far), lambda dof: visit(dof, 1), lambda dof: visit(dof, 2))
+
+    def _connect_spread(self, bond: Any) -> None:
+        """Connect the last dof of a spread bond with all others that move one of its bodies."""
+        k, H = self.k, self.hessian
+        top = k.local(-1)
+        for _, body in self.body_rows.each_spread_end(bond):
+            top.set(k.max(top.value, last_dof(k, body)))
+        self.pattern_state[1] = 1
+        for _, body in self.body_rows.each_spread_end(bond):
+            for dof in each_dof_above(k, body):
+                with k.when(dof != top.value):
+                    H.connect(top.value, dof)
 
     # ---- products
 
@@ -572,8 +602,19 @@ class Newton:
         k, body_rows, pull = self.k, self.body_rows, self.body_force
         write_force(bond, self.values(bond.index, NOW), force)
         near, far = body_rows.near[bond.index], body_rows.far[bond.index]
+        if body_rows.spreads:
+            with k.when(far == SPREAD):
+                for n, body in body_rows.each_spread_end(bond.index):
+                    total = k.local(np.zeros(6))
+                    for row in bond.each_row():
+                        total += force[row] * body_rows.spread_wrench[bond.index, n, row]
+                    pull[body] += total.value
         wrench = self._wrench(bond, body_rows.near_wrench, force)
-        pull[near] += wrench
+        if body_rows.spreads:
+            with k.when(far != SPREAD):
+                pull[near] += wrench
+        else:
+            pull[near] += wrench
         if body_rows.couples:
             with k.when(far > 0):
                 pull[far] += (
@@ -676,7 +717,7 @@ class Newton:
             grounds, couples = has_ends(body_rows, bond.kind)
             if coupled and couples:
                 with (
-                    k.when(body_rows.far[bond.index] > 0),
+                    k.when(body_rows.far[bond.index] != 0),
                     k.when(k.any(self.weight[bond.index, 0, 0] > 0.0)),
                 ):
                     add(bond, self.weight)

@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.solver.dual_numpy import Dual, Order, Visit, Wave, gauss_seidel
-from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar, visit_wave
+from dovetail.plugins.solve_constraints.pgs_numpy import visit_scalar, visit_scalars
 
 NO_FRICTION = 1e-12
 """Friction coefficients below this exert nothing."""
@@ -39,6 +39,15 @@ def sweep(dual: Dual, force: Array, order: Order) -> float:
         else:
             visit_elliptic(dual, force, visit)
     return float(np.abs(force - before).max())
+
+
+def visit_wave(dual: Dual, force: Array, wave: Wave) -> None:
+    """Rows that do not feel each other, all at once; contacts one by one."""
+    if wave.visits[0].cone < 0:
+        visit_scalars(dual, force, wave)
+        return
+    for visit in wave.visits:
+        visit_elliptic(dual, force, visit)
 
 
 def visit_elliptic(dual: Dual, force: Array, visit: Visit) -> None:

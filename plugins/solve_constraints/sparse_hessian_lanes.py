@@ -18,12 +18,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dovetail.backends.lanes.kernel import IntegerField, LaneField, SplitField
+from dovetail.backends.lanes.kernel import IntegerField, LaneField, SplitField, Variable
 from dovetail.backends.lanes.scopes import walk
+from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, SPREAD, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.elimination_order_lanes import EliminationOrder
@@ -32,9 +33,11 @@ from dovetail.plugins.solve_constraints.hessian_lanes import (
     Hessian,
     _upper_solve,
     apart,
+    each_dof_above,
     has_ends,
     last_dof,
     symmetric_times,
+    tie_of,
 )
 
 Walk = Callable[[], Iterator[Any]]
@@ -57,7 +60,7 @@ def has_many_trees(model: ModelLike) -> bool:
 
 def contacts_tie_trees(model: ModelLike) -> bool:
     """Whether contacts between two trees are possible: of explicit pairs, of geoms whose masks meet, and of flexes
-    unless they meet nothing but static planes."""
+    unless they meet nothing but planes, which do not move: a contact with an element ties its corners together."""
     tree = np.asarray(model.body_treeid)
     moving = tree >= 0
     of_geom = tree[model.geom_bodyid]
@@ -65,7 +68,7 @@ def contacts_tie_trees(model: ModelLike) -> bool:
     if ((pairs[0] != pairs[1]) & (pairs >= 0).all(axis=0)).any():
         return True
     for flex in range(int(model.nflex)):
-        if meets_what_moves(model, flex):
+        if meets_more_than_planes(model, flex):
             return True
     rows = np.stack([of_geom, model.geom_contype, model.geom_conaffinity], axis=1)[moving[model.geom_bodyid]]
     groups = np.unique(rows, axis=0)
@@ -77,14 +80,14 @@ def contacts_tie_trees(model: ModelLike) -> bool:
     return False
 
 
-def meets_what_moves(model: ModelLike, flex: int) -> bool:
-    """Whether a flex may have contacts with another thing that moves: a geom, another flex, or itself."""
+def meets_more_than_planes(model: ModelLike, flex: int) -> bool:
+    """Whether a flex may have contacts with other things than planes: geoms, other flexes, or itself."""
     contype, conaffinity = int(model.flex_contype[flex]), int(model.flex_conaffinity[flex])
 
     def meets(types: Array, affinities: Array) -> Array:
         return ((types & conaffinity) | (affinities & contype)) != 0
 
-    geoms = (meets(model.geom_contype, model.geom_conaffinity)) & (model.body_treeid[model.geom_bodyid] >= 0)
+    geoms = meets(model.geom_contype, model.geom_conaffinity) & (model.geom_type != int(GeomType.PLANE))
     others = meets(model.flex_contype, model.flex_conaffinity)
     others[flex] = bool(contype & conaffinity) and bool(
         model.flex_selfcollide[flex] or model.flex_internal[flex]
@@ -199,7 +202,7 @@ class SparseHessian(Hessian):
 
             for bond in each_bond():
                 with k.when(there.of(world)[bond] > 0.5):
-                    compare(body_rows.near[bond] * k.model.nbody + body_rows.far[bond])
+                    compare(tie_of(body_rows, bond))
             for row in each_row():
                 with k.when(there.of(world)[body_rows.room + row] > 0.5):
                     compare(-1 - row)
@@ -230,8 +233,13 @@ class SparseHessian(Hessian):
         with k.loop(0, count) as n:
             tie = k.local(self.ties[world, n])
             with k.when(tie.value >= 0):
-                near, far = self._bodies(tie.value)
-                order.connect(self._tree(last_dof(k, near)), self._tree(last_dof(k, far)))
+                first = k.local(-1)
+                for body in self._each_tied_body(tie.value):
+                    tree = k.local(self._tree(last_dof(k, body)))
+                    with k.when(first.value < 0):
+                        first.set(tree.value)
+                    with k.otherwise():
+                        order.connect(first.value, tree.value)
             if self.dof_rows.fills:
                 with k.otherwise():
                     row = -1 - tie.value
@@ -254,6 +262,27 @@ class SparseHessian(Hessian):
     def _bodies(self, tie: Any) -> tuple[Any, Any]:
         nbody = int(self.k.frozen_model.nbody)
         return tie // nbody, tie % nbody
+
+    def _is_of_two(self, tie: Any) -> Any:
+        """Whether a tie is one of two bodies; else it is that of a pair of which one side is spread."""
+        nbody = int(self.k.frozen_model.nbody)
+        return tie < nbody * nbody
+
+    @walk
+    def _each_tied_body(self, tie: Any) -> Iterator[Any]:
+        """`for body in …:` runs its body for the bodies that a tie ties together."""
+        k, nbody = self.k, int(self.k.frozen_model.nbody)
+        if not self.body_rows.spreads:
+            yield from self._bodies(tie)
+            return
+        with k.when(self._is_of_two(tie)):
+            both = k.integers("tied_bodies", 2)
+            both[0], both[1] = self._bodies(tie)
+            with k.loop(0, 2) as n:
+                yield both[n]
+        with k.otherwise():
+            for _, body in self.body_rows.each_spread_body(tie - nbody * nbody):
+                yield body
 
     # ---- pattern
 
@@ -281,7 +310,7 @@ class SparseHessian(Hessian):
                 top.set(k.max(top.value, self.at[world, self.block_of(dof)]))
 
             with k.when(tie.value >= 0):
-                for body in self._bodies(tie.value):
+                for body in self._each_tied_body(tie.value):
                     rise(last_dof(k, body))
             if rows.fills:
                 with k.otherwise(), k.loop(0, rows.column("nnz", -1 - tie.value)) as place:
@@ -322,7 +351,7 @@ class SparseHessian(Hessian):
                 k.leave_when(tie.value < 0)
                 code = k.local(self.ties[world, tie.value])
                 with k.when(code.value >= 0):
-                    apart(k, self._bodies(code.value), add_dof, add_dof)
+                    self._visit_tied_dofs(code.value, add_dof)
                 if rows.fills:
                     with k.otherwise(), k.loop(0, rows.column("nnz", -1 - code.value)) as place:
                         add_dof(rows.dof(-1 - code.value, place))
@@ -341,6 +370,19 @@ class SparseHessian(Hessian):
                 sibling[at] = child[parent.value]
                 child[parent.value] = at
         return total.value
+
+    def _visit_tied_dofs(self, tie: Any, visit: Callable[[Any], None]) -> None:
+        """The dofs that a tie ties together: of two bodies, those that move one but not both."""
+        k, nbody = self.k, int(self.k.frozen_model.nbody)
+        if not self.body_rows.spreads:
+            apart(k, self._bodies(tie), visit, visit)
+            return
+        with k.when(self._is_of_two(tie)):
+            apart(k, self._bodies(tie), visit, visit)
+        with k.otherwise():
+            for _, body in self.body_rows.each_spread_body(tie - nbody * nbody):
+                for dof in each_dof_above(k, body):
+                    visit(dof)
 
     def _sort_columns_of(self, world: Any) -> None:
         """Rows by columns, then columns by rows: what is listed by ascending columns ascends in every row."""
@@ -412,6 +454,10 @@ class SparseHessian(Hessian):
             if couples:
                 with k.when(far > 0):
                     self.world_changed[world, self.at[world, self.block_of(last_dof(k, far))]] = 1
+            if body_rows.spreads:
+                with k.when(far == SPREAD):
+                    for _, body in body_rows.each_spread_end(bond.index):
+                        self.world_changed[world, self.at[world, self.block_of(last_dof(k, body))]] = 1
 
     def change_row(self, rows: DofRows, row: Any, change: Any) -> None:
         """The order of a row's trees differs between worlds, so that any of its dofs may be the first to be
@@ -541,9 +587,29 @@ class SparseHessian(Hessian):
 
     def _list_unshared(self, bond: Bond) -> Any:
         """Write J, and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
+        k, rows, J = self.k, bond.body_rows, self._unshared_J
+        count = k.local(0)
+        if not rows.spreads:
+            self._list_two(bond, count)
+            return count.value
+        with k.when(rows.far[bond.index] == SPREAD):
+            self._write_many_chains(bond, count)
+            blocks = k.integers("unshared_blocks", self.nblock)
+            with k.loop(0, count.value) as n:
+                blocks[n] = self._span[n]
+                for row in bond.each_row():
+                    for place in range(B):
+                        J[n, row, place] = self._span_J[n, place, row]
+        if (rows.contact_ends.far > 0).any() or rows.nequality:
+            with k.when(rows.far[bond.index] > 0):
+                self._list_two(bond, count)
+        return count.value
+
+    def _list_two(self, bond: Bond, count: Variable) -> None:
+        """The same for a bond of two bodies."""
         k, d, body_rows, J = self.k, self.k.data, bond.body_rows, self._unshared_J
         blocks = k.integers("unshared_blocks", self.nblock)
-        count, last = k.local(0), k.local(-1)
+        last = k.local(-1)
 
         def visit(dof: Any, wrench: LaneField, sign: float = 1.0) -> None:
             with k.when(self.block_of(dof) != last.value):
@@ -566,7 +632,6 @@ class SparseHessian(Hessian):
                 else visit(dof, body_rows.far_wrench)
             ),
         )
-        return count.value
 
     def _put_block(self, one: Any, other: Any, block: list[list[Any]], bond: Bond) -> None:
         """Add a block in the worlds that have the bond and whose row has changed, on this side of the diagonal."""

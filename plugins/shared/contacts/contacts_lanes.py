@@ -1,8 +1,8 @@
 """Contacts between the stages of one lane kernel: which pairs there are, and where their contacts are kept.
 
-The pairs of geoms, and of planes and flex vertices, that may touch are worked out while the plan is made, by the
-filters of the broadphase; which of them are near is found at run time. Contacts are a compact list for the whole
-tile: a contact is in it if it exists in any of the tile's worlds, and in the worlds without it its distance is
+The pairs of geoms, and of geoms and flex vertices or elements, that may touch are worked out while the plan is made,
+by the filters of the broadphase; which of them are near is found at run time. Contacts are a compact list for the
+whole tile: a contact is in it if it exists in any of the tile's worlds, and in the worlds without it its distance is
 ABSENT. Pairs and contacts come in MuJoCo's order. World frame. Compare mj_collision.
 
 The list is kernel fields (`contact_list`, `candidate_list` in `contracts.kernel_fields`), not Data; contacts pass to
@@ -11,7 +11,7 @@ and from Data by `contact_delivery_lanes` and `contact_import_lanes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,9 +31,15 @@ from dovetail.plugins.shared.contacts.candidates_numpy import (
     report_order,
 )
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
-from dovetail.plugins.shared.contacts.flex_candidates_numpy import planes_that_meet, touchable
+from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
+    elements_that_meet,
+    planes_that_meet,
+    touchable,
+)
 from dovetail.plugins.shared.contacts.index_pairs_numpy import unordered_pairs
-from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS, VERTEX
+from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
+from dovetail.plugins.shared.flex.elements_numpy import corners_of
+from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Int, Kernel
@@ -57,7 +63,7 @@ NONE = -1
 
 
 class PairIds(NamedTuple):
-    """What two sides are, one row per pair: a geom, and another geom or a vertex of a flex."""
+    """What two sides are, one row per pair: a geom, and another geom, or a vertex or an element of a flex."""
 
     geom: Array
     """(n, 2) geoms; the second is -1 where the other side is a flex."""
@@ -65,6 +71,8 @@ class PairIds(NamedTuple):
     """(n) ids of explicit pairs, or -1."""
     flex: Array
     """(n) the flex of the second side, or -1."""
+    elem: Array
+    """(n) its element, counted inside the flex, or -1."""
     vert: Array
     """(n) its vertex, counted inside the flex, or -1."""
 
@@ -72,7 +80,26 @@ class PairIds(NamedTuple):
     def of_geoms(cls, geom: Array, pair: Array) -> PairIds:
         """Pairs of geoms."""
         nothing = np.full(len(geom), NONE)
-        return cls(geom, pair, nothing, nothing)
+        return cls(geom, pair, nothing, nothing, nothing)
+
+    @classmethod
+    def of_flex(
+        cls, geom: Array, flex: int, *, elem: Array | None = None, vert: Array | None = None
+    ) -> PairIds:
+        """Geoms with elements or vertices of a flex."""
+        nothing = np.full(len(geom), NONE)
+        return cls(
+            np.stack([geom, nothing], axis=1),
+            nothing,
+            np.full(len(geom), flex),
+            nothing if elem is None else elem,
+            nothing if vert is None else vert,
+        )
+
+    @classmethod
+    def joined(cls, *parts: PairIds) -> PairIds:
+        """All pairs of several."""
+        return cls(*(np.concatenate(columns).astype(int) for columns in zip(*parts, strict=True)))
 
     def take(self, rows: Array) -> PairIds:
         """Some of the pairs."""
@@ -88,10 +115,14 @@ class Pairs:
     """The geom of lower type is the first; -1 where the second side is a flex."""
     flex: Array
     """The flex of the second side, or -1."""
+    elem: Array
+    """Its element, counted inside the flex, or -1."""
     vert: Array
     """Its vertex, counted inside the flex, or -1."""
-    point: Array
-    """The same vertex, counted through all flexes, or -1."""
+    element: Array
+    """The same element, counted through all flexes, or -1."""
+    corner: Array
+    """(n, 4) the corners of the element, or the vertex; counted through all flexes, -1 beyond the last."""
     pair: Array
     """Id of the explicit pair, or -1."""
     kind: Array
@@ -128,40 +159,29 @@ def pairs_of(model: ModelLike, most_contacts: Mapping[str, int] = MOST_CONTACTS)
     geoms, pair = static_pairs(model)
     keys, kind = _type_pairs(model, PairIds.of_geoms(geoms, pair))
     touching = np.array([key not in NEVER_TOUCH for key in keys], bool)[kind]
-    flexes = plane_vertices(model)
-    ids = PairIds(
-        np.concatenate([by_type(model, geoms[touching]), flexes.geom]),
-        *(
-            np.concatenate(both)
-            for both in zip(PairIds.of_geoms(geoms, pair).take(touching)[1:], flexes[1:], strict=True)
-        ),
-    )
+    ids = PairIds.joined(PairIds.of_geoms(by_type(model, geoms), pair).take(touching), *flex_pairs(model))
     ids = ids.take(pair_order(model, ids))
     keys, kind = _type_pairs(model, ids)
     most = np.array([most_contacts.get(key, MOST_CONTACTS_OTHERWISE) for key in keys], int)[kind]
     return pair_table(model, ids, most)
 
 
-def plane_vertices(model: ModelLike) -> PairIds:
-    """The vertices of flexes with the planes that they may touch."""
-    geom, flex, vert = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
-    for own in range(int(model.nflex)):
-        wanted = planes_that_meet(model, own) & touchable(model, own)
-        planes, count = np.flatnonzero(wanted), int(model.flex_vertnum[own])
-        geom.append(np.repeat(planes, count))
-        flex.append(np.full(len(planes) * count, own))
-        vert.append(np.tile(np.arange(count), len(planes)))
-    first, second, third = (np.concatenate(column) for column in (geom, flex, vert))
-    nothing = np.full(len(first), NONE)
-    return PairIds(np.stack([first, nothing], axis=1), nothing, second, third)
+def flex_pairs(model: ModelLike) -> Iterator[PairIds]:
+    """Planes with the vertices of flexes, and other geoms with their elements."""
+    for flex in range(int(model.nflex)):
+        if touchable(model, flex):
+            planes, count = np.flatnonzero(planes_that_meet(model, flex)), int(model.flex_vertnum[flex])
+            yield PairIds.of_flex(np.repeat(planes, count), flex, vert=np.tile(np.arange(count), len(planes)))
+            geom, elem = elements_that_meet(model, flex)
+            yield PairIds.of_flex(geom, flex, elem=elem)
 
 
 def pair_order(model: ModelLike, ids: PairIds) -> Array:
     """Where each pair stands in MuJoCo's list of contacts."""
     of_geoms, of_flexes = np.flatnonzero(ids.flex < 0), np.flatnonzero(ids.flex >= 0)
     nothing = np.full(len(of_flexes), NONE)
-    flex, vert = (np.stack([nothing, column[of_flexes]], axis=1) for column in (ids.flex, ids.vert))
-    flexes = FlexPairs(ids.geom[of_flexes], flex, np.stack([nothing, nothing], axis=1), vert)
+    second = [np.stack([nothing, column[of_flexes]], axis=1) for column in (ids.flex, ids.elem, ids.vert)]
+    flexes = FlexPairs(ids.geom[of_flexes], *second)
     order = report_order(model, ids.geom[of_geoms], ids.pair[of_geoms], flexes)
     return np.concatenate([of_geoms, of_flexes])[order]
 
@@ -170,18 +190,19 @@ def pair_table(model: ModelLike, ids: PairIds, most_contacts: Array, dim: Array 
     """Pairs in the order given; their dimensions, if not said, by the usual rule of priorities."""
     keys, kind = _type_pairs(model, ids)
     flexible = ids.flex >= 0
-    point = np.full(len(ids.pair), NONE)
-    point[flexible] = model.flex_vertadr[ids.flex[flexible]] + ids.vert[flexible]
+    corner, element = corners_of_pairs(model, ids)
     body1 = model.geom_bodyid[ids.geom[:, 0]]
     body2 = model.geom_bodyid[ids.geom[:, 1]] if len(ids.pair) else body1.copy()
-    body2[flexible] = model.flex_vertbodyid[point[flexible]]
+    body2[flexible] = moving_corner(model, corner[flexible])
     usual = contact_dims(model, ids, priority_rule(model, ids)) if dim is None else dim
     return Pairs(
         geom1=ids.geom[:, 0],
         geom2=ids.geom[:, 1],
         flex=ids.flex,
+        elem=ids.elem,
         vert=ids.vert,
-        point=point,
+        element=element,
+        corner=corner,
         pair=ids.pair,
         kind=kind,
         most_contacts=most_contacts,
@@ -193,6 +214,31 @@ def pair_table(model: ModelLike, ids: PairIds, most_contacts: Array, dim: Array 
         moves=((model.body_weldid[body1] != 0) | (model.body_weldid[body2] != 0)).astype(int),
         keys=keys,
     )
+
+
+CORNERS = 4
+"""Most corners of an element."""
+
+
+def corners_of_pairs(model: ModelLike, ids: PairIds) -> tuple[Array, Array]:
+    """(n, 4) corners of the flexes' sides, and (n) elements counted through all flexes; -1 for none."""
+    corner = np.full((len(ids.pair), CORNERS), NONE)
+    element = np.full(len(ids.pair), NONE)
+    point = np.flatnonzero(ids.vert >= 0)
+    corner[point, 0] = model.flex_vertadr[ids.flex[point]] + ids.vert[point]
+    for flex in np.unique(ids.flex[ids.elem >= 0]).tolist():
+        rows = np.flatnonzero((ids.flex == flex) & (ids.elem >= 0))
+        of_flex = corners_of(model, flex)
+        corner[rows, : of_flex.shape[1]] = of_flex[ids.elem[rows]]
+        element[rows] = int(model.flex_elemadr[flex]) + ids.elem[rows]
+    return corner, element
+
+
+def moving_corner(model: ModelLike, corner: Array) -> Array:
+    """The body of the first corner (n, 4) that moves, or of the first."""
+    body = model.flex_vertbodyid[corner]
+    moves = (corner >= 0) & (model.body_weldid[body] != 0)
+    return body[np.arange(len(body)), np.argmax(moves, axis=1)]
 
 
 def static_pairs(model: ModelLike) -> tuple[Array, Array]:
@@ -212,12 +258,17 @@ def _type_pairs(model: ModelLike, ids: PairIds) -> tuple[tuple[str, ...], Array]
     """Keys of collide_pair and collide_flex that occur, in alphabetical order, and for each pair the index of its
     own."""
     names = {kind.value: kind.name.lower() for kind in GeomType}
-    vertex = max(names) + 1
-    names[vertex] = VERTEX
-    types = np.where(ids.geom >= 0, model.geom_type[ids.geom], vertex).reshape(-1, 2).astype(int)
+    base = max(names) + 1
+    shapes = (VERTEX, *ELEMENTS)
+    names |= {base + n: shape for n, shape in enumerate(shapes)}
+    flexible = ids.flex >= 0
+    shape = base + np.where(ids.vert[flexible] >= 0, 0, model.flex_dim[ids.flex[flexible]])
+    types = model.geom_type[ids.geom].reshape(-1, 2).astype(int)
+    types[flexible, 1] = shape
     types = np.sort(types, axis=1)
-    codes, kind = np.unique(types[:, 0] * (vertex + 1) + types[:, 1], return_inverse=True)
-    keys = ["-".join(names[t] for t in divmod(code, vertex + 1)) for code in codes.tolist()]
+    size = base + len(shapes)
+    codes, kind = np.unique(types[:, 0] * size + types[:, 1], return_inverse=True)
+    keys = ["-".join(names[t] for t in divmod(code, size)) for code in codes.tolist()]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     place = np.zeros(len(keys), int)
     place[order] = np.arange(len(keys))
@@ -259,6 +310,15 @@ class LaneContact(NamedTuple):
     """(3) from the first side to the second; need not have length one."""
     tangent: Any = None
     """(3) preferred direction of the first tangent."""
+
+
+class LaneFlexPair(NamedTuple):
+    """What a `collide_flex` row in lanes is given: a geom, and a vertex or an element of a flex."""
+
+    geom: Any
+    flex: Any
+    vertices: tuple[Any, ...]
+    """The vertex, or the corners of the element, counted through all flexes."""
 
 
 @attrs.frozen
@@ -350,6 +410,11 @@ class Contacts(FieldGroup):
         entry: Int = self.k.table(f"contacts/{column}", padded)[p]
         return entry
 
+    def corner(self, p: Any, n: Any) -> Int:
+        """The n-th corner of the flex's side of pair p."""
+        entry: Int = self.k.table("contacts/corner", self.pairs.corner)[p, n]
+        return entry
+
     @cached_property
     def has_flexes(self) -> bool:
         """Whether any pair has a flex."""
@@ -372,19 +437,6 @@ class Contacts(FieldGroup):
         if self.only_flexes:
             return first, of_flex[flex]
         return first, k.select(flex >= 0, of_flex[k.max(flex, 0)], of_geom[k.max(geom2, 0)])
-
-    def second_place(self, p: Any) -> Any:
-        """Where the second side of pair p is: a geom's centre, or a vertex."""
-        k, d = self.k, self.k.data
-        if not self.has_flexes:
-            return d.geom_xpos[self.of_pair("geom2", p)]
-        if self.only_flexes:
-            return d.flexvert_xpos[self.of_pair("point", p)]
-        flexible = self.of_pair("flex", p) >= 0
-        place = k.local(d.flexvert_xpos[k.max(self.of_pair("point", p), 0)])
-        with k.when(~flexible):
-            place.set(d.geom_xpos[k.max(self.of_pair("geom2", p), 0)])
-        return place.value
 
     @property
     def dims(self) -> Array:

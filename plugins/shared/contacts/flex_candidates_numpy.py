@@ -97,6 +97,30 @@ def planes_that_meet(model: ModelLike, flex: int) -> Array:
     return wanted & (model.geom_type == PLANE) & bodies_that_meet(model, flex)[body]
 
 
+def elements_that_meet(model: ModelLike, flex: int) -> tuple[Array, Array]:
+    """Geoms that are no planes, and elements of a flex: all pairs (n) that may touch wherever they are."""
+    found = []
+    for geoms, elements, _ in searched_solids(model, flex):
+        geom, elem = np.repeat(geoms, len(elements)), np.tile(elements, len(geoms))
+        apart = ~(corner_bodies(model, flex)[elem] == model.geom_bodyid[geom][:, None]).any(axis=1)
+        found.append((geom[apart], elem[apart]))
+    geoms, elements = zip((np.zeros(0, int), np.zeros(0, int)), *found, strict=True)
+    return np.concatenate(geoms), np.concatenate(elements)
+
+
+def searched_solids(model: ModelLike, flex: int) -> Iterator[tuple[Array, Array, bool]]:
+    """Geoms that are no planes and whose masks meet a flex, the elements that they may touch, and whether both are
+    searched by trees: then only elements in the flex's tree count."""
+    body = model.geom_bodyid
+    wanted = (model.geom_type != PLANE) & geoms_that_meet(model, flex) & bodies_that_meet(model, flex)[body]
+    tree = by_tree(model, flex)[body]
+    for searched in (True, False):
+        geoms = np.flatnonzero(wanted & (tree == searched))
+        if len(geoms):
+            elements = in_tree(model, flex) if searched else np.arange(int(model.flex_elemnum[flex]))
+            yield geoms, elements, searched
+
+
 def any_common(first: Array, second: Array) -> Array:
     """(n,) whether rows (n, p) and (n, q) of bodies have one in common; -1 is none."""
     same = (first[:, :, None] == second[:, None, :]) & (first >= 0)[:, :, None]
@@ -121,17 +145,9 @@ def with_planes(model: ModelLike, data: DataLike, flex: int, margin: Array) -> I
 
 def with_solids(model: ModelLike, data: DataLike, flex: int, margin: Array) -> Iterator[FlexPairs]:
     """Other geoms with the elements whose boxes come as near as the margin (ngeom) says."""
-    body = model.geom_bodyid
-    wanted = (model.geom_type != PLANE) & geoms_that_meet(model, flex) & bodies_that_meet(model, flex)[body]
-    wanted &= finite_geoms(data)
-    tree = by_tree(model, flex)[body]
-    for searched, elements in (
-        (True, in_tree(model, flex) if has_tree(model, flex) else None),
-        (False, np.arange(int(model.flex_elemnum[flex]))),
-    ):
-        geoms = np.flatnonzero(wanted & (tree == searched))
-        if elements is not None and len(geoms):
-            yield from geoms_with_elements(model, data, geoms, flex, elements, margin, searched)
+    there = finite_geoms(data)
+    for geoms, elements, searched in searched_solids(model, flex):
+        yield from geoms_with_elements(model, data, geoms[there[geoms]], flex, elements, margin, searched)
 
 
 def geoms_with_elements(
@@ -224,16 +240,16 @@ def meeting_boxes(one: Boxes, other: Boxes) -> Pairs:
 
 def overlap(one: Boxes, other: Boxes) -> Array:
     """Which rows of boxes have a point in common."""
-    return ((one.low <= other.high) & (other.low <= one.high)).all(axis=1)
+    return np.all((one.low <= other.high) & (other.low <= one.high), axis=1)
 
 
 def finite(boxes: Boxes) -> Array:
-    return np.isfinite(boxes.low).all(axis=1) & np.isfinite(boxes.high).all(axis=1)
+    return np.all(np.isfinite(boxes.low) & np.isfinite(boxes.high), axis=1)
 
 
 def finite_geoms(data: DataLike) -> Array:
     """Which geoms are at a place one can compute with."""
-    return np.isfinite(data.geom_xpos).all(axis=1) & np.isfinite(data.geom_xmat).all(axis=1)
+    return np.all(np.isfinite(data.geom_xpos), axis=1) & np.all(np.isfinite(data.geom_xmat), axis=1)
 
 
 def warn_of_lost_vertices(model: ModelLike, data: DataLike) -> None:

@@ -78,7 +78,7 @@ def internal(model: ModelLike, data: DataLike, flex: int) -> Iterator[FlexPairs]
         yield pairs_of(flex=(flex, flex), elem=(-1, pairs[:, 0]), vert=(pairs[:, 1], -1))
     if model.flex_dim[flex] == SOLID:
         corner = corners_of(model, flex) - model.flex_vertadr[flex]
-        whole = np.isfinite(vertex_places(model, data, flex)).all(axis=1)[corner].all(axis=1)
+        whole = np.isfinite(vertex_places(model, data, flex)[corner]).all(axis=(1, 2))
         elem = np.repeat(np.flatnonzero(whole), len(FACES))
         vert = corner[whole][:, FACES[:, 3]].reshape(-1)
         yield pairs_of(flex=(flex, flex), elem=(elem, -1), vert=(-1, vert))
@@ -163,7 +163,7 @@ def bvh(model: ModelLike, data: DataLike, flex: int) -> tuple[Array, Array]:
     child = model.bvh_child[begin : begin + count]
     start = begin - int(model.nbvhstatic)
     box = data.bvh_aabb_dyn[start : start + count]
-    leaf = (child < 0).all(axis=1)
+    leaf = np.all(child < 0, axis=1)
     x, y, z = (box[:, 3:] - box[:, :3]).T
     surface = x * y + y * z + z * x
     bounds = Boxes(box[:, :3] - box[:, 3:], box[:, :3] + box[:, 3:])

@@ -75,9 +75,6 @@ SDF_PAIRS = (
 )
 """Pairs whose second geom is a signed distance field."""
 
-VERTEX = "vertex"
-"""A vertex of a flex, among the types."""
-
 MOST_CONTACTS = {
     "plane-sphere": 1,
     "plane-capsule": 2,
@@ -93,7 +90,11 @@ MOST_CONTACTS = {
     "box-box": 12,
     "plane-mesh": 3,
     "plane-sdf": 3,
-    f"plane-{VERTEX}": 1,
+    "plane-vertex": 1,
+    "sphere-segment": 1,
+    "capsule-segment": 2,
+    "box-segment": 2,
+    "sphere-triangle": 1,
     **dict.fromkeys(CONVEX_PAIRS, 1),
     **dict.fromkeys(HFIELD_PAIRS, 50),
 }

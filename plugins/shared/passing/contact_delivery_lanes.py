@@ -54,8 +54,8 @@ WORKED_OUT = {
     "contact_candidate": 1,
 }
 """Fields that follow from the list, and how many numbers of each a contact has. Of the pairs that were near
-(candidates), only those that touch leave a kernel, one for each contact. Lane kernels know flexes as second sides, by
-a vertex; elements are none."""
+(candidates), only those that touch leave a kernel, one for each contact. Lane kernels know flexes as second sides
+only, whose first is a geom."""
 
 COUNTS = {"ne": EQUALITIES, "nf": FRICTION, "nl": LIMITS, "nefc": ALL}
 """Numbers of rows, and their places among the kernel's counts."""
@@ -166,7 +166,7 @@ class _Makers:
         if field in ("contact.geom", "candidate_geom"):
             return [contacts.of_pair("geom1", pair), contacts.of_pair("geom2", pair)]
         name = field.partition(".")[2] or field.partition("_")[2]
-        if name in ("flex", "vert") and contacts.has_flexes:
+        if name in ("flex", "elem", "vert") and contacts.has_flexes:
             return [NONE, contacts.of_pair(name, pair)]
         makers: dict[str, Callable[[], Any]] = {
             "contact.geom1": lambda: contacts.of_pair("geom1", pair),

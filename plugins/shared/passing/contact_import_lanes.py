@@ -24,6 +24,7 @@ from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import PlanError
 from dovetail.plugins.shared.contacts.contacts_lanes import (
     ABSENT,
+    NONE,
     PairIds,
     Pairs,
     pair_order,
@@ -54,13 +55,14 @@ def fetch(model: ModelLike, wanted: Collection[str]) -> ContactLists:
 
 
 class PairRow(NamedTuple):
-    """A row of the table of pairs: geoms, explicit pair or -1, flex and vertex of the second side or -1, dimension (0
-    if a lane stage works it out)."""
+    """A row of the table of pairs: geoms, explicit pair or -1, flex, element and vertex of the second side or -1,
+    dimension (0 if a lane stage works it out)."""
 
     geom1: int
     geom2: int
     pair: int
     flex: int
+    elem: int
     vert: int
     dim: int
 
@@ -69,7 +71,7 @@ DIM_COLUMN = PairRow._fields.index("dim")
 
 
 def ids_of(rows: Array) -> PairIds:
-    """The sides of rows (n, 6)."""
+    """The sides of rows (n, 7)."""
     return PairIds(rows[:, :2], *rows[:, 2:DIM_COLUMN].T)
 
 
@@ -85,7 +87,7 @@ class ContactLists:
     def __attrs_post_init__(self) -> None:
         pairs = pairs_of(self.model)
         dim = pairs.dim if self._has_dims else np.zeros_like(pairs.dim)
-        columns = (pairs.geom1, pairs.geom2, pairs.pair, pairs.flex, pairs.vert, dim)
+        columns = (pairs.geom1, pairs.geom2, pairs.pair, pairs.flex, pairs.elem, pairs.vert, dim)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         self._room = {
             PairRow(*row): max(ROOM, int(n)) for row, n in zip(rows, pairs.most_contacts, strict=True)
@@ -141,7 +143,7 @@ class ContactLists:
     def _rows_of(self, found: _Found) -> tuple[Array, bool]:
         """The row of each contact, and whether there were new ones."""
         dim = found.column("contact.dim")[:, 0] if self._has_dims else np.zeros(len(found.tile), int)
-        keys = np.stack([*found.geoms.T, found.explicit, *found.vertices.T, dim], axis=1).astype(int)
+        keys = np.stack([*found.geoms.T, found.explicit, *found.flexes.T, dim], axis=1).astype(int)
         unique, inverse = np.unique(keys, axis=0, return_inverse=True)
         new = [PairRow(*key) for key in unique.tolist() if PairRow(*key) not in self._room]
         for row in new:
@@ -157,21 +159,24 @@ class ContactLists:
         ngeom, nflex = int(self.model.ngeom), int(self.model.nflex)
         of_geoms = 0 <= row.geom2 < ngeom and row.flex < 0
         of_flex = row.geom2 < 0 and 0 <= row.flex < nflex
-        of_vertex = of_flex and 0 <= row.vert < int(self.model.flex_vertnum[row.flex]) and self._has_body(row)
-        if not (0 <= row.geom1 < ngeom and (of_geoms or of_vertex)):
+        if not (0 <= row.geom1 < ngeom and (of_geoms or (of_flex and self._is_inside(row)))):
             raise PlanError(
-                f"a contact names geoms {row.geom1} and {row.geom2}, flex {row.flex} and vertex {row.vert}, but the "
-                f"model has {ngeom} geoms and {nflex} flexes; lane kernels know contacts of two geoms, and of a geom "
-                'with a flex vertex that sits on a body; run others on NumPy: stages={"constraint_rows": "@numpy"}'
+                f"a contact names geoms {row.geom1} and {row.geom2}, flex {row.flex}, element {row.elem} and vertex "
+                f"{row.vert}, but the model has {ngeom} geoms and {nflex} flexes; lane kernels know contacts of two "
+                "geoms, and of a geom with a vertex or an element of a flex that sits on bodies; run others on "
+                'NumPy: stages={"constraint_rows": "@numpy"}'
             )
         if self._has_dims and row.dim not in (1, 3, 4, 6):
             raise PlanError(
                 f"a contact of geoms {row.geom1} and {row.geom2} has dimension {row.dim}, not 1, 3, 4 or 6"
             )
 
-    def _has_body(self, row: PairRow) -> bool:
-        """Whether the vertex of a row sits on a body."""
-        return int(self.model.flex_vertbodyid[int(self.model.flex_vertadr[row.flex]) + row.vert]) >= 0
+    def _is_inside(self, row: PairRow) -> bool:
+        """Whether the flex of a row has its vertex or element, and its vertices sit on bodies."""
+        model = self.model
+        vertex = row.elem == NONE and 0 <= row.vert < int(model.flex_vertnum[row.flex])
+        element = row.vert == NONE and 0 <= row.elem < int(model.flex_elemnum[row.flex])
+        return (vertex or element) and not int(model.flex_interp[row.flex])
 
     def _make_room(self, found: _Found, rows: Array, places: _Places) -> bool:
         """Make room for as many contacts of a row as a tile has; whether that is more than before."""
@@ -232,13 +237,9 @@ class ContactLists:
 
     def _moves(self, found: _Found) -> Array:
         """Whether a side of each contact can move."""
-        model = self.model
-        bodies = np.asarray(model.geom_bodyid)[found.geoms]
-        flex, vert = found.vertices.T
-        flexible = flex >= 0
-        point = np.asarray(model.flex_vertadr)[flex[flexible]] + vert[flexible]
-        bodies[flexible, 1] = np.asarray(model.flex_vertbodyid)[point]
-        return (np.asarray(model.body_weldid)[bodies] != 0).any(axis=1)
+        rows, _ = self._rows_of(found)
+        pairs: Pairs = self.memo["contacts/pairs"]
+        return pairs.moves[rows] != 0
 
 
 class _Found:
@@ -273,12 +274,12 @@ class _Found:
         return self.column("contact.geom")
 
     @cached_property
-    def vertices(self) -> Array:
-        """(n, 2) flex and vertex of the second side, -1 for a geom. What is neither two geoms nor a geom and a vertex
-        has another second number, which no row of the table allows."""
+    def flexes(self) -> Array:
+        """(n, 3) flex, element and vertex of the second side, -1 for a geom. Where the first side is a flex the
+        vertex is a number that no row of the table allows."""
         flex, elem, vert = (self.column(f"contact.{name}") for name in ("flex", "elem", "vert"))
-        odd = (flex[:, 0] >= 0) | (elem >= 0).any(axis=1) | (vert[:, 0] >= 0)
-        return np.stack([np.where(odd, flex.max(axis=1), flex[:, 1]), np.where(odd, ODD, vert[:, 1])], axis=1)
+        odd = (flex[:, 0] >= 0) | (elem[:, 0] >= 0) | (vert[:, 0] >= 0)
+        return np.stack([flex[:, 1], elem[:, 1], np.where(odd, ODD, vert[:, 1])], axis=1)
 
     @cached_property
     def explicit(self) -> Array:

@@ -4,7 +4,8 @@ No Jacobian is formed. Rows that tie bodies together (contacts, connects, welds)
 w on the near body and one on the far body (0: the far side does not move), angular part first, about the centre of
 mass of the body's tree, as `cdof` is. Then (J·x)_row = w_near·a(near) + w_far·a(far), where a(b) = Σ cdof·x over the
 chain of body b. The tangents of a contact are multiplied by their friction coefficients, so that its cone is round.
-Rows of few dofs (friction loss, limits, coupled joints, tendons) are *dof rows* with coefficients.
+A contact with an element of a flex is *spread*: it has a wrench on the geom's body and on that of each corner.
+Rows of few dofs (friction loss, limits, coupled joints, tendons, flex edges) are *dof rows* with coefficients.
 
 Equalities, friction loss and limits have fixed places worked out from the structure of the model; contact c is bond
 `nequality + c`. A row that a world does not have weighs D = 0 there. All of it is kernel fields (`body_rows` and
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_DIM", "BodyRows", "BondKind", "DofRows"]
 
 EQUALITY, FRICTIONLESS, PYRAMID, ELLIPTIC = "equality", "frictionless", "pyramid", "elliptic"
+
+
+SPREAD = -1
+"""Instead of the far body, for bonds that are spread over several bodies."""
 
 
 class BondKind(NamedTuple):
@@ -258,6 +263,11 @@ def body_row_room(k: Kernel) -> int:
     return max(1, body_rows.nequality + (body_rows.contacts.room if body_rows.has_contacts else 0))
 
 
+def spread_end_count(k: Kernel) -> int:
+    """Most bodies of a contact with an element; 0 if there are no such contacts."""
+    return BodyRows(k).spread_table.shape[1]
+
+
 def dof_row_count(k: Kernel) -> int:
     """Rows of few dofs."""
     return DofRows(k).count
@@ -319,12 +329,50 @@ class BodyRows(FieldGroup):
             ends = ends_of(model, table.body1, table.body2)
             found += zip(ends.near.tolist(), ends.far.tolist(), strict=True)
         if self.has_contacts:
-            pairs, cone = self.contacts.pairs, int(model.opt.cone)
-            ends = ends_of(model, pairs.body2, pairs.body1)
+            cone = int(model.opt.cone)
+            ends = self.contact_ends
             names = [contact_kind(dim, cone) for dim in self.contacts.dims.tolist()]
             both = zip(ends.near.tolist(), ends.far.tolist(), names, strict=True)
             found += [(near, far) for near, far, name in both if kind is None or name == kind.name]
         return found
+
+    @cached_property
+    def contact_ends(self) -> Ends:
+        """How contacts are fixed to bodies, by row of the table of pairs: those of elements are spread."""
+        pairs = self.contacts.pairs
+        ends = ends_of(self.k.frozen_model, pairs.body2, pairs.body1)
+        far = np.where((pairs.elem >= 0) & (ends.near > 0), SPREAD, ends.far)
+        return Ends(ends.near, far, ends.sign)
+
+    @cached_property
+    def spreads(self) -> bool:
+        """Whether bonds that are spread over several bodies are possible."""
+        return self.has_contacts and bool((self.contact_ends.far == SPREAD).any())
+
+    @cached_property
+    def spread_table(self) -> Array:
+        """By row of the table of pairs, the bodies that have dofs of contacts with elements: the geom's, then those
+        of the corners; 0 for what does not move, and for other contacts."""
+        if not self.spreads:
+            return np.zeros((0, 0), int)
+        pairs, model = self.contacts.pairs, self.k.frozen_model
+        there = (pairs.corner >= 0) & (pairs.elem >= 0)[:, None]
+        corners = np.where(there, np.asarray(model.body_weldid)[model.flex_vertbodyid[pairs.corner]], 0)
+        geom = np.where(pairs.elem >= 0, np.asarray(model.body_weldid)[pairs.body1], 0)
+        width = 1 + int(there.sum(axis=1).max())
+        return np.concatenate([geom[:, None], corners], axis=1)[:, :width]
+
+    @walk
+    def each_spread_end(self, bond: Any) -> Iterator[tuple[Any, Any]]:
+        """`for n, body in …:` runs its body for the bodies with dofs that a spread bond is fixed to."""
+        yield from self.each_spread_body(self.contacts.pair[bond - self.nequality])
+
+    @walk
+    def each_spread_body(self, pair: Any) -> Iterator[tuple[Any, Any]]:
+        """The same by the row of the table of pairs."""
+        k, table = self.k, self.k.table("bonds/spread", self.spread_table)
+        with k.loop(0, self.spread_table.shape[1]) as n, k.when(table[pair, n] > 0):
+            yield n, table[pair, n]
 
     @cached_property
     def couples(self) -> bool:
@@ -337,7 +385,9 @@ class BodyRows(FieldGroup):
         so that the wrenches are about the same point. Then nobody needs to read them."""
         root = np.asarray(self.k.frozen_model.body_rootid)
         pairs = self.far_bodies()
-        return not self.nequality and all(not far or root[near] == root[far] for near, far in pairs)
+        if self.nequality or self.spreads:
+            return False
+        return all(not far or root[near] == root[far] for near, far in pairs)
 
     @walk
     def each_product(self, bond: Any, *motions: LaneField) -> Iterator[tuple[Any, list[Any]]]:
@@ -361,6 +411,13 @@ class BodyRows(FieldGroup):
                 with k.when(far > 0):
                     for motion, total in zip(motions, totals, strict=True):
                         total += dot(self.far_wrench[bond, row], motion[far])
+                if self.spreads:
+                    with k.when(far == SPREAD):
+                        for total in totals:
+                            total.set(0.0)
+                        for n, body in self.each_spread_end(bond):
+                            for motion, total in zip(motions, totals, strict=True):
+                                total += dot(self.spread_wrench[bond, n, row], motion[body])
                 yield row, [total.value for total in totals]
 
     def index_of(self, name: str) -> int:

@@ -21,6 +21,7 @@ from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 from dovetail.plugins.shared.ldl_numpy import solve
 from dovetail.plugins.shared.solver.cost_numpy import (
     CONE,
+    LARGEST_DIM,
     LINEARNEG,
     LINEARPOS,
     QUADRATIC,
@@ -202,58 +203,80 @@ def visits(rows: CostRows) -> list[Visit]:
 
 @attrs.frozen(eq=False)
 class Wave:
-    """Single rows that do not feel each other, whose forces are improved together."""
+    """Single rows, or elliptic contacts of one size, that do not feel each other: their forces are improved
+    together."""
 
+    visits: list[Visit]
     rows: Array
+    """(n, size)."""
     columns: Array
     """Rows that they feel, one row's after the other's."""
     values: Array
     """Entries of A + R in those columns."""
     start: Array
     """Where each row's begin."""
+    blocks: Array
+    """A + R among the rows of each visit (n, size, size)."""
 
     def residuals(self, dual: Dual, force: Array) -> Array:
-        """Slopes of the cost with respect to the forces of the rows."""
+        """Slopes of the cost with respect to the forces of the rows (n, size)."""
         felt: Array = np.add.reduceat(self.values * force[self.columns], self.start)
-        return dual.b[self.rows] + felt
+        return dual.b[self.rows] + felt.reshape(self.rows.shape)
 
 
 Order: TypeAlias = list[Visit | Wave]
 
 CROWD = 16
-"""Rows in a wave, on average, from which waves are quicker than rows one by one."""
+"""Visits in a wave, on average, from which waves are quicker than one by one."""
 
 
 def in_waves(dual: Dual, order: list[Visit]) -> Order:
     """The same visits, sorted: first the first of every group of rows that feel each other, then the second ones, and
-    so on, of which single rows make a wave. Groups do not feel each other, so that all forces come out the same.
-    Where waves would be small, the order stays."""
-    if len(order) < CROWD * max(map(len, dual.columns)):  # the rows that one row feels are in its group
+    so on, which make waves. Groups do not feel each other, so that all forces come out the same. Where waves would be
+    small, the order stays."""
+    if len(order) < CROWD * max(map(len, dual.columns)) / LARGEST_DIM:  # what a row feels is in its group
         return list(order)
+    matrix = flat_matrix(dual)
+    row, size, cone = np.array(order).T
+    group = groups(matrix)[row]
+    members = np.bincount(group)
+    if len(order) < CROWD * members.max():
+        return list(order)
+    turn = np.empty(len(order), int)
+    turn[np.argsort(group, kind="stable")] = ranges(0, members)
+    kind = (turn * (LARGEST_DIM + 1) + size) * 2 + (cone >= 0)
+    return [wave_of(matrix, order, np.flatnonzero(kind == now)) for now in np.unique(kind).tolist()]
+
+
+def flat_matrix(dual: Dual) -> tuple[Array, Array, Array]:
+    """Where the entries of each row of A + R begin and the last one's end, their columns, and their values."""
+    starts = np.cumsum([0, *map(len, dual.columns)])
+    return starts, np.concatenate(dual.columns), np.concatenate(dual.values)
+
+
+def groups(matrix: tuple[Array, Array, Array]) -> Array:
+    """The number of the group of each row: rows that feel each other, directly or through others."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    count = len(dual.columns)
-    starts = np.cumsum([0, *map(len, dual.columns)])
-    columns, values = np.concatenate(dual.columns), np.concatenate(dual.values)
-    pattern = csr_array((np.ones(len(columns)), columns, starts), shape=(count, count))
-    group = connected_components(pattern, directed=False)[1][[visit.row for visit in order]]
-    if len(order) < CROWD * np.bincount(group).max():
-        return list(order)
-    by_group = np.argsort(group, kind="stable")
-    size = np.bincount(group)
-    turn = np.empty(len(order), int)
-    turn[by_group] = ranges(0, size)
-    waves: Order = []
-    for now in range(int(size.max())):
-        here = [order[place] for place in np.flatnonzero(turn == now).tolist()]
-        rows = np.array([visit.row for visit in here if visit.cone < 0], int)
-        if len(rows):
-            width = np.diff(starts)[rows]
-            at = ranges(starts[rows], width)
-            waves.append(Wave(rows, columns[at], values[at], np.cumsum(width) - width))
-        waves += [visit for visit in here if visit.cone >= 0]
-    return waves
+    starts, columns, _ = matrix
+    pattern = csr_array((np.ones(len(columns)), columns, starts), shape=(len(starts) - 1,) * 2)
+    number: Array = connected_components(pattern, directed=False)[1]
+    return number
+
+
+def wave_of(matrix: tuple[Array, Array, Array], order: list[Visit], chosen: Array) -> Wave:
+    """A wave of the chosen visits, which have one size."""
+    starts, columns, values = matrix
+    visits = [order[place] for place in chosen.tolist()]
+    size = visits[0].size
+    rows = np.array([visit.row for visit in visits])[:, None] + np.arange(size)
+    width = np.diff(starts)[rows.ravel()]
+    at = ranges(starts[rows.ravel()], width)
+    # the rows of a contact all feel the same rows, their own among them
+    own = columns[at] - np.repeat(np.repeat(rows[:, 0], size), width)
+    blocks = values[at][(own >= 0) & (own < size)].reshape(-1, size, size)
+    return Wave(visits, rows, columns[at], values[at], np.cumsum(width) - width, blocks)
 
 
 Sweep: TypeAlias = Callable[[Dual, Array, Order], float]

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.contracts.enums import DisableBit
-from dovetail.plugins.shared.solver import dual_numpy
+from dovetail.plugins.shared.solver import dual_numpy, qcqp_numpy
 from dovetail.plugins.solve_constraints import (
     many_islands_numpy,
     many_line_searches_numpy,
@@ -188,6 +188,16 @@ def test_a_fault_in_a_line_search_shows(monkeypatch: pytest.MonkeyPatch) -> None
         assert_same(*both(model, 0, monkeypatch))
 
 
+def rows_on_their_cone(data: Any) -> Any:
+    """Rows of elliptic contacts whose force is on the surface of the cone: rounding decides on which side."""
+    cones = dual_numpy.dual_problem(data).rows.cones
+    scaled = np.divide(
+        data.efc_force[cones.rows], cones.scale, where=cones.real, out=np.zeros(cones.scale.shape)
+    )
+    normal, tangent = cones.mu * scaled[:, 0], np.linalg.norm(scaled[:, 1:], axis=1)
+    return cones.rows[np.abs(normal - tangent) < 1e-9 * normal].ravel()
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_sweeps_in_waves_have_the_forces_of_sweeps_row_by_row(
     cone: str, monkeypatch: pytest.MonkeyPatch
@@ -198,14 +208,15 @@ def test_sweeps_in_waves_have_the_forces_of_sweeps_row_by_row(
     monkeypatch.setattr(dual_numpy, "CROWD", 10**9)
     waves: list[Any] = []
     keep = dual_numpy.Wave
-    monkeypatch.setattr(dual_numpy, "Wave", lambda *given: waves.append(1) or keep(*given))
+    monkeypatch.setattr(dual_numpy, "Wave", waves)
     row_by_row = shaken(model, 0)
     assert not waves
     nefc = in_waves.nefc
     force = row_by_row.efc_force[:nefc]
     limit = ROUNDING * float(np.abs(force).max())
     np.testing.assert_allclose(in_waves.efc_force[:nefc], force, rtol=0.0, atol=limit)
-    np.testing.assert_array_equal(in_waves.efc_state[:nefc], row_by_row.efc_state[:nefc])
+    differing = np.flatnonzero(in_waves.efc_state[:nefc] != row_by_row.efc_state[:nefc])
+    assert not np.setdiff1d(differing, rows_on_their_cone(in_waves)).size
     np.testing.assert_allclose(in_waves.qacc, row_by_row.qacc, rtol=0.0, atol=1e-9)
     assert in_waves.solver_niter[0] == row_by_row.solver_niter[0] == 7
     np.testing.assert_allclose(
@@ -215,6 +226,22 @@ def test_sweeps_in_waves_have_the_forces_of_sweeps_row_by_row(
     monkeypatch.setattr(dual_numpy, "Wave", keep)
     monkeypatch.setattr(dual_numpy, "CROWD", 2)
     sorted_order = dual_numpy.in_waves(dual_numpy.dual_problem(in_waves), order)
-    found = [visit for visit in sorted_order if isinstance(visit, keep)]
-    assert max(len(wave.rows) for wave in found) > 10
-    assert sum(len(wave.rows) for wave in found) == sum(visit.cone < 0 for visit in order)
+    assert max(len(wave.visits) for wave in sorted_order) > 10
+    assert sorted(visit for wave in sorted_order for visit in wave.visits) == order
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_many_small_problems_in_ellipsoids_have_the_answers_of_one(size: int) -> None:
+    rng = np.random.default_rng(size)
+    root = rng.normal(size=(60, size, size))
+    A = root @ root.transpose(0, 2, 1) * 10.0 ** rng.uniform(-4, 2, (60, 1, 1))
+    A[:3] = 0.0  # no curvature
+    A[3, 0] = A[3, :, 0] = 0.0  # singular
+    b, d, r = rng.normal(size=(60, size)), rng.uniform(0.01, 2.0, (60, size)), rng.uniform(0.01, 5.0, 60)
+    many = qcqp_numpy.minimise_in_ellipsoid_rows(A, b, d, r)
+    for place in range(60):
+        one = qcqp_numpy.minimise_in_ellipsoid(A[place], b[place], d[place], float(r[place]))
+        np.testing.assert_allclose(many[place], one, rtol=1e-9, atol=1e-12)
+    on_surface = np.isclose(((many / d) ** 2).sum(axis=1), r**2)
+    assert 0 < on_surface.sum() < 60
+    assert not many[:4].any()
