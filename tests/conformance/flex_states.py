@@ -9,16 +9,14 @@ moves when its positions change in the last digits.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from itertools import count
 from typing import Any, NamedTuple
 
 import flex_models
 import numpy as np
 import pytest
+from fresh_stack import call
 from robots import inject
 
 import dovetail
@@ -30,7 +28,7 @@ from dovetail.contracts.types import Data
 
 mujoco = pytest.importorskip("mujoco")
 
-__all__ = ["inject"]
+__all__ = ["call", "inject"]
 
 STEPS = 200
 ALONG = 8
@@ -46,31 +44,6 @@ class State(NamedTuple):
 
     label: str
     data: Any
-
-
-# ---- MuJoCo
-
-
-def call(function: Callable[..., None], model: Any, *arguments: Any) -> None:
-    """Call MuJoCo; for models with height fields, on a stack of its own.
-
-    Between a height field and a flex, 3.4.0 asks for the type of a shape that it never set. What an earlier call left
-    on the stack may look like a sphere or a capsule: then contacts are wrong, or the process dies. A thread with a
-    stack that nobody has used finds zeros there. Each is larger than those before, since used ones are kept.
-    """
-    if not model.nhfield:
-        function(model, *arguments)
-        return
-    before = threading.stack_size(next(_STACKS))
-    try:
-        with ThreadPoolExecutor(1) as alone:
-            alone.submit(function, model, *arguments).result()
-    finally:
-        threading.stack_size(before)
-
-
-_STACKS = count(1 << 20, 1 << 12)
-"""Sizes of stacks in bytes."""
 
 
 # ---- states
@@ -207,7 +180,8 @@ TOLERANCES = {
 }
 """In the order of the computation: what disagrees first is the cause of the rest."""
 NEVER_WIDENED = {*SMOOTH, *EXACT, *PARAMETERS} - {"qfrc_spring", "qfrc_passive"}
-"""Fields that no iteration decides. Passive contacts push by their depth, which may come from one."""
+"""Fields that no iteration decides. Passive contacts push by their depth, which may come from one; and at rest the
+force of a flex is what rounding leaves of tensions that cancel."""
 
 Numbers = Mapping[str, Any]
 

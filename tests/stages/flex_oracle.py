@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from fresh_stack import call
 
 from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.derive import make_data
@@ -57,7 +58,7 @@ class Scene:
         mujoco.mj_kinematics(self.theirs, self.data)
         mujoco.mj_comPos(self.theirs, self.data)
         mujoco.mj_flex(self.theirs, self.data)
-        mujoco.mj_collision(self.theirs, self.data)
+        call(mujoco.mj_collision, self.theirs, self.data)
 
     def ours(self, broadphase: str = "sweep", **changed: Any) -> Data:
         """Our contacts where MuJoCo's vertices are."""
