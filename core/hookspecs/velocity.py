@@ -30,7 +30,7 @@ def com_velocity(model: Model, data: Data) -> None:
     "table",
     reads="qpos qvel qfrc_passive xpos xquat xipos ximat xmat geom_xpos geom_xmat cvel cdof subtree_com ten_length "
     "ten_velocity ten_J ten_J_rownnz ten_J_rowadr ten_J_colind flexedge_length flexedge_velocity flexedge_J "
-    "flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind flexvert_xpos qfrc_spring qfrc_damper ncon contact.dist "
+    "flexedge_J_rownnz flexedge_J_rowadr flexedge_J_colind flexvert_xpos ncon contact.dist "
     "contact.pos contact.frame contact.geom contact.flex contact.elem contact.vert contact.exclude",
     accumulates="qfrc_passive",
     rows=f"{RULES}.forces:PASSIVE_FORCES",

@@ -188,7 +188,7 @@ def include_margin(model: ModelLike, sides: ContactSides, pair: Array, parts: Pa
 
 
 def exclusion(dist: Array, includemargin: Array, sides: ContactSides) -> Array:
-    """Whether and why each contact makes no rows."""
-    fixed = sides.fixed()
+    """Whether and why each contact makes no rows; in a model without dofs none has any, and no reason is given."""
+    fixed = sides.fixed() & bool(sides.model.nv)
     by_place = np.where(dist >= includemargin, IN_GAP, np.where(fixed, NO_DOFS, INCLUDED))
     return np.where(sides.passive(), np.where(fixed, NO_DOFS, PASSIVE), by_place)

@@ -115,7 +115,8 @@ def walk(model: ModelLike, data: DataLike, bodies: Array, start_pos: Array, star
     chosen: Any = slice(None) if all_of_them else bodies  # a slice is quicker, which small models feel
     ids: Any = slice(None) if all_of_them else ranges(model.body_jntadr[bodies], model.body_jntnum[bodies])
     joints = Joints(model, data, ids)
-    parent_of = np.searchsorted(bodies, model.body_parentid[chosen]).tolist()
+    parents = model.body_parentid[chosen]
+    parent_of = (parents if all_of_them else np.searchsorted(bodies, parents)).tolist()
     pos_of, quat_of = start_pos[chosen].tolist(), start_quat[chosen].tolist()
     count_of = model.body_jntnum[chosen].tolist()
 

@@ -28,8 +28,8 @@ LONG = 12
 
 def factor(model: ModelLike, M: Array) -> tuple[Array, Array]:
     """L and D of M = Lᵀ·D·L in M's layout, and 1/D."""
-    factors = np.array(M)
     chains, rows = chains_and_rows(model)
+    factors = np.array(M) if chains or not rows else M
     for chain in chains:
         factors[chain.at] = chain.eliminated(factors[chain.at])
     if rows:
@@ -54,7 +54,7 @@ def eliminated(model: ModelLike, M: Array, rows: list[int]) -> Any:
     count = model.M_rownnz.tolist()
     column = model.M_colind.tolist()
     long_rows = len(column) > LONG * model.nv
-    entries: Any = M if long_rows else M.tolist()
+    entries: Any = np.array(M) if long_rows else M.tolist()
     eliminate = partial(eliminate_arrays, np.tril_indices(max(count))) if long_rows else eliminate_lists
     for k in reversed(rows):
         first = start[k]
@@ -160,7 +160,7 @@ def warn_singular(dof: int, pivot: float) -> None:
 def solve(model: ModelLike, qLD: Array, qLDiagInv: Array, x: Array) -> Array:
     """M⁻¹·x for a vector x (nv,), from the factors."""
     chains, rows = chains_and_rows(model)
-    y = np.array(x)
+    y = np.array(x) if chains else x
     for chain in chains:
         y[chain.dofs] = chain.solve(qLD[chain.at], qLDiagInv[chain.dofs], y[chain.dofs])
     return solve_rows(model, qLD, qLDiagInv, y, rows, [chain.dofs for chain in chains])

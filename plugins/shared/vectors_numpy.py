@@ -167,7 +167,7 @@ def row_sums(owner: Array, rows: Array, count: int) -> Array:
     width = rows.shape[1]
     place = owner[:, None] * width + np.arange(width)
     total = np.bincount(place.ravel(), rows.ravel(), minlength=count * width)
-    return total.astype(float).reshape(count, width)  # no rows at all would be counted, in integers
+    return total.reshape(count, width).astype(float, copy=False)  # bincount of nothing counts in integers
 
 
 def norm_rows(rows: Array) -> Array:

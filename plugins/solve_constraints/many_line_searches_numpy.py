@@ -200,7 +200,7 @@ def _cheapest_flat(candidates: list[Samples], tolerance: Array) -> tuple[Array, 
     """Whether a candidate has a slope below the tolerance, and of those the one of least cost."""
     flat = np.stack([np.abs(c.slope) < tolerance for c in candidates])
     cost = np.where(flat, [c.cost for c in candidates], np.inf)
-    some: Array = flat.any(axis=0)
+    some: Array = np.logical_or.reduce(flat, axis=0)
     return some, picked(np.argmin(cost, axis=0), candidates)
 
 

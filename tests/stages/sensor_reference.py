@@ -78,6 +78,7 @@ def take_over(data: dovetail.Data, name: str, theirs: Any) -> None:
         data.field(name)[...] = theirs
         return
     ours = data.field(name)
+    theirs = theirs.reshape(-1) if ours.ndim == 1 else theirs
     count = min(len(ours), len(theirs))
     ours[:count] = theirs[:count].reshape(count, *ours.shape[1:])
 

@@ -43,5 +43,5 @@ def node_slopes(order: int, point: Array) -> Array:
 
 
 def _products(x: list[Array], y: list[Array], z: list[Array]) -> Array:
-    """Products of one function of each axis, z fastest, as columns."""
-    return np.stack([a * b * c for a in x for b in y for c in z], axis=1)
+    """Products of one function of each axis, z fastest, as columns; rounded as MuJoCo's are."""
+    return np.stack([a * (b * c) for a in x for b in y for c in z], axis=1)

@@ -107,7 +107,9 @@ def bodies_of_nodes(model: ModelLike, sides: FlexSides) -> list[ContactBodies]:
     """Of vertices that follow nodes, the bodies of the nodes; one list for each order of interpolation."""
     parts = []
     order = model.flex_interp[sides.flex]
-    place = places_in_box(model, sides) if order.any() else None
+    if not order.any():
+        return []
+    place = places_in_box(model, sides)
     for degree in np.unique(order[order > 0]).tolist():
         chosen = np.flatnonzero(order == degree)
         weight = node_weights(degree, place[chosen])

@@ -39,14 +39,15 @@ def test_forces_obey_flags(flags: str, how: How) -> None:
 @pytest.mark.parametrize("how", implementations("integrate"))
 @pytest.mark.parametrize("name", ["sheet", "on_a_limb"])
 def test_steps_are_mujocos(name: str, how: How) -> None:
-    """Dampers of edges are implicit in the implicit integrators."""
+    """Dampers of edges are implicit in the implicit integrators. States are those along a run: a random one would
+    explode within the step."""
     method = str(how).partition("@")[0]
     known = {"euler": "Euler", "rk4": "RK4", "implicit": "implicit", "implicitfast": "implicitfast"}
     if method not in known:
         pytest.skip("no integrator of MuJoCo's")
     text = IN_AIR[name].replace("<option ", f'<option integrator="{known[method]}" ')
     assert mujoco.MjModel.from_xml_string(text).nflex == 1
-    assert_mujocos(text, "integrate", how, seeds=1, warmup=22, fields=["qpos", "qvel"], tolerance=1e-11)
+    assert_mujocos(text, "integrate", how, seeds=1, warmup=40, fields=["qpos", "qvel"], tolerance=1e-10)
 
 
 @pytest.mark.parametrize("how", implementations("energy"))

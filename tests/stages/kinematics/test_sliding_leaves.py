@@ -10,6 +10,7 @@ import pytest
 import dovetail
 from dovetail.plugins.shared import tree_numpy
 from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents, walked_and_sliding
+from dovetail.plugins.shared.vectors_numpy import row_sums
 
 POSES = ("xpos", "xquat", "xmat", "xipos", "ximat", "xanchor", "xaxis", "geom_xpos")
 INERTIAS = ("subtree_com", "cinert", "cdof", "crb", "M", "qLD", "qLDiagInv")
@@ -118,3 +119,9 @@ def test_a_cloth_of_slides_is_quick_because_nothing_loops_over_its_bodies(
     monkeypatch.setattr(kinematics, "walk", lambda *given: (met.append(len(given[2])), walk(*given)))
     dovetail.forward(model, dovetail.make_data(model))
     assert met == [6]
+
+
+def test_sums_of_no_rows_are_numbers_with_fractions() -> None:
+    nothing = row_sums(np.zeros(0, int), np.zeros((0, 6)), 2)
+    assert nothing.shape == (2, 6)
+    assert nothing.dtype == float
