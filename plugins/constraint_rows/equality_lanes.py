@@ -183,9 +183,9 @@ def flex_edges(k: Kernel, rows: DofRows) -> None:
         return
     arms = row_arms(model)
     places = np.zeros((len(held), rows.width), int)
-    for n, edge in enumerate(held.tolist()):
-        own = [place for _, place in sorted(arms[edge], reverse=True)]
-        places[n, : len(own)] = own
+    for row, number in enumerate(held.tolist()):
+        own = [place for _, place in sorted(arms[number], reverse=True)]
+        places[row, : len(own)] = own
     first = rows.first("flex_edges")
     edges, place = k.table("rows/edges", held), k.table("rows/edge_places", places)
     for r in rows.each_row("flex_edges"):

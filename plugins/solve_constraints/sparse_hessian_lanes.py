@@ -233,13 +233,13 @@ class SparseHessian(Hessian):
         with k.loop(0, count) as n:
             tie = k.local(self.ties[world, n])
             with k.when(tie.value >= 0):
-                first = k.local(-1)
+                known = k.local(-1)
                 for body in self._each_tied_body(tie.value):
                     tree = k.local(self._tree(last_dof(k, body)))
-                    with k.when(first.value < 0):
-                        first.set(tree.value)
+                    with k.when(known.value < 0):
+                        known.set(tree.value)
                     with k.otherwise():
-                        order.connect(first.value, tree.value)
+                        order.connect(known.value, tree.value)
             if self.dof_rows.fills:
                 with k.otherwise():
                     row = -1 - tie.value

@@ -104,8 +104,9 @@ def elements_that_meet(model: ModelLike, flex: int) -> tuple[Array, Array]:
         geom, elem = np.repeat(geoms, len(elements)), np.tile(elements, len(geoms))
         apart = ~(corner_bodies(model, flex)[elem] == model.geom_bodyid[geom][:, None]).any(axis=1)
         found.append((geom[apart], elem[apart]))
-    geoms, elements = zip((np.zeros(0, int), np.zeros(0, int)), *found, strict=True)
-    return np.concatenate(geoms), np.concatenate(elements)
+    both = zip((np.zeros(0, int), np.zeros(0, int)), *found, strict=True)
+    first, second = (np.concatenate(column) for column in both)
+    return first, second
 
 
 def searched_solids(model: ModelLike, flex: int) -> Iterator[tuple[Array, Array, bool]]:

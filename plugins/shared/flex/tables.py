@@ -21,10 +21,12 @@ from dovetail.plugins.shared.flex.edge_rows import (
     edge_entries,
     ends_of_edges,
     has_row,
+    jacobian_room,
     needs_rows,
     of_edges,
 )
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
+from dovetail.plugins.shared.sparse_rows_numpy import ranges
 from dovetail.recorded_model import by_value
 
 SLIDES = 3
@@ -127,10 +129,7 @@ def edges_of(model: ModelLike, *, straight: bool = True) -> Edges:
     else:
         places = chosen[:, None] * int(model.nv) + dofs
     rest = row[~plain]
-    own = np.concatenate(
-        [np.arange(a, a + n) for a, n in zip(low[~plain], count[~plain], strict=True)] or [[]]
-    )
-    own = own.astype(int)
+    own = ranges(low[~plain], count[~plain])
     first = np.concatenate([[0], np.cumsum(count[~plain])])
     others = OtherEdges(rest, ends[rest], first, entries.dof[own], place[own], entries.moves[own])
     measured, without = np.flatnonzero(has_length & ~rows), np.flatnonzero(~has_length)
@@ -156,7 +155,7 @@ def jacobian_structure(model: ModelLike) -> Mapping[str, Array]:
     """flexedge_J_rownnz, flexedge_J_rowadr and flexedge_J_colind; all zero where rows are full."""
     count = np.zeros(model.nflexedge, np.int32)
     address = np.zeros(model.nflexedge, np.int32)
-    columns = np.zeros(model.nJfe, np.int32)
+    columns = np.zeros(jacobian_room(model), np.int32)
     if is_sparse(model):
         entries = edge_entries(model, needs_rows(model))
         count[:] = np.bincount(entries.edge, minlength=model.nflexedge)

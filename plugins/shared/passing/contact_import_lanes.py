@@ -160,11 +160,13 @@ class ContactLists:
         of_geoms = 0 <= row.geom2 < ngeom and row.flex < 0
         of_flex = row.geom2 < 0 and 0 <= row.flex < nflex
         if not (0 <= row.geom1 < ngeom and (of_geoms or (of_flex and self._is_inside(row)))):
+            flexes = (
+                "" if row.flex == NONE else f", flex {row.flex}, element {row.elem} and vertex {row.vert}"
+            )
             raise PlanError(
-                f"a contact names geoms {row.geom1} and {row.geom2}, flex {row.flex}, element {row.elem} and vertex "
-                f"{row.vert}, but the model has {ngeom} geoms and {nflex} flexes; lane kernels know contacts of two "
-                "geoms, and of a geom with a vertex or an element of a flex that sits on bodies; run others on "
-                'NumPy: stages={"constraint_rows": "@numpy"}'
+                f"a contact names geoms {row.geom1} and {row.geom2}{flexes}, but the model has {ngeom} geoms and "
+                f"{nflex} flexes; lane kernels know contacts of two geoms, and of a geom with a vertex or an element "
+                'of a flex that sits on bodies; run others on NumPy: stages={"constraint_rows": "@numpy"}'
             )
         if self._has_dims and row.dim not in (1, 3, 4, 6):
             raise PlanError(

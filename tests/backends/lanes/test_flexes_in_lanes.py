@@ -210,9 +210,85 @@ def test_vertices_are_first_and_last_by_signature() -> None:
     assert all(f.any() and not f.all() and (np.diff(f.astype(int)) >= 0).all() for f in flexes)
 
 
+# ---- elements -----------------------------------------------------------------------------------------------
+
+ROPE_UP = grid("7 1 1", 1, ROPE, pos="0 0 .062")
+SHEET_UP = grid("4 4 1", 2, SHEET, pos="0 0 .062")
+BALL = '<geom size=".05"/>'
+ELEMENTS = {
+    "ball": scene(BALL, SHEET_UP),
+    "ball_of_many_trees": scene(FLOOR, BALL, grid("6 6 1", 2, SHEET, pos="0 0 .061")),
+    "loose_ball": scene(
+        FLOOR,
+        '<body pos="0 0 .09"><freejoint/><geom size=".05"/></body>',
+        grid("4 4 1", 2, SHEET, pos="0 0 .03"),
+    ),
+    "held_on_a_ball": scene(BALL, grid("4 4 1", 2, HELD, pos="0 0 .062"), option='cone="elliptic"'),
+    "ball_by_cg": scene(BALL, SHEET_UP, option='solver="CG" tolerance="1e-13" iterations="400"'),
+    "rope_on_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="90 0 0"/>', ROPE_UP),
+    "rope_along_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="0 90 0"/>', ROPE_UP),
+    "rope_on_a_box": scene('<geom type="box" size=".05 .05 .05" euler="0 0 20"/>', ROPE_UP),
+    "pinned_to_a_limb": scene(
+        '<body name="limb" pos="0 0 .062"><joint type="ball"/><geom size=".01" pos="0 0 .1"/>',
+        grid("4 3 1", 2, SOLID + '<pin id="0 1"/>', pos="0 0 0"),
+        "</body>",
+        '<body><freejoint/><geom size=".05"/></body>',
+    ),
+}
+"""Contacts of elements by formulas: all in lanes."""
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_contacts_of_elements_are_mujocos(name: str) -> None:
+    m, theirs = worlds(ELEMENTS[name], 3, speed=0.02)
+    sim = batch(ELEMENTS[name], 3)
+    assert on_numpy(sim) == []
+    most = 0
+    for states in along(m, theirs, sim, 120, 10):
+        assert_same_contacts(sim, states)
+        # conjugate gradients end where the cost hardly falls, which says less of accelerations
+        assert acceleration_error(sim, states) < (1e-6 if name.endswith("cg") else 1e-8)
+        most = max(most, *((d.contact.elem[:, 1] >= 0).sum() for d in states))
+    assert most > 0
+
+
+FOUND_ELSEWHERE = {
+    "box": scene('<geom type="box" size=".05 .05 .05"/>', grid("4 4 1", 2, SHEET, pos="0 0 .065")),
+    "height_field": scene('<geom type="hfield" hfield="h"/>', grid("3 3 1", 2, SHEET, pos="0 0 .01")).replace(
+        "<worldbody>", '<asset><hfield name="h" nrow="4" ncol="4" size=".5 .5 .05 .05"/></asset><worldbody>'
+    ),
+}
+"""Contacts that the reference finds, and that lanes make rows of."""
+
+
+@pytest.mark.parametrize("name", FOUND_ELSEWHERE)
+def test_contacts_that_the_reference_finds_reach_the_rows(name: str) -> None:
+    m, theirs = worlds(FOUND_ELSEWHERE[name], 2, speed=0.02)
+    sim = batch(FOUND_ELSEWHERE[name], 2)
+    assert "narrowphase" in on_numpy(sim)
+    assert not {"contact_params", "constraint_rows:contact", "solve_constraints"} & set(on_numpy(sim))
+    most = 0
+    for states in along(m, theirs, sim, 60, 12):
+        assert_same_contacts(sim, states)
+        assert acceleration_error(sim, states) < 1e-7
+        most = max(most, *(d.ncon for d in states))
+    assert most > 0
+
+
+def test_solvers_over_forces_leave_elements_to_the_reference() -> None:
+    """Their lanes know constraints of two bodies only."""
+    text = scene(BALL, SHEET_UP, option='solver="PGS"')
+    m, theirs = worlds(text, 2, speed=0.02)
+    sim = batch(text, 2)
+    assert {"constraint_rows:contact", "solve_constraints"} <= set(on_numpy(sim))
+    assert "narrowphase" not in on_numpy(sim)
+    for states in along(m, theirs, sim, 40, 10):
+        assert_same_contacts(sim, states)
+        assert acceleration_error(sim, states) < 1e-8
+
+
 # ---- what lanes cannot do ---------------------------------------------------------------------------------
 
-_SHEET_UP = grid("4 4 1", 2, SHEET, pos="0 0 .065")
 ELSEWHERE = {
     "self": scene(
         FLOOR, grid("4 4 1", 2, SHEET.replace(ALONE, '<contact selfcollide="auto"/>'), pos="0 0 .011")
@@ -230,10 +306,6 @@ ELSEWHERE = {
         ),
     ),
     "trilinear": scene(FLOOR, grid("4 4 4", 3, SOLID, pos="0 0 .084", attributes='dof="trilinear"')),
-    "box": scene('<geom type="box" size=".05 .05 .05"/>', _SHEET_UP),
-    "height_field": scene('<geom type="hfield" hfield="h"/>', grid("3 3 1", 2, SHEET, pos="0 0 .01")).replace(
-        "<worldbody>", '<asset><hfield name="h" nrow="4" ncol="4" size=".5 .5 .05 .05"/></asset><worldbody>'
-    ),
     "two_sheets": scene(
         FLOOR,
         grid("3 3 1", 2, SHEET, pos="0 0 .011"),
