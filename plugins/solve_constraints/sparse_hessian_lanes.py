@@ -20,7 +20,6 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import IntegerField, LaneField, SplitField, Variable
 from dovetail.backends.lanes.scopes import walk
-from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
@@ -53,14 +52,15 @@ LOWER = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
 
 
 def has_many_trees(model: ModelLike) -> bool:
-    """Whether there are so many trees, and contacts may tie them together, others in every world. Contacts with what
-    does not move tie none together, and equalities tie the same in all worlds."""
+    """Whether there are so many trees, and contacts may tie any of them together, others in every world. Contacts
+    with what does not move tie none together, or the corners of an element, which are near each other in the order of
+    the bodies; and equalities tie the same in all worlds."""
     return int(model.ntree) >= MANY_TREES and contacts_tie_trees(model)
 
 
 def contacts_tie_trees(model: ModelLike) -> bool:
-    """Whether contacts between two trees are possible: of explicit pairs, of geoms whose masks meet, and of flexes
-    unless they meet nothing but planes, which do not move: a contact with an element ties its corners together."""
+    """Whether contacts between two things that move are possible: of explicit pairs, of geoms whose masks meet, and
+    of flexes with moving geoms, each other or themselves."""
     tree = np.asarray(model.body_treeid)
     moving = tree >= 0
     of_geom = tree[model.geom_bodyid]
@@ -68,7 +68,7 @@ def contacts_tie_trees(model: ModelLike) -> bool:
     if ((pairs[0] != pairs[1]) & (pairs >= 0).all(axis=0)).any():
         return True
     for flex in range(int(model.nflex)):
-        if meets_more_than_planes(model, flex):
+        if meets_what_moves(model, flex):
             return True
     rows = np.stack([of_geom, model.geom_contype, model.geom_conaffinity], axis=1)[moving[model.geom_bodyid]]
     groups = np.unique(rows, axis=0)
@@ -80,14 +80,14 @@ def contacts_tie_trees(model: ModelLike) -> bool:
     return False
 
 
-def meets_more_than_planes(model: ModelLike, flex: int) -> bool:
-    """Whether a flex may have contacts with other things than planes: geoms, other flexes, or itself."""
+def meets_what_moves(model: ModelLike, flex: int) -> bool:
+    """Whether a flex may have contacts with another thing that moves: a geom, another flex, or itself."""
     contype, conaffinity = int(model.flex_contype[flex]), int(model.flex_conaffinity[flex])
 
     def meets(types: Array, affinities: Array) -> Array:
         return ((types & conaffinity) | (affinities & contype)) != 0
 
-    geoms = meets(model.geom_contype, model.geom_conaffinity) & (model.geom_type != int(GeomType.PLANE))
+    geoms = meets(model.geom_contype, model.geom_conaffinity) & (model.body_treeid[model.geom_bodyid] >= 0)
     others = meets(model.flex_contype, model.flex_conaffinity)
     others[flex] = bool(contype & conaffinity) and bool(
         model.flex_selfcollide[flex] or model.flex_internal[flex]

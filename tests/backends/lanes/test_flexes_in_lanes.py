@@ -218,6 +218,11 @@ BALL = '<geom size=".05"/>'
 ELEMENTS = {
     "ball": scene(BALL, SHEET_UP),
     "ball_of_many_trees": scene(FLOOR, BALL, grid("6 6 1", 2, SHEET, pos="0 0 .061")),
+    "loose_ball_of_many_trees": scene(
+        FLOOR,
+        '<body pos="0 0 .05"><freejoint/><geom size=".05"/></body>',
+        grid("6 6 1", 2, SHEET, pos="0 0 .111"),
+    ),
     "loose_ball": scene(
         FLOOR,
         '<body pos="0 0 .09"><freejoint/><geom size=".05"/></body>',
