@@ -233,6 +233,20 @@ ELEMENTS = {
     "rope_on_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="90 0 0"/>', ROPE_UP),
     "rope_along_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="0 90 0"/>', ROPE_UP),
     "rope_on_a_box": scene('<geom type="box" size=".05 .05 .05" euler="0 0 20"/>', ROPE_UP),
+    "box": scene(
+        '<geom type="box" size=".05 .05 .05" euler="3 4 0"/>', grid("4 4 1", 2, SHEET, pos="0 0 .065")
+    ),
+    "solid_and_sheet": scene(
+        '<geom type="cylinder" size=".08 .05" euler="3 5 0"/>',
+        grid("3 3 2", 3, SOLID.replace("<contact ", '<contact contype="2" conaffinity="1" '), pos="0 0 .09"),
+        '<geom type="capsule" size=".05 .06" pos=".3 0 0" euler="20 70 0"/>',
+        grid(
+            "3 3 1",
+            2,
+            SHEET.replace("<contact ", '<contact contype="2" conaffinity="1" margin=".004" '),
+            pos=".3 0 .07",
+        ).replace('"flex"', '"other"'),
+    ),
     "pinned_to_a_limb": scene(
         '<body name="limb" pos="0 0 .062"><joint type="ball"/><geom size=".01" pos="0 0 .1"/>',
         grid("4 3 1", 2, SOLID + '<pin id="0 1"/>', pos="0 0 0"),
@@ -240,7 +254,7 @@ ELEMENTS = {
         '<body><freejoint/><geom size=".05"/></body>',
     ),
 }
-"""Contacts of elements by formulas: all in lanes."""
+"""Contacts of elements, by formulas and of convex shapes: all in lanes."""
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -258,7 +272,11 @@ def test_contacts_of_elements_are_mujocos(name: str) -> None:
 
 
 FOUND_ELSEWHERE = {
-    "box": scene('<geom type="box" size=".05 .05 .05"/>', grid("4 4 1", 2, SHEET, pos="0 0 .065")),
+    "portals": scene(
+        '<geom type="box" size=".05 .05 .05"/>',
+        grid("4 4 1", 2, SHEET, pos="0 0 .065"),
+        flag='nativeccd="disable"',
+    ),
     "height_field": scene('<geom type="hfield" hfield="h"/>', grid("3 3 1", 2, SHEET, pos="0 0 .01")).replace(
         "<worldbody>", '<asset><hfield name="h" nrow="4" ncol="4" size=".5 .5 .05 .05"/></asset><worldbody>'
     ),
