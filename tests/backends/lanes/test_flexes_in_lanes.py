@@ -396,3 +396,75 @@ def test_contacts_of_ones_own_reach_the_rows() -> None:
         sim.step(60)
     assert int(sims[0].data.ncon[0]) > 0
     np.testing.assert_allclose(sims[0].data.qpos, sims[1].data.qpos, atol=1e-9)
+
+
+# ---- around contacts --------------------------------------------------------------------------------------
+
+SEEN = scene(
+    FLOOR,
+    '<geom size=".05" pos=".5 0 0"/>',
+    '<body pos="0 0 .06"><freejoint/><geom name="ball" size=".02"/><site name="site" size=".03"/></body>',
+    grid("3 3 1", 2, SHEET, pos="0 0 .02"),
+).replace(
+    "</worldbody>",
+    '</worldbody><sensor><touch site="site"/><contact geom1="ball" num="3" data="found force"/>'
+    '<contact body1="world" num="20" data="found normal"/><force site="site"/><e_potential/></sensor>',
+)
+
+
+def test_sensors_see_the_geom_of_a_contact() -> None:
+    """A flex is no geom and has no body: touch, contact and force sensors pass over it as MuJoCo's do."""
+    m = mujoco.MjModel.from_xml_string(SEEN)
+    d = mujoco.MjData(m)
+    sim = dovetail.Simulation(
+        dovetail.loads(SEEN), nworld=2, backend=LANES, keep=["state", "sensordata", "cfrc_ext", "ncon"]
+    )
+    assert on_numpy(sim) == []
+    for _ in range(8):
+        mujoco.mj_step(m, d, 10)
+        sim.step(10)
+        largest = max(1.0, np.abs(d.sensordata).max())
+        np.testing.assert_allclose(sim.data.sensordata[1], d.sensordata, atol=1e-6 * largest)
+        np.testing.assert_allclose(sim.data.cfrc_ext[1], d.cfrc_ext, atol=1e-6)
+    assert (d.contact.elem[:, 1] >= 0).any()
+    assert (d.contact.vert[:, 1] >= 0).any()
+
+
+def test_one_world_step_by_step_with_edits_and_flags() -> None:
+    """Launches that are kept ready notice edited values, flexes that need no Jacobian any more, and flags."""
+    text = ON_THE_FLOOR["sheet"]
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    sim = dovetail.Simulation(dovetail.loads(text), backend=LANES)
+
+    def both_step() -> None:
+        for _ in range(15):
+            mujoco.mj_step(m, d)
+            sim.step()
+        np.testing.assert_allclose(sim.data.qpos, d.qpos, atol=1e-10)
+
+    both_step()
+    for name, value in (("flex_radius", 0.011), ("flex_damping", 0.0), ("flex_damping", 1e-3)):
+        getattr(m, name)[:] = getattr(sim.model, name)[:] = value
+        both_step()
+    for bit in ("MIDPHASE", "SPRING", "CONTACT"):
+        flags = int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{bit}"))
+        m.opt.disableflags = sim.model.opt.disableflags = flags
+        both_step()
+
+
+@pytest.mark.parametrize("joint", ["", "<freejoint/>"], ids=["static", "free"])
+def test_rigid_flexes_collide_as_their_body(joint: str) -> None:
+    text = scene(
+        FLOOR,
+        f'<body name="carrier" pos="0 0 .1">{joint}<geom size=".02" contype="0" conaffinity="0"/>',
+        grid("3 3 2", 3, ALONE, pos="0 0 0", attributes='rigid="true"'),
+        '</body><body pos="0 0 .3"><freejoint/><geom size=".05"/></body>',
+    )
+    m, theirs = worlds(text, 2, speed=0.02)
+    sim = batch(text, 2)
+    assert on_numpy(sim) == []
+    for states in along(m, theirs, sim, 200, 40):
+        assert_same_contacts(sim, states)
+        assert acceleration_error(sim, states) < 1e-8
+    assert theirs[0].ncon > 0
