@@ -4,8 +4,8 @@
 by one, by the formula of geoms); `convex` and `hfield` iterate on support functions (`shared.geometry`: gjk, epa,
 portal) pair by pair, elements being the shapes of `element_shapes`. Which pairs there are and in which order contacts
 stand comes from the broadphase; `narrowphase/flex_dispatch_numpy.py` calls the rows. In lanes there are planes with
-vertices, and spheres, capsules and boxes with elements where there are formulas: one pair at a time for all worlds of
-a tile. Begin with `planes_numpy.py`.
+vertices, and geoms with elements: where there are formulas for all worlds of a tile at once, convex shapes one world
+after the other. Begin with `planes_numpy.py`.
 Tests: tests/stages/collide_flex.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.plugins.shared.contacts.pair_types import MOST_CONTACTS
-from dovetail.plugins.shared.flex.in_lanes import FORMULAS
+from dovetail.plugins.shared.flex.in_lanes import CONVEX, FORMULAS
 from dovetail.plugins.shared.flex.shapes import ELEMENTS
 
 _VERTICES = "flexvert_xpos"
@@ -87,6 +87,20 @@ def _in_lanes() -> list[Implementation]:
             summary="The same in lanes",
         )
         for key in ("plane-vertex", *FORMULAS)
+    ] + [
+        Implementation(
+            stage="collide_flex",
+            key=key,
+            name="convex",
+            backend="lanes",
+            target="dovetail.plugins.collide_flex.convex_lanes:convex",
+            default=True,
+            reads=_SHAPES,
+            supports="ccd.native ccd.multiple",
+            facts={"most_contacts": 1},
+            summary="The same in lane kernels, one world after the other",
+        )
+        for key in CONVEX
     ]
 
 

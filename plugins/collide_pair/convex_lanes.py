@@ -12,23 +12,19 @@ off are the reference's matter: see the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel, SplitField, Variable
-from dovetail.backends.lanes.values import NUM, kind_of
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.collide_pair.prisms_lanes import HeightField
 from dovetail.plugins.shared.contacts.contacts_lanes import LaneContact, StoredContacts, pairs_of
 from dovetail.plugins.shared.contacts.pair_types import CONVEX_PAIRS, HFIELD_PAIRS, MOST_CONTACTS
-from dovetail.plugins.shared.geometry.ccd_one_world_lanes import Phase, Search
-from dovetail.plugins.shared.geometry.epa_one_world_lanes import Polytope
-from dovetail.plugins.shared.geometry.gjk_one_world_lanes import Distance
 from dovetail.plugins.shared.geometry.separations_lanes import Separation
 from dovetail.plugins.shared.geometry.support_numpy import HFIELD
-from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS, Shapes
+from dovetail.plugins.shared.geometry.support_one_world_lanes import Shapes
+from dovetail.plugins.shared.geometry.witness_one_world_lanes import margin_by_world, witness
 from dovetail.plugins.shared.vectors_lanes import dot, vector
 
 POSE = 12
@@ -68,15 +64,6 @@ def lay_out(k: Kernel, poses: SplitField, geom1: Any, geom2: Any) -> None:
             poses[row, n] = k.data.geom_xpos[geom, n]
         with k.loop(0, 9) as n:
             poses[row, 3 + n] = k.data.geom_xmat[geom, n]
-
-
-def margin_by_world(k: Kernel, name: str, margin: Any) -> Callable[[Any], Any]:
-    """The margin in one world: the same in all, unless geoms have margins of their own in every world."""
-    if kind_of(margin) != NUM:
-        return lambda world: margin
-    margins = k.split(name, 1)
-    margins[0] = margin
-    return lambda world: margins.of(world)[0]
 
 
 def in_reach(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> Any:
@@ -154,30 +141,3 @@ class ConvexPair:
             self.apart.set(1)
             self.direction.set(search.direction.value)
             self.reach.set(search.reach())
-
-
-def witness(k: Kernel, shapes: Shapes, margin: Any) -> Search:
-    """How two shapes lie to each other."""
-    search = Search(k, shapes)
-    distance, polytope = Distance(search), Polytope(search)
-    distance.prepare(margin)
-    with k.loop(0, ENDLESS):
-        distance.start()
-        distance.arrival()
-        distance.enclosing()
-        distance.enclose()
-        distance.reduce()
-        distance.aim()
-        distance.end()
-        polytope.tip()
-        polytope.begin()
-        polytope.close()
-        polytope.begin_on_triangle()
-        polytope.expansion()
-        polytope.nearest()
-        k.leave_when(search.phase.value == int(Phase.DONE))
-        with k.when(search.phase.value <= int(Phase.TIP)):
-            search.add_support()
-    with k.when(polytope.complete.value == 1):
-        polytope.witness()
-    return search

@@ -49,32 +49,34 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     margin = contact_margin(contacts, p, parts["combine_margin"])
     near = in_reach(contacts, p, margin)
     kind = contacts.of_pair("kind", p)
-    for (row, flexible), kinds in rows_of(k, pairs.keys, parts).items():
+    for (row, shape), kinds in rows_of(k, pairs.keys, parts).items():
         with k.when(one_of(kind, kinds)):
             room = min(int(pairs.most_contacts[pairs.kind == index][0]) for index in kinds)
             geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
-            sides = [flex_side(contacts, p, pairs.keys[kinds[0]])] if flexible else [geom1, geom2]
+            sides = [flex_side(contacts, p, shape)] if shape else [geom1, geom2]
             append(contacts, p, near, count, row(k, *sides, margin), room=room, key=pairs.keys[kinds[0]])
 
 
-def flex_side(contacts: Contacts, p: Any, key: str) -> LaneFlexPair:
+def flex_side(contacts: Contacts, p: Any, shape: str) -> LaneFlexPair:
     """A geom with a vertex or an element, whose corners are those of its shape."""
-    shape = key.rpartition("-")[2]
     number = 1 if shape == VERTEX else 2 + ELEMENTS.index(shape)
     vertices = tuple(contacts.corner(p, n) for n in range(number))
-    return LaneFlexPair(contacts.of_pair("geom1", p), contacts.of_pair("flex", p), vertices)
+    return LaneFlexPair(
+        contacts.of_pair("geom1", p), contacts.of_pair("flex", p), vertices, contacts.of_pair("element", p)
+    )
 
 
 def rows_of(
     k: Kernel, keys: Sequence[str], parts: Mapping[str, Any]
-) -> dict[tuple[Callable[..., Found], bool], list[int]]:
-    """Every lane function that is needed, whether it is one of collide_flex, and the kinds of pairs it serves: its
-    code is in the kernel once."""
-    found: dict[tuple[Callable[..., Found], bool], list[int]] = {}
+) -> dict[tuple[Callable[..., Found], str], list[int]]:
+    """Every lane function that is needed, with the shape of a flex's side or an empty string, and the kinds of pairs
+    it serves: its code is in the kernel once for each shape."""
+    found: dict[tuple[Callable[..., Found], str], list[int]] = {}
     for index, key in enumerate(keys):
-        flexible = key.rpartition("-")[2] in (VERTEX, *ELEMENTS)
-        table = "collide_flex" if flexible else "collide_pair"
-        found.setdefault((row_of(k, key, table, parts[table]), flexible), []).append(index)
+        last = key.rpartition("-")[2]
+        shape = last if last in (VERTEX, *ELEMENTS) else ""
+        table = "collide_flex" if shape else "collide_pair"
+        found.setdefault((row_of(k, key, table, parts[table]), shape), []).append(index)
     return found
 
 

@@ -125,8 +125,6 @@ class Elasticity:
                     pull: Any = 0.0
                     for other in range(sides):
                         pull = pull + packed[packed_place(side, other, sides)] * stretched[other]
-                    if k.varies("flex_stiffness"):
-                        pull = k.select(acts, pull, 0.0)
                     self.tension[own[n, side]] += pull
 
     # ---- bending

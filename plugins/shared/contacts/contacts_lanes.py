@@ -319,6 +319,8 @@ class LaneFlexPair(NamedTuple):
     flex: Any
     vertices: tuple[Any, ...]
     """The vertex, or the corners of the element, counted through all flexes."""
+    element: Any
+    """The element, counted through all flexes; -1 for a vertex."""
 
 
 @attrs.frozen

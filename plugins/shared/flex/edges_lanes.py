@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from dovetail.backends.lanes.kernel import Kernel, LaneError
+from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.shared.flex.edge_rows import deforms, needs_rows
 from dovetail.plugins.shared.flex.tables import Edges, edges_of, flex_of
-
-_PULLS = ("flex_edgestiffness", "flex_edgedamping", "flex_damping")
-"""Values that ask for rows."""
 
 _MAY_VARY = ("body_quat", "jnt_axis")
 """With values per world of these, no body is known to slide along the world's axes."""
@@ -23,7 +17,6 @@ def lane_edges(k: Kernel) -> Edges:
     """The edges of the kernel's model, worked out once for a program."""
     memo = k.layout.memo
     if "flex/edges" not in memo:
-        check_rows(k)
         straight = not any(k.varies(name) for name in _MAY_VARY)
         memo["flex/edges"] = edges_of(k.frozen_model, straight=straight)
     edges: Edges = memo["flex/edges"]
@@ -36,17 +29,6 @@ def flex_of_edge(k: Kernel, edge: Any) -> Any:
     if model.nflex == 1:
         return 0
     return k.table("flex/of_edge", flex_of(model, model.flex_edgenum))[edge]
-
-
-def check_rows(k: Kernel) -> None:
-    """Which flexes have rows is decided by the Model; worlds with values of their own must not need others."""
-    varying = [name for name in _PULLS if k.varies(name)]
-    lacking = np.flatnonzero(deforms(k.frozen_model) & ~needs_rows(k.frozen_model))
-    if varying and len(lacking):
-        raise LaneError(
-            f"{k.stage}: worlds have their own {' and '.join(varying)}, but by the Model's own values the edges of "
-            f"flex {lacking[0]} need no Jacobian; give the Model a value that is not zero, too"
-        )
 
 
 @walk

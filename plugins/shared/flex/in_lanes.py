@@ -11,14 +11,25 @@ VERTICES_ON_BODIES = (
 
 _CONTACTS = "deformable.none deformable.vertices flex_meeting.plane-vertex"
 
-SOLIDS = ("hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
-
 FORMULAS = ("sphere-segment", "capsule-segment", "box-segment", "sphere-triangle")
+"""Geoms with elements that have a formula, for all worlds of a tile at once."""
 
-FOUND = " ".join((_CONTACTS, *(f"flex_meeting.{key}" for key in FORMULAS)))
-"""Contacts that lanes find: of vertices with planes, of elements with geoms by formulas."""
+_SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 
-ROWS = " ".join((_CONTACTS, *(f"flex_meeting.{solid}-{element}" for solid in SOLIDS for element in ELEMENTS)))
+CONVEX = tuple(
+    key for key in (f"{shape}-{element}" for shape in _SHAPES for element in ELEMENTS) if key not in FORMULAS
+)
+"""Those found by iteration on convex shapes, one world after the other."""
+
+FOUND = " ".join((_CONTACTS, *(f"flex_meeting.{key}" for key in (*FORMULAS, *CONVEX))))
+"""Contacts that lanes find."""
+
+ROWS = " ".join(
+    (
+        FOUND,
+        *(f"flex_meeting.{shape}-{element}" for shape in ("hfield", "sdf") for element in ELEMENTS),
+    )
+)
 """Contacts that lanes make rows of: of vertices with planes, of elements with any geoms."""
 
 DUAL = _CONTACTS

@@ -29,8 +29,12 @@ from dovetail.plugins.shared.geometry.support_numpy import (
 )
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
 
-POINT, SEGMENT = 20, 21
-"""Kinds of the cores of spheres and capsules, beside the types of geoms; a prism has the kind HFIELD."""
+POINT, SEGMENT, ELEMENT = 20, 21, 22
+"""Kinds of the cores of spheres and capsules, and of elements of flexes, beside the types of geoms; a prism has the
+kind HFIELD."""
+
+MOST_CORNERS = 4
+"""Of an element."""
 
 CORES = {SPHERE: POINT, CAPSULE: SEGMENT}
 
@@ -60,6 +64,10 @@ class Shapes:
         """The vertex of a mesh that was found last."""
         self.corners = k.reals("convex/corners", 6, 3)
         """Of the prism: three below, three above."""
+        self.element = k.reals("convex/element", MOST_CORNERS, 3) if ELEMENT in self.kinds else None
+        """Corners of the element, which is the second shape."""
+        self.ncorner = k.local(0)
+        """How many it has."""
 
     def position(self, s: Any) -> Vector:
         return self.frame[s, 9:12]
@@ -96,6 +104,17 @@ class Shapes:
         self.mesh[s, 2] = graph.value
         self.last[s] = k.select(graph.value < 0, NO_VERTEX, 0)
 
+    def take_element(self, corners: Any, number: int, middle: Vector, swelling: Any) -> None:
+        """Make an element with some corners the second shape, swollen; `middle` is that of its box."""
+        assert self.element is not None
+        self.kind[1] = ELEMENT
+        self.swelling[1] = swelling
+        self.size[1] = vector(0.0, 0.0, 0.0)
+        self.frame[1] = vector(np.eye(3).ravel().tolist(), middle)
+        self.ncorner.set(number)
+        for n in range(number):
+            self.element[n] = corners[n]
+
     def take_prism(self) -> None:
         """Make the prism in `corners` the first shape."""
         self.kind[0] = HFIELD
@@ -124,6 +143,11 @@ def farthest(shapes: Shapes, s: Any, direction: Vector) -> tuple[Vector, Any]:
         with k.when(kind == HFIELD):
             point.set(_prism(shapes, direction))
     world = to_world(matrix, point.value) + shapes.position(s)
+    if ELEMENT in shapes.kinds:
+        place = k.uniform(world)
+        with k.when(kind == ELEMENT):
+            place.set(_element(shapes, direction))
+        world = place.value
     return world + direction * shapes.swelling[s], vertex.value
 
 
@@ -183,6 +207,22 @@ def _box(shapes: Shapes, s: Any, d: Vector, point: Variable, vertex: Variable) -
     point.set(vector(*(_end(k, d[n], size[n]) for n in range(3))))
     bits = [k.select(d[n] >= 0.0, 1 << n, 0) for n in range(3)]
     vertex.set(bits[0] + bits[1] + bits[2])
+
+
+def _element(shapes: Shapes, d: Vector) -> Vector:
+    """The first of the farthest corners, in the world."""
+    k, corners = shapes.k, shapes.element
+    assert corners is not None
+    best, most = k.uniform(corners[0]), k.uniform(0.0)
+    most.set(dot(best.value, d))
+    with k.loop(1, shapes.ncorner.value) as n:
+        corner = corners[n]
+        reach = dot(corner, d)
+        with k.when(reach > most.value):
+            best.set(corner)
+            most.set(reach)
+    found: Vector = best.value
+    return found
 
 
 def _prism(shapes: Shapes, d: Vector) -> Vector:

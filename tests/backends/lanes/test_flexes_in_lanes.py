@@ -233,6 +233,20 @@ ELEMENTS = {
     "rope_on_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="90 0 0"/>', ROPE_UP),
     "rope_along_a_capsule": scene('<geom type="capsule" size=".05 .1" euler="0 90 0"/>', ROPE_UP),
     "rope_on_a_box": scene('<geom type="box" size=".05 .05 .05" euler="0 0 20"/>', ROPE_UP),
+    "box": scene(
+        '<geom type="box" size=".05 .05 .05" euler="3 4 0"/>', grid("4 4 1", 2, SHEET, pos="0 0 .065")
+    ),
+    "solid_and_sheet": scene(
+        '<geom type="cylinder" size=".08 .05" euler="3 5 0"/>',
+        grid("3 3 2", 3, SOLID.replace("<contact ", '<contact contype="2" conaffinity="1" '), pos="0 0 .09"),
+        '<geom type="capsule" size=".05 .06" pos=".3 0 0" euler="20 70 0"/>',
+        grid(
+            "3 3 1",
+            2,
+            SHEET.replace("<contact ", '<contact contype="2" conaffinity="1" margin=".004" '),
+            pos=".3 0 .07",
+        ).replace('"flex"', '"other"'),
+    ),
     "pinned_to_a_limb": scene(
         '<body name="limb" pos="0 0 .062"><joint type="ball"/><geom size=".01" pos="0 0 .1"/>',
         grid("4 3 1", 2, SOLID + '<pin id="0 1"/>', pos="0 0 0"),
@@ -240,7 +254,7 @@ ELEMENTS = {
         '<body><freejoint/><geom size=".05"/></body>',
     ),
 }
-"""Contacts of elements by formulas: all in lanes."""
+"""Contacts of elements, by formulas and of convex shapes: all in lanes."""
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -258,7 +272,11 @@ def test_contacts_of_elements_are_mujocos(name: str) -> None:
 
 
 FOUND_ELSEWHERE = {
-    "box": scene('<geom type="box" size=".05 .05 .05"/>', grid("4 4 1", 2, SHEET, pos="0 0 .065")),
+    "portals": scene(
+        '<geom type="box" size=".05 .05 .05"/>',
+        grid("4 4 1", 2, SHEET, pos="0 0 .065"),
+        flag='nativeccd="disable"',
+    ),
     "height_field": scene('<geom type="hfield" hfield="h"/>', grid("3 3 1", 2, SHEET, pos="0 0 .01")).replace(
         "<worldbody>", '<asset><hfield name="h" nrow="4" ncol="4" size=".5 .5 .05 .05"/></asset><worldbody>'
     ),
@@ -378,3 +396,75 @@ def test_contacts_of_ones_own_reach_the_rows() -> None:
         sim.step(60)
     assert int(sims[0].data.ncon[0]) > 0
     np.testing.assert_allclose(sims[0].data.qpos, sims[1].data.qpos, atol=1e-9)
+
+
+# ---- around contacts --------------------------------------------------------------------------------------
+
+SEEN = scene(
+    FLOOR,
+    '<geom size=".05" pos=".5 0 0"/>',
+    '<body pos="0 0 .06"><freejoint/><geom name="ball" size=".02"/><site name="site" size=".03"/></body>',
+    grid("3 3 1", 2, SHEET, pos="0 0 .02"),
+).replace(
+    "</worldbody>",
+    '</worldbody><sensor><touch site="site"/><contact geom1="ball" num="3" data="found force"/>'
+    '<contact body1="world" num="20" data="found normal"/><force site="site"/><e_potential/></sensor>',
+)
+
+
+def test_sensors_see_the_geom_of_a_contact() -> None:
+    """A flex is no geom and has no body: touch, contact and force sensors pass over it as MuJoCo's do."""
+    m = mujoco.MjModel.from_xml_string(SEEN)
+    d = mujoco.MjData(m)
+    sim = dovetail.Simulation(
+        dovetail.loads(SEEN), nworld=2, backend=LANES, keep=["state", "sensordata", "cfrc_ext", "ncon"]
+    )
+    assert on_numpy(sim) == []
+    for _ in range(8):
+        mujoco.mj_step(m, d, 10)
+        sim.step(10)
+        largest = max(1.0, np.abs(d.sensordata).max())
+        np.testing.assert_allclose(sim.data.sensordata[1], d.sensordata, atol=1e-6 * largest)
+        np.testing.assert_allclose(sim.data.cfrc_ext[1], d.cfrc_ext, atol=1e-6)
+    assert (d.contact.elem[:, 1] >= 0).any()
+    assert (d.contact.vert[:, 1] >= 0).any()
+
+
+def test_one_world_step_by_step_with_edits_and_flags() -> None:
+    """Launches that are kept ready notice edited values, flexes that need no Jacobian any more, and flags."""
+    text = ON_THE_FLOOR["sheet"]
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    sim = dovetail.Simulation(dovetail.loads(text), backend=LANES)
+
+    def both_step() -> None:
+        for _ in range(15):
+            mujoco.mj_step(m, d)
+            sim.step()
+        np.testing.assert_allclose(sim.data.qpos, d.qpos, atol=1e-10)
+
+    both_step()
+    for name, value in (("flex_radius", 0.011), ("flex_damping", 0.0), ("flex_damping", 1e-3)):
+        getattr(m, name)[:] = getattr(sim.model, name)[:] = value
+        both_step()
+    for bit in ("MIDPHASE", "SPRING", "CONTACT"):
+        flags = int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{bit}"))
+        m.opt.disableflags = sim.model.opt.disableflags = flags
+        both_step()
+
+
+@pytest.mark.parametrize("joint", ["", "<freejoint/>"], ids=["static", "free"])
+def test_rigid_flexes_collide_as_their_body(joint: str) -> None:
+    text = scene(
+        FLOOR,
+        f'<body name="carrier" pos="0 0 .1">{joint}<geom size=".02" contype="0" conaffinity="0"/>',
+        grid("3 3 2", 3, ALONE, pos="0 0 0", attributes='rigid="true"'),
+        '</body><body pos="0 0 .3"><freejoint/><geom size=".05"/></body>',
+    )
+    m, theirs = worlds(text, 2, speed=0.02)
+    sim = batch(text, 2)
+    assert on_numpy(sim) == []
+    for states in along(m, theirs, sim, 200, 40):
+        assert_same_contacts(sim, states)
+        assert acceleration_error(sim, states) < 1e-8
+    assert theirs[0].ncon > 0
