@@ -56,7 +56,9 @@ def dovetail_implementations() -> list[Implementation]:
         for key, (file, reads, summary) in _FORMULAS.items()
     ]
     iterated = [
-        _record(key, "convex", "convex", "convex", _SHAPES, "Distance iteration, then expanding polytope")
+        _record(
+            key, "convex", "convex", _function(key), _SHAPES, "Distance iteration, then expanding polytope"
+        )
         for key in _CONVEX
     ]
     fields = [
@@ -71,6 +73,12 @@ def dovetail_implementations() -> list[Implementation]:
         for element in ELEMENTS
     ]
     return [*formulas, *iterated, *fields, *_in_lanes()]
+
+
+def _function(key: str) -> str:
+    """The function of `convex_numpy` for a pair; in lanes there is the first only."""
+    first = key.partition("-")[0]
+    return {"sdf": "distance_field", **dict.fromkeys(ELEMENTS, "two_elements")}.get(first, "convex")
 
 
 def _in_lanes() -> list[Implementation]:

@@ -33,7 +33,22 @@ Meeting = Callable[[ConvexShape, ConvexShape], tuple[float, Vector, Vector] | No
 
 
 def convex(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexContacts:
-    """A geom or an element with an element."""
+    """A geom with an element."""
+    return contacts_of(model, data, pairs, margin)
+
+
+def distance_field(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexContacts:
+    """A geom of type sdf, as the hull of its mesh, with an element."""
+    return contacts_of(model, data, pairs, margin)
+
+
+def two_elements(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexContacts:
+    """An element with another."""
+    return contacts_of(model, data, pairs, margin)
+
+
+def contacts_of(model: Model, data: Data, pairs: FlexPairs, margin: Array) -> FlexContacts:
+    """The contacts that convex shapes have."""
     meet = meeting(model)
     pair: list[int] = []
     dist: list[float] = []

@@ -123,6 +123,8 @@ def test_supported_features_exist() -> None:
         "eq",
         "ccd",
         "distance",
+        "deformable",
+        "flex_meeting",
     }
     assert {f.partition(".")[0] for f in features(model)} <= groups
     for record in RECORDS:

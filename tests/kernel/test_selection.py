@@ -146,7 +146,7 @@ def test_an_unknown_stage_is_named_with_its_origin(plan: Compile, tmp_path: Path
 def test_an_unknown_row_lists_the_rows(plan: Compile) -> None:
     with pytest.raises(
         UnknownStageError,
-        match=r"stage passive_force has no row 'sprung'; did you mean 'spring'\? Rows: damper, .*spring",
+        match=r"stage passive_force has no row 'sprung'; did you mean 'spring'\? Rows: contact, damper, .*spring",
     ):
         plan({"passive_force:sprung": "joint"})
 

@@ -45,6 +45,14 @@ DIFFERENT: dict[str, dict[str, str]] = {
             "NumPy takes bodies and trees that are alike together; a compiled loop need not",
         ),
     },
+    "geometry/balls": {
+        **dict.fromkeys(
+            ("sphere_sphere_shapes", "sphere_capsule_shapes", "sphere_cylinder_shapes", "sphere_box_shapes"),
+            "lanes share whole pairs between geoms and flexes; NumPy computes those of flexes all at once",
+        ),
+        "facing": "lanes say in which worlds the contact exists",
+        "balls_near": "NumPy returns no contact where they are apart",
+    },
     "ldl": {
         "factor": "lanes factor in place, in memory that the stage owns",
         "copy": "arrays are copied by NumPy itself",
