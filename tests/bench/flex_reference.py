@@ -66,10 +66,10 @@ def measure(name: str, rounds: int, steps: int) -> str:
 
 
 ALONE = """
-import resource, sys, dovetail
+import re, sys, dovetail
 from dovetail.bench.flexes import LARGE
 dovetail.Simulation(dovetail.loads(LARGE[sys.argv[1]]), backend="numpy").step(3)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024)
 """
 
 
