@@ -211,10 +211,10 @@ def stage_table(stages: tuple[StageResult, ...]) -> str:
     """One line per stage."""
     rows = [
         [
-            _cut(stage.stage, 28),
+            _cut(stage.stage, 26),
             stage.verdict,
             f"{stage.error:.1e}",
-            _cut("" if stage.worst is None else stage.worst.field, 17),
+            _cut("" if stage.worst is None else stage.worst.field, 14),
             "" if stage.first is None else str(stage.first.step),
             _micro(stage.microseconds_a),
             _micro(stage.microseconds_b),

@@ -23,6 +23,7 @@ from dovetail.arguments import choice, whole
 from dovetail.compare import run_models
 from dovetail.compare.ab import median
 from dovetail.compare.errors import compare_data
+from dovetail.compare.evidence import why_nothing
 from dovetail.compare.free_run import NEIGHBOURS, FreeRun, Runs, free_run, nudged
 from dovetail.compare.oracle import load_both
 from dovetail.compare.run_engines import MujocoRun, OwnRun, state_of
@@ -44,8 +45,13 @@ MODES = ("isolated", "free", "both")
 WHOLE = "whole step"
 """The name under which a step that a kernel takes as one is compared."""
 
-HOW_IT_WENT = ("bvh_active", "contact.H", "efc_AR*", "solver.*", "solver_niter", "solver_nnz", "qH", "qHDiagInv")
-"""Fields that tell how an algorithm went and not where it arrived: compared only between the same algorithm."""
+HOW_IT_WENT = (
+    *("bvh_active", "contact.H", "efc_AR*", "nA", "solver.*", "solver_niter", "solver_nnz", "qH", "qHDiagInv"),
+)
+"""Fields that tell how an algorithm went and not where it arrived: compared only between the same implementation."""
+INSIDE = {("broadphase", "narrowphase"): ("ncandidate", "candidate_*", "contact_candidate")}
+"""Fields that pass from one slot to another, and are not compared where both run as one kernel: what is near enough to
+be looked at is the first one's affair, what touches is compared."""
 
 
 def diff_runs(
@@ -381,14 +387,16 @@ class _Lockstep:
         for field in self.clears.get(self.blocks[number][0], ()):
             self.data.field(field)[...] = 0
         compared = self._is_compared(number, evaluation)
-        taken = 0.0
+        own = taken = 0.0
         if compared:
             transfer(self.copy, self.data)
-            clock = time.perf_counter()
-            if second is not None:
+        for who in ("second", "first") if step % 2 else ("first", "second"):  # so that both meet warm memory
+            if who == "first":
+                own = self._run_driver(number, first, evaluation)
+            elif compared and second is not None:
+                clock = time.perf_counter()
                 second.run(self.copy, evaluation)
-            taken = time.perf_counter() - clock
-        own = self._run_driver(number, first, evaluation)
+                taken = time.perf_counter() - clock
         if compared:
             if step:  # the first step warms up
                 mine, theirs = self.seconds.setdefault(number, ([], []))
@@ -438,7 +446,8 @@ class _Lockstep:
 
     def _is_comparable(self, spec: FieldSpec, labels: tuple[str, ...]) -> bool:
         same = all(self.driver.label(label) == self.other.label(label) for label in labels)
-        return same or not any(fnmatchcase(spec.name, pattern) for pattern in HOW_IT_WENT)
+        inside = [p for slots, patterns in INSIDE.items() if set(slots) <= set(labels) for p in patterns]
+        return same or not any(fnmatchcase(spec.name, pattern) for pattern in (*HOW_IT_WENT, *inside))
 
     def _stops_elsewhere(self, labels: tuple[str, ...]) -> bool:
         """Whether the block is two different solvers that arrive at the same place as far as their tolerance goes."""
@@ -497,11 +506,11 @@ class _Lockstep:
             differing = [label for label in labels if driver.label(label) != self.other.label(label)]
             integrates = "integrate" in labels and self.hybrid is not None
             if differing and not history.compared and not integrates and self._writes(labels):
-                yield f"{', '.join(differing)}: {_why_nothing(differing[0])}"
+                yield f"{', '.join(differing)}: {why_nothing(differing[0])}"
         for slot in sorted(self.other.counts):
             where = dispatcher_of(slot)
             if not self._was_used(slot, where):
-                yield f"{slot} in {where}: {_why_nothing(where)}"
+                yield f"{slot} in {where}: {why_nothing(where)}"
 
     def _writes(self, labels: tuple[str, ...]) -> bool:
         return any(label in self.other.slots and self.other.slots[label].leaves for label in labels)
@@ -599,7 +608,7 @@ def _result(
 
 def block_name(labels: tuple[str, ...]) -> str:
     """A block's name in reports: its slot, or those from the first to the last."""
-    return labels[0] if len(labels) == 1 else " + ".join(labels)
+    return " + ".join(labels) if len(labels) < 3 else f"{labels[0]} … {labels[-1]}"
 
 
 def dispatcher_of(slot: str) -> str:
@@ -608,14 +617,3 @@ def dispatcher_of(slot: str) -> str:
     while (owner := pipeline.stage(name).part_of) is not None:
         name = owner
     return name
-
-
-def _why_nothing(stage: str) -> str:
-    """In words what was missing."""
-    reasons = {
-        "contact_params": "no contact occurred in any step",
-        "narrowphase": "nothing it was chosen for came near each other",
-        "solve_constraints": "there never was a constraint to solve",
-        "constraint_reference": "there never was a constraint",
-    }
-    return reasons.get(stage.partition(":")[0], "it had nothing to compute in any step")
