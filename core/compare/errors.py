@@ -161,9 +161,7 @@ class Worst:
             self.rows[key] = row
         return self.rows[key]
 
-    def _where(
-        self, spec: FieldSpec, place: tuple[int, ...], batch: bool, world: int | None = None
-    ) -> str:
+    def _where(self, spec: FieldSpec, place: tuple[int, ...], batch: bool, world: int | None = None) -> str:
         if not place:
             return ""
         text = describe_index(self.model, spec, place[1:]) if len(place) > 1 else ""

@@ -6,6 +6,7 @@ neighbours of A are, the difference is what rounding grows to (chaos); farther t
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -97,7 +98,14 @@ class FreeRun:
         count = len(self.times)
         chosen = sorted({*np.linspace(0, count - 1, min(8, count)).astype(int).tolist()})
         fields = [name for name in self.errors if name in ("qpos", "qvel")]
-        header = ["step", "time", *(f"{f} B" for f in fields), *(f"{f} 1 ulp" for f in fields), "contacts", ""]
+        header = [
+            "step",
+            "time",
+            *(f"{f} B" for f in fields),
+            *(f"{f} 1 ulp" for f in fields),
+            "contacts",
+            "",
+        ]
         rows = [
             [
                 str(n + 1),
@@ -109,7 +117,7 @@ class FreeRun:
             ]
             for n in chosen
         ]
-        return f"{self.sentence()}\n{text_table(header, rows)}"
+        return f"{textwrap.fill(self.sentence(), 80, subsequent_indent='  ')}\n{text_table(header, rows)}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -124,7 +132,14 @@ def _plain(value: Any) -> Any:
 
 
 def free_run(
-    a: Runs, b: Runs, neighbours: Sequence[Runs], state: Mapping[str, Array], steps: int, *, model: Any, seed: int = 0
+    a: Runs,
+    b: Runs,
+    neighbours: Sequence[Runs],
+    state: Mapping[str, Array],
+    steps: int,
+    *,
+    model: Any,
+    seed: int = 0,
 ) -> FreeRun:
     """Run all from a state and measure; `neighbours` are further copies of A, `b` was nudged already if it is to be."""
     a.begin(state)
@@ -143,7 +158,9 @@ def free_run(
             errors[name].append(distance(b.read(name), here))
             growth[name].append(max((distance(n.read(name), here) for n in neighbours), default=0.0))
         for key, value in zip(
-            seen, (float(a.read("time").flat[0]), a.contacts(), b.contacts(), a.energy(), b.energy()), strict=True
+            seen,
+            (float(a.read("time").flat[0]), a.contacts(), b.contacts(), a.energy(), b.energy()),
+            strict=True,
         ):
             seen[key].append(value)
     single = "f32" in (a.precision, b.precision)
@@ -174,7 +191,8 @@ def judged(
     """What the difference is at each step: of all fields the worst."""
     names: tuple[Kind, ...] = ("same", "chaos", "error")
     ranks = [
-        [names.index(kind) for kind in _judged_field(name, errors[name], growth[name], single)] for name in errors
+        [names.index(kind) for kind in _judged_field(name, errors[name], growth[name], single)]
+        for name in errors
     ]
     return tuple(names[max(column)] for column in zip(*ranks, strict=True))
 

@@ -83,6 +83,13 @@ def _misfit(timeline: Timeline, what: str, text: str) -> None:
     _take(
         timeline,
         FieldError(
-            slot=COMPILE, field=what, error=np.inf, tolerance=0.0, where="", ours=np.nan, theirs=np.nan, note=text
+            slot=COMPILE,
+            field=what,
+            error=np.inf,
+            tolerance=0.0,
+            where="",
+            ours=np.nan,
+            theirs=np.nan,
+            note=text,
         ),
     )

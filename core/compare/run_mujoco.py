@@ -25,11 +25,23 @@ class MujocoBench:
     """A plan of ours and MuJoCo; the one that is A says where the next step begins."""
 
     def __init__(
-        self, spec: RunSpec, ours: Model, theirs: Any, nworld: int | None, timeline: Timeline, *, mujoco_drives: bool
+        self,
+        spec: RunSpec,
+        ours: Model,
+        theirs: Any,
+        nworld: int | None,
+        timeline: Timeline,
+        *,
+        mujoco_drives: bool,
     ) -> None:
         recorder = StageRecorder()
         sim = Simulation(
-            ours, nworld=nworld, keep="computed", wrap=(recorder,), missing="skip", **spec.simulation_arguments()
+            ours,
+            nworld=nworld,
+            keep="computed",
+            wrap=(recorder,),
+            missing="skip",
+            **spec.simulation_arguments(),
         )
         self.plan: Plan = sim.plan
         self.bench = _Bench(sim.plan, theirs, recorder, timeline)

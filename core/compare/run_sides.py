@@ -99,7 +99,9 @@ class Side:
         """A slot of the reference whose chosen parts count their calls."""
         if slot.record.backend != REFERENCE or not self.counts or not slot.parts:
             return slot
-        return attrs.evolve(slot, parts={name: self._counted(name, part) for name, part in slot.parts.items()})
+        return attrs.evolve(
+            slot, parts={name: self._counted(name, part) for name, part in slot.parts.items()}
+        )
 
     def _counted(self, name: str, part: Any) -> Any:
         if isinstance(part, Mapping):
@@ -242,7 +244,9 @@ def _finest(labels: Sequence[str], feasible: Callable[[int, int], bool]) -> list
             if feasible(start, end):
                 best[start] = (rest[0] + 1, end)
     if best[0] is None:
-        raise SelectionError("these plans cannot be cut: their kernels share fields from end to end of a step")
+        raise SelectionError(
+            "these plans cannot be cut: their kernels share fields from end to end of a step"
+        )
     found, place = [], 0
     while place < count:
         entry = best[place]

@@ -226,7 +226,9 @@ def _word(word: str, which: str) -> tuple[str, Any]:
     kind = {".npz": "saved", ".toml": "config", ".xml": "model"}.get(Path(word).suffix)
     if kind is not None:
         return kind, word
-    raise _unknown_word(word, which, [MUJOCO, *PRECISIONS, *backends, NUDGE, "mujoco-3.4", "mujoco-4"], registry)
+    raise _unknown_word(
+        word, which, [MUJOCO, *PRECISIONS, *backends, NUDGE, "mujoco-3.4", "mujoco-4"], registry
+    )
 
 
 def _unknown_word(word: str, which: str, known: list[str], registry: Registry) -> SelectionError:

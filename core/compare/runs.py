@@ -46,7 +46,17 @@ WHOLE = "whole step"
 """The name under which a step that a kernel takes as one is compared."""
 
 HOW_IT_WENT = (
-    *("bvh_active", "contact.H", "efc_AR*", "nA", "solver.*", "solver_niter", "solver_nnz", "qH", "qHDiagInv"),
+    *(
+        "bvh_active",
+        "contact.H",
+        "efc_AR*",
+        "nA",
+        "solver.*",
+        "solver_niter",
+        "solver_nnz",
+        "qH",
+        "qHDiagInv",
+    ),
 )
 """Fields that tell how an algorithm went and not where it arrived: compared only between the same implementation."""
 INSIDE = {("broadphase", "narrowphase"): ("ncandidate", "candidate_*", "contact_candidate")}
@@ -113,7 +123,9 @@ class _Diff:
         if mode != "isolated":
             free = self._free()
         model = self.models[0]
-        order = {"compile": -1, **{stage.stage: n for n, stage in enumerate(self.results)}}
+        self.results.sort(key=lambda stage: stage.stage != run_models.COMPILE)  # loading comes first
+        order = {stage: n for n, stage in enumerate([run_models.COMPILE, *(r.stage for r in self.results)])}
+        order[run_models.COMPILE] = -1
         return DiffRunsReport(
             model=model.modelname or model.source,
             a=self.a.name,
@@ -160,7 +172,9 @@ class _Diff:
             own.opt.jacobian = int(Jacobian.SPARSE)
             self.models = (own, own)
         else:
-            common = self.a.model is None and self.b.model is None and not _loads(self.a) and not _loads(self.b)
+            common = (
+                self.a.model is None and self.b.model is None and not _loads(self.a) and not _loads(self.b)
+            )
             first = _observed(self.a.load(self.source))
             self.models = (first, first if common else _observed(self.b.load(self.source)))
         self._make_timeline()
@@ -185,7 +199,9 @@ class _Diff:
             return
         sizes = run_models.different_sizes(*self.models)
         if sizes:
-            self.notes.append(f"the models have other sizes ({'; '.join(sizes[:3])}), so only they were compared")
+            self.notes.append(
+                f"the models have other sizes ({'; '.join(sizes[:3])}), so only they were compared"
+            )
             return
         lockstep = _Lockstep.of(self)
         lockstep.run()
@@ -196,7 +212,12 @@ class _Diff:
     def _beside_mujoco(self) -> None:
         plan = self.a if self.b.kind == "mujoco" else self.b
         bench = MujocoBench(
-            plan, self.models[0], self.theirs, self.nworld, self.timeline, mujoco_drives=self.a.kind == "mujoco"
+            plan,
+            self.models[0],
+            self.theirs,
+            self.nworld,
+            self.timeline,
+            mujoco_drives=self.a.kind == "mujoco",
         )
         begin(bench.data, self.start, self.seed)
         bench.begin()
@@ -437,7 +458,9 @@ class _Lockstep:
     def _compare(self, number: int, first: AnyBlock | None, second: Block | None) -> None:
         timeline, labels = self.diff.timeline, self.blocks[number]
         timeline.slots.setdefault(block_name(labels), SlotHistory())
-        specs = [spec for spec in common_specs(first, second, self.extra) if self._is_comparable(spec, labels)]
+        specs = [
+            spec for spec in common_specs(first, second, self.extra) if self._is_comparable(spec, labels)
+        ]
         reference = all(block is None or block.is_reference for block in (first, second))
         timeline.excusing = self._stops_elsewhere(labels)
         ours, theirs = (self.data, self.copy) if timeline.flipped else (self.copy, self.data)
@@ -543,7 +566,10 @@ def _sides(diff: _Diff) -> tuple[Side | SavedRun, Side]:
 def _mark(a: Side, b: Side) -> dict[str, tuple[str, ...]]:
     """Let both count the calls of parts that they choose differently, and leave sums of tables whose rows differ to
     be cleared here; these, by stage."""
-    slots = {label: (a.plan.choices.get(label), b.plan.choices.get(label)) for label in {*a.plan.choices, *b.plan.choices}}
+    slots = {
+        label: (a.plan.choices.get(label), b.plan.choices.get(label))
+        for label in {*a.plan.choices, *b.plan.choices}
+    }
     for label, (one, two) in slots.items():
         stage = pipeline.STAGES.get(label.partition("#")[0].partition(":")[0])
         part = stage is not None and stage.part_of is not None
@@ -559,7 +585,9 @@ def _mark(a: Side, b: Side) -> dict[str, tuple[str, ...]]:
     return cleared
 
 
-def _clears(blocks: list[tuple[str, ...]], cleared: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _clears(
+    blocks: list[tuple[str, ...]], cleared: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
     """By the first label of a table's first block: what to clear before it."""
     found: dict[str, tuple[str, ...]] = {}
     for stage, sums in cleared.items():

@@ -58,7 +58,8 @@ class RunRecorder:
                 self.values.setdefault(key, []).append(value)
         if self.bytes > LARGEST:
             raise ValidationError(
-                "saving a run", [f"its results take more than {LARGEST >> 20} MiB; take fewer steps or worlds"]
+                "saving a run",
+                [f"its results take more than {LARGEST >> 20} MiB; take fewer steps or worlds"],
             )
 
     def save(self, path: str | Path, steps: int) -> None:
@@ -206,7 +207,9 @@ def _split(flat: Array, shapes: list[tuple[int, ...]]) -> list[Array]:
     ends = np.cumsum(sizes)
     if (int(ends[-1]) if len(ends) else 0) != flat.size:
         raise ValueError("an array has another length than its header says")
-    return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
+    return [
+        flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)
+    ]
 
 
 def _place(label: str) -> tuple[int, int, str]:

@@ -132,9 +132,7 @@ class Timeline(Worst):
         note: str = "",
     ) -> FieldError:
         """Compare, remember when and where."""
-        row = super().add(
-            slot, spec, ours, theirs, reference=reference, batch=batch, world=world, note=note
-        )
+        row = super().add(slot, spec, ours, theirs, reference=reference, batch=batch, world=world, note=note)
         entry = self._divergence(slot, spec, ours, theirs, reference, batch, world)
         history = self.slots.setdefault(slot, SlotHistory())
         if has_room(spec):
@@ -184,9 +182,7 @@ class Timeline(Worst):
         if a.shape != b.shape:
             note = f"shape {b.shape} instead of {a.shape}"
             entries = {"index": (), "object": "", "world": world, "a": np.nan, "b": np.nan}
-            return Divergence(
-                **common, **entries, error=np.inf, relative=np.inf, ulps=np.inf, note=note
-            )
+            return Divergence(**common, **entries, error=np.inf, relative=np.inf, ulps=np.inf, note=note)
         first, second = (a, b) if batch else (a[None], b[None])
         error, place = worst_entry(second, first)
         index = place[1:]
