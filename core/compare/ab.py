@@ -33,7 +33,6 @@ from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
 from dovetail.registry import Registry, default_registry
 
-
 NOTHING_COMPARED = 3
 """The exit code of a comparison that met nothing to compare."""
 

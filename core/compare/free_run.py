@@ -24,7 +24,7 @@ FIELDS = ("qpos", "qvel", "act")
 NEIGHBOURS = 3
 """Nudged copies of A: their largest drift is A's own."""
 MARGIN = 100.0
-"""So many times farther than A's neighbours counts as another cause: B rounds differently at every step, they once."""
+"""So many times farther than A's neighbours is another cause: B rounds differently at every step, they once."""
 SLACK = 0.1
 """An event (a touch) may come earlier in B than in A's neighbours by this part of the run."""
 
@@ -141,7 +141,7 @@ def free_run(
     model: Any,
     seed: int = 0,
 ) -> FreeRun:
-    """Run all from a state and measure; `neighbours` are further copies of A, `b` was nudged already if it is to be."""
+    """Run all from a state and measure; `neighbours` are further copies of A, `b` has begun already."""
     a.begin(state)
     rng = np.random.default_rng(seed + 1)
     for neighbour in neighbours:

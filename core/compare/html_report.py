@@ -54,6 +54,16 @@ ol { padding-left: 1.4rem; margin: .3rem 0; } li { overflow-wrap: anywhere; font
 """
 
 
+COLUMNS = (
+    "",
+    "stage",
+    "",
+    "error over time (1e-18 to 1; dotted: tolerance)",
+    "largest error",
+    "time of a call, A and B",
+)
+
+
 def page(report: DiffRunsReport) -> str:
     """The whole file."""
     title = escape(f"{report.model}: {report.a} and {report.b}")
@@ -173,7 +183,8 @@ def _stages(report: DiffRunsReport) -> str:
     longest = max(
         (t for s in report.stages for t in (s.microseconds_a, s.microseconds_b) if t == t), default=0.0
     )
-    head = '<div class="stage head"><span></span><span>stage</span><span></span><span>error over time (1e-18 to 1; dotted: tolerance)</span><span>largest error</span><span>time of a call, A and B</span></div>'
+    cells = "".join(f"<span>{name}</span>" for name in COLUMNS)
+    head = f'<div class="stage head">{cells}</div>'
     rows = "".join(_stage(n, s, report.times, longest) for n, s in enumerate(report.stages, 1))
     return f"<h2>Error and time of each stage</h2>{head}{rows}"
 
@@ -190,7 +201,8 @@ def _stage(number: int, stage: StageResult, times: Sequence[float], longest: flo
         for side, value in (("a", stage.microseconds_a), ("b", stage.microseconds_b))
     )
     return (
-        f'<div class="stage"><span class="soft">{number}</span><b>{escape(stage.stage)}<small>{escape(who)}</small></b>'
+        f'<div class="stage"><span class="soft">{number}</span>'
+        f"<b>{escape(stage.stage)}<small>{escape(who)}</small></b>"
         f'<span class="{word}">{_told(stage)}</span>{drawing}<span>{error}</span><span>{bars}</span></div>'
     )
 

@@ -1,4 +1,4 @@
-"""What a comparison of two runs found: the first divergence, then stage by stage, then over time; as text and JSON."""
+"""What a comparison of two runs found: the first divergence, then stage by stage, then over time; text and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one side of a `diff` is: a plan, MuJoCo itself, or the results of an earlier run, written as text or a mapping.
+"""What one side of a `diff` is: a plan, MuJoCo itself, or the results of an earlier run; as text or a mapping.
 
     integrate=rk4,backend=native        choices by slot, and settings
     mujoco                              MuJoCo 3.4.0

@@ -60,8 +60,8 @@ HOW_IT_WENT = (
 )
 """Fields that tell how an algorithm went and not where it arrived: compared only between the same implementation."""
 INSIDE = {("broadphase", "narrowphase"): ("ncandidate", "candidate_*", "contact_candidate")}
-"""Fields that pass from one slot to another, and are not compared where both run as one kernel: what is near enough to
-be looked at is the first one's affair, what touches is compared."""
+"""Fields that pass from one slot to another, and are not compared where both run as one kernel: what is near enough
+to be looked at is the first one's affair, what touches is compared."""
 
 
 def diff_runs(
@@ -151,8 +151,8 @@ class _Diff:
         kinds = [self.a.kind, self.b.kind]
         if kinds.count("plan") == 0:
             raise SelectionError(
-                f"a = {self.a.name} and b = {self.b.name}: one of them must be a plan of dovetail's; MuJoCo and saved "
-                "runs are what a plan is compared with"
+                f"a = {self.a.name} and b = {self.b.name}: one of them must be a plan of dovetail's; MuJoCo and "
+                "saved runs are what a plan is compared with"
             )
         if self.save is not None and (self.a.kind != "plan" or "mujoco" in kinds or "saved" in kinds):
             raise SelectionError("save records the results of A, and both sides must be plans for that")
