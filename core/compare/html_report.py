@@ -32,10 +32,10 @@ svg { display: block; width: 100%; height: auto; } svg text { font: 13px system-
 svg .grid { stroke: var(--line); } svg.key { display: inline-block; width: 28px; height: 8px; margin-right: .3rem; }
 svg.spark { height: 34px; border: 1px solid var(--line); }
 .legend span { margin-right: 1rem; white-space: nowrap; font-size: .9rem; }
-.stage { display: grid; grid-template-columns: 2rem minmax(9rem, 15rem) 5rem 1fr 11rem 12rem; gap: .2rem .7rem;
+.stage { display: grid; grid-template-columns: 2rem minmax(9rem, 17rem) 5.5rem 1fr 11rem 12rem; gap: .2rem .7rem;
   align-items: center; padding: .25rem 0; border-bottom: 1px solid var(--line); break-inside: avoid; }
 .stage.head { color: var(--soft); font-size: .9rem; } .stage b { overflow-wrap: anywhere; }
-.stage small { color: var(--soft); display: block; overflow-wrap: anywhere; }
+.stage small { font-weight: 400; color: var(--soft); display: block; overflow-wrap: anywhere; }
 .DIFFERS { color: var(--bad); font-weight: 600; } .nothing-word { color: #7a5a00; }
 .bar { display: flex; align-items: center; gap: .4rem; font-size: .8rem; font-variant-numeric: tabular-nums; }
 .bar i { display: block; height: .55rem; min-width: 1px; background: #0b6e99; }
@@ -165,10 +165,11 @@ def _run_figures(report: DiffRunsReport) -> Iterable[str]:
 
 
 def _cost_figure(report: DiffRunsReport) -> Iterable[str]:
-    timed = [(n, s) for n, s in enumerate(report.stages, 1) if s.microseconds_b > 0]
+    every = [(n, s) for n, s in enumerate(report.stages, 1) if s.microseconds_b > 0]
+    timed = [(n, s) for n, s in every if s.error > 0.0]
     if timed:
         dots = [(s.microseconds_b, max(s.error, LEAST), str(n)) for n, s in timed]
-        note = "Each point is a stage of B, by its number in the table; 1e-18 stands for no error."
+        note = f"Stages of B by their number in the table; {len(every) - len(timed)} without any error are left out."
         yield _figure(
             "Cost against error", points([("B", dots)], "time of a call [µs]", "largest error"), note
         )

@@ -463,6 +463,7 @@ class _Lockstep:
         ]
         reference = all(block is None or block.is_reference for block in (first, second))
         timeline.excusing = self._stops_elsewhere(labels)
+        timeline.contacts = self.data
         ours, theirs = (self.data, self.copy) if timeline.flipped else (self.copy, self.data)
         compare_data(timeline, block_name(labels), specs, ours, theirs, reference=reference)
         timeline.excusing = False

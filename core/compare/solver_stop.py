@@ -2,8 +2,8 @@
 
 The cost that a constraint solver minimises rises at least by ½ dᵀMd at a distance d of accelerations from its
 minimum. Two answers whose distance costs less than the solver's tolerance, in the solver's own scale (1 over mean
-inertia and number of dofs, as in mj_solPrimal), cannot be told apart by it. That holds for answers that are consistent: forces
-that do not belong to their acceleration are a mistake, however near the acceleration is.
+inertia and number of dofs, as in mj_solPrimal), cannot be told apart by it. That holds for answers that are
+consistent: forces that do not belong to their acceleration are a mistake, however near the acceleration is.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Axis:
 
 
 WIDTH, HEIGHT = 560, 260
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 84, 12, 12, 40
 
 
 def lines(series: Sequence[Series], x_name: str, y_name: str, *, log: bool = False) -> str:
@@ -97,12 +97,12 @@ def points(groups: Sequence[tuple[str, Sequence[tuple[float, float, str]]]], x_n
     """Numbered points of some groups, both axes logarithmic."""
     every = [p for _, group in groups for p in group]
     x = Axis.of([p[0] for p in every], LEFT, WIDTH - RIGHT - 16, log=True)
-    y = Axis.of([p[1] for p in every], HEIGHT - BOTTOM, TOP + 8, log=True)
+    y = Axis.of([p[1] for p in every], HEIGHT - BOTTOM - 6, TOP + 34, log=True)
     drawn = [
         f'<g><circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="4" fill="{COLOURS[n % 4]}"/>'
-        f'<text x="{x(a) + 6:.1f}" y="{y(b) + 4:.1f}">{escape(label)}</text></g>'
+        f'<text x="{x(a):.1f}" y="{y(b) - 8 - 12 * (k % 3):.1f}" text-anchor="middle">{escape(label)}</text></g>'
         for n, (_, group) in enumerate(groups)
-        for a, b, label in group
+        for k, (a, b, label) in enumerate(sorted(group))
     ]
     return _svg([*_frame(x, y, x_name, y_name), *drawn], f"{y_name} against {x_name}")
 

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from dovetail.compare.errors import FLOOR, FieldError, Worst, has_room, tolerance_of, worst_entry
-from dovetail.contracts.derive import describe_index
+from dovetail.contracts.derive import describe_index, describe_object
 from dovetail.contracts.fields import Array, FieldSpec
 
 
@@ -111,6 +111,8 @@ class Timeline(Worst):
     slots: dict[str, SlotHistory] = attrs.field(factory=dict)
     found: list[Divergence] = attrs.field(factory=list)
     """The first divergence of each slot and field, in the order of their coming."""
+    contacts: Any = None
+    """The Data whose contacts say which geoms an entry of theirs is about."""
     excusing: bool = False
     """Whether differences are those of a solver that stopped elsewhere."""
     _seen: set[tuple[str, str]] = attrs.field(factory=set)
@@ -190,7 +192,9 @@ class Timeline(Worst):
         described = describe_index(self.model, spec, index) if index else ""
         return Divergence(
             **common,
-            object=described.partition(" (")[2].removesuffix(")"),
+            object=described.partition(" (")[2].removesuffix(")")
+            or (error and self._contact(spec, index, world))
+            or "",
             index=index,
             world=place[0] if batch and place else world,
             a=x,
@@ -199,6 +203,14 @@ class Timeline(Worst):
             relative=relative(x, y),
             ulps=ulps_between(x, y, single=self.single or spec.dtype == "float32"),
         )
+
+    def _contact(self, spec: FieldSpec, index: tuple[int, ...], world: int | None) -> str:
+        """The geoms of a contact, in words."""
+        if self.contacts is None or not index or not spec.shape or spec.shape[0] != "ncon_max":
+            return ""
+        pairs = np.asarray(self.contacts.field("contact.geom"))
+        geoms = (pairs if world is None else pairs[world])[index[0]].tolist()
+        return " and ".join(describe_object(self.model, "geom", g) for g in geoms if g >= 0)
 
 
 def _badness(entry: Divergence) -> float:
