@@ -5,7 +5,8 @@ is the function `x` of the module `x` here. Installed packages add commands thro
 `dovetail.commands` (name → click command).
 
 Exit codes: 0 all is well; 1 the command found something wrong (a model with problems, NaN, a comparison out of
-tolerance); 2 it was asked something it cannot do (bad usage, unreadable input, an unsatisfiable choice).
+tolerance); 2 it was asked something it cannot do (bad usage, unreadable input, an unsatisfiable choice); 3 a
+comparison compared nothing.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ COMMANDS = {
     "bench": "Measure the speed of batches or of one world, beside MuJoCo if it is installed.",
     "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
+    "diff": "Find the first stage where two runs of a model part.",
 }
 """Built-in commands, in the order of --help. A test compares these lines with the commands' own."""
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._errors import show_errors
 from dovetail.cli._options import asset_root_option, check_model_name, cli_command, confine, model_argument
 from dovetail.cli._output import emit, say
@@ -38,7 +37,8 @@ def compare(
 
     Both run on copies of the same data along a trajectory. For a stage that takes part in loading, as
     mesh_inertia:exact, the model is loaded with each and every field of the Model is compared. The exit code is 1 if
-    B differs from A by more than the tolerances of the fields.
+    B differs from A by more than the tolerances of the fields, and 3 if nothing was compared, as two friction rules
+    when no contact occurs.
     """
     from dovetail.compare import ab
 
@@ -49,7 +49,7 @@ def compare(
         emit(report.to_dict())
     else:
         _show(report)
-    return 0 if report.ok else FOUND_PROBLEMS
+    return report.exit_code
 
 
 def _show(report: ABReport) -> None:

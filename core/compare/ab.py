@@ -21,6 +21,7 @@ from dovetail import pipeline
 from dovetail.arguments import instance, whole
 from dovetail.backend import REFERENCE
 from dovetail.compare.errors import FieldError, Worst, compare_data
+from dovetail.compare.evidence import Evidence, why_nothing
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.reports import Report
 from dovetail.compare.states import randomize
@@ -31,6 +32,9 @@ from dovetail.contracts.types import Data, Model
 from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
 from dovetail.registry import Registry, default_registry
+
+NOTHING_COMPARED = 3
+"""The exit code of a comparison that met nothing to compare."""
 
 
 @attrs.frozen(kw_only=True)
@@ -52,6 +56,18 @@ class ABReport(Report):
     """Median over pairs of time(a) / time(b): above 1, b is quicker."""
     missing: tuple[str, ...] = ()
     """Stages the model needs that nothing implements; the trajectory ran without them."""
+    nothing: str = ""
+    """Why nothing was compared: neither agreement nor difference."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether something was compared, and every field is within its tolerance."""
+        return not self.failures and not self.nothing
+
+    @property
+    def exit_code(self) -> int:
+        """0 they agree, 1 they differ, 3 nothing was compared."""
+        return 0 if self.ok else 1 if self.failures else NOTHING_COMPARED
 
     def worst(self) -> float:
         """The largest error of all fields."""
@@ -59,7 +75,9 @@ class ABReport(Report):
 
     def verdict(self) -> str:
         """Who was compared, and whether they agree."""
-        agree = "agree" if self.ok else f"differ in {len(self.failures)} field(s)"
+        agree = f"differ in {len(self.failures)} field(s)" if self.failures else "agree"
+        if self.nothing and not self.failures:
+            agree = f"were not compared: {self.nothing}"
         return f"{self.model}, {self.stage}: {self.a} and {self.b} {agree}"
 
     def headline(self) -> str:
@@ -181,6 +199,7 @@ class _Pair:
     copies: tuple[Data, Data]
     seconds: tuple[list[float], list[float]] = attrs.field(factory=lambda: ([], []))
     comparisons: int = 0
+    evidence: Evidence = attrs.field(factory=Evidence)
 
     @classmethod
     def of(
@@ -220,7 +239,10 @@ class _Pair:
                 seconds.append(elapsed)
             self.comparisons += 1
         theirs, ours = self.copies
-        compare_data(self.worst, self.stage, self._common_specs(), ours, theirs, reference=self.reference)
+        specs = self._common_specs()
+        self.evidence.look(specs, theirs)
+        self.evidence.look(specs, ours)
+        compare_data(self.worst, self.stage, specs, ours, theirs, reference=self.reference)
 
     def _common_specs(self) -> list[FieldSpec]:
         """What both write; fields that only one of them has cannot be compared."""
@@ -254,6 +276,7 @@ class _Pair:
             microseconds_b=1e6 * median(self.seconds[1]),
             speedup=median(ratios),
             missing=tuple(m.slot for m in self.first.plan.missing),
+            nothing="" if self.evidence.found else why_nothing(self.first.slot.label),
         )
 
 

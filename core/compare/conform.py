@@ -414,6 +414,7 @@ class _Bench:
                 meaningful(spec, own, get),
                 meaningful(spec, expected, get),
                 reference=reference,
+                world=world if self.batch else None,
             )
 
     def _compare_matrix(self, slot: Slot, spec: FieldSpec, written: Mapping[str, Array]) -> None:
@@ -423,7 +424,9 @@ class _Bench:
         for world, oracle in enumerate(self.oracles):
             own = {name: np.asarray(part[world] if self.batch else part) for name, part in parts.items()}
             ours, theirs = (written_out(spec.name, get, nv) for get in (own.__getitem__, _reader(oracle)))
-            self.worst.add(slot.label, spec, ours, theirs, reference=reference)
+            self.worst.add(
+                slot.label, spec, ours, theirs, reference=reference, world=world if self.batch else None
+            )
 
 
 def _exploded(oracle: Any) -> bool:

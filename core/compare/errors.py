@@ -7,7 +7,7 @@ their rounding. NaN or infinity on either side is an infinite error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -47,14 +47,14 @@ def tolerance_of(spec: FieldSpec, *, precision: str = "f64", reference: bool = T
 
 def relative_error(a: Any, b: Any) -> float:
     """The error of one field in one world; see the module's definition."""
-    return _worst(_as_float(a)[None], _as_float(b)[None])[0]
+    return worst_entry(_as_float(a)[None], _as_float(b)[None])[0]
 
 
 def _as_float(value: Any) -> Array:
     return np.asarray(value, dtype=np.float64)
 
 
-def _worst(a: Array, b: Array) -> tuple[float, tuple[int, ...]]:
+def worst_entry(a: Array, b: Array) -> tuple[float, tuple[int, ...]]:
     """The largest error over worlds (first axis), and the index of the entry that makes it."""
     if a.size == 0:
         return 0.0, ()
@@ -114,9 +114,10 @@ class Worst:
         *,
         reference: bool = True,
         batch: bool = False,
+        world: int | None = None,
         note: str = "",
     ) -> FieldError:
-        """Compare two arrays of a field; in a batch the first axis is the world."""
+        """Compare two arrays of a field; in a batch the first axis is the world, else `world` may say which it is."""
         tolerance = self.tolerance
         if tolerance is None:
             tolerance = tolerance_of(spec, precision=self.precision, reference=reference)
@@ -136,7 +137,7 @@ class Worst:
             return self.keep(row)
         if not batch:
             a, b = a[None], b[None]
-        error, place = _worst(a, b)
+        error, place = worst_entry(a, b)
         known = self.rows.get((slot, spec.name))
         if known is not None and error <= known.error:
             return known
@@ -146,7 +147,7 @@ class Worst:
                 field=spec.name,
                 error=error,
                 tolerance=tolerance,
-                where=self._where(spec, place, batch),
+                where=self._where(spec, place, batch, world),
                 ours=float(a[place]) if place else 0.0,
                 theirs=float(b[place]) if place else 0.0,
                 note=note,
@@ -160,11 +161,12 @@ class Worst:
             self.rows[key] = row
         return self.rows[key]
 
-    def _where(self, spec: FieldSpec, place: tuple[int, ...], batch: bool) -> str:
+    def _where(self, spec: FieldSpec, place: tuple[int, ...], batch: bool, world: int | None = None) -> str:
         if not place:
             return ""
         text = describe_index(self.model, spec, place[1:]) if len(place) > 1 else ""
-        return f"{text} in world {place[0]}" if batch else text
+        which = place[0] if batch else world
+        return text if which is None else f"{text} in world {which}"
 
     def sorted_rows(self) -> tuple[FieldError, ...]:
         """In the order slots and fields were first seen."""
@@ -276,9 +278,9 @@ def compare_data(
     layouts = {field for name in matrices for field in SPARSE[name]}
     for spec in fields:
         if spec.name in matrices:
-            for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
+            for world, one, other in _pairs(ours, theirs):
                 a, b = dense(spec.name, one), dense(spec.name, other)
-                worst.add(slot, spec, a, b, reference=reference)
+                worst.add(slot, spec, a, b, reference=reference, world=world)
         elif spec.name not in layouts:
             _compare_field(worst, slot, spec, ours, theirs, reference)
 
@@ -291,9 +293,16 @@ def _compare_field(
         pair = [np.asarray(data.field(spec.name)) for data in (ours, theirs)]
         worst.add(slot, spec, *pair, reference=reference, batch=ours.nworld is not None)
         return
-    for one, other in zip(ours.worlds(), theirs.worlds(), strict=True):
+    for world, one, other in _pairs(ours, theirs):
         pair = [meaningful(spec, np.asarray(data.field(spec.name)), getter(data)) for data in (one, other)]
-        worst.add(slot, spec, *pair, reference=reference)
+        worst.add(slot, spec, *pair, reference=reference, world=world)
+
+
+def _pairs(ours: Data, theirs: Data) -> Iterator[tuple[int | None, Data, Data]]:
+    """The worlds of both, with their number if there are several."""
+    batch = ours.nworld is not None
+    for number, (one, other) in enumerate(zip(ours.worlds(), theirs.worlds(), strict=True)):
+        yield number if batch else None, one, other
 
 
 def getter(data: Data) -> Getter:
