@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dovetail import files, sources
+from dovetail import files, pipeline, sources
 from dovetail.distribution import DISTRIBUTION
 from dovetail.errors import FileFormatError, LockError, listing, nearest
 
@@ -86,6 +86,9 @@ class StageLock:
     """Hashes of their sources."""
     environment: Mapping[str, str]
     """Versions of what surrounds the stages."""
+    skipped: frozenset[str] = attrs.field(default=frozenset(), eq=False, repr=False)
+    """Slots that the model does not need as it is now, if this is the lock of a plan: that is a matter of the model,
+    not of who computes it."""
 
     # ---- making
 
@@ -106,6 +109,7 @@ class StageLock:
             stages=dict(sorted({**stages, **lost}.items())),
             backends={name: _backend_source(registry, name) for name in used},
             environment=_environment(plan, used),
+            skipped=frozenset(plan.skipped),
         )
 
     # ---- comparing
@@ -114,7 +118,8 @@ class StageLock:
         """What another lock has otherwise: settings, then stages, then backends."""
         found = _changed(self.settings, now.settings)
         for slot in sorted({*self.stages, *now.stages}):
-            found += _slot_changes(slot, self.stages.get(slot), now.stages.get(slot))
+            if slot in now.stages or not now.does_without(slot):
+                found += _slot_changes(slot, self.stages.get(slot), now.stages.get(slot))
         both = self.backends.keys() & now.backends.keys()  # one more or less shows in the stages
         for name in sorted(both):
             found += _changed(
@@ -122,6 +127,12 @@ class StageLock:
                 {f"source of backend {name}": now.backends[name]},
             )
         return found
+
+    def does_without(self, slot: str) -> bool:
+        """Whether the model does not need a slot, its stage, or the stage that calls it."""
+        stage = slot.partition(":")[0]
+        caller = pipeline.STAGES[stage].part_of if stage in pipeline.STAGES else None
+        return not self.skipped.isdisjoint({slot, stage, caller or slot})
 
     def surroundings(self, now: StageLock) -> list[Change]:
         """What is otherwise around the stages, as far as both say."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,10 +96,13 @@ def _list_deprecated(as_json: bool) -> None:
     if as_json:
         emit({"deprecated": [{**one._asdict(), "removed_in": one.removed_in} for one in found]})
         return
-    table(
-        ("kind", "deprecated", "use instead", "since", "goes in"),
-        [(one.kind, one.old, one.new or "nothing", since_of(one), one.removed_in) for one in found],
-    )
+    for kind, group in groupby(sorted(found, key=lambda one: one.kind), key=lambda one: one.kind):
+        title(f"{kind}s")
+        table(
+            ("deprecated", "use instead", "since", "goes in"),
+            [(one.old, one.new or "nothing", since_of(one), one.removed_in) for one in group],
+        )
+    say()
     say("Each works until then, and warns once in a process.")
 
 

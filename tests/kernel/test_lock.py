@@ -237,6 +237,21 @@ def test_another_number_of_worlds_or_kept_fields_is_the_same_set(
     assert dovetail.Simulation(model, 3, backend="numpy", keep="state").lock == sim.lock
 
 
+def test_a_slot_that_the_model_does_not_need_any_more_is_no_change_but_a_lost_row_is(
+    model: dovetail.Model,
+) -> None:
+    model.opt.enableflags = 2  # energy
+    wind = {"passive_force:wind": make(1.0)}
+    was = dovetail.Simulation(model, backend="numpy", stages=wind).lock
+    assert "energy" in was.stages
+    model.opt.enableflags = 0
+    now = dovetail.Simulation(model, backend="numpy").lock
+    assert "energy" not in now.stages
+    assert list(map(str, was.changes(now))) == ["passive_force:wind was blow@numpy of the call, is nothing"]
+    added = f"energy was nothing, is mechanical@numpy of dovetail-physics {dovetail.__version__}"
+    assert added in map(str, now.changes(was))
+
+
 # ---- insisting
 
 
@@ -491,6 +506,23 @@ def test_a_run_and_its_trajectory_carry_the_lock(robot: str) -> None:
     assert carried.digest == report["lock_digest"]
     assert f"stage lock  {carried.digest} ({len(carried.stages)} implementations)" in run(*words).stdout
     assert run("run", robot, "--steps", "2", "--backend", "numpy", "--locked", "way.npz").exit_code == 0
+
+
+def test_conform_and_bench_keep_to_a_lock_if_told_to(robot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mujoco")
+    run("lock", robot, "--backend", "numpy")
+    conform = ["conform", robot, "--states", "1", "--steps", "1", "--backend", "numpy"]
+    assert run(*conform, "--locked").exit_code == 0
+    assert "precision was f64, is f32" in run(*conform, "--precision", "f32", "--locked").stderr
+    monkeypatch.setenv("DOVETAIL_LOCKED", "dovetail.lock")
+    assert (
+        "LockError" not in run(*conform, "--precision", "f32", "--json").stdout
+    )  # a configured lock is for runs
+    monkeypatch.delenv("DOVETAIL_LOCKED")
+    small = {"--nworld": "2", "--steps": "1", "--repeat": "1", "--roll-in": "0", "--backend": "numpy"}
+    words = [word for pair in small.items() for word in pair] + ["--no-mujoco", "--locked", "--precision"]
+    assert run("bench", robot, *words, "f64").exit_code == 0
+    assert "precision was f64, is f32" in run("bench", robot, *words, "f32").stderr
 
 
 def test_lock_says_what_it_needs(robot: str) -> None:
