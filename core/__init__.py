@@ -12,6 +12,7 @@ Names are imported when first used, so that `import dovetail` and the command li
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Config": "dovetail.config",
     "Data": "dovetail.contracts.types",
+    "DovetailDeprecationWarning": "dovetail.deprecation",
     "DovetailError": "dovetail.errors",
     "Implementation": "dovetail.implementation",
     "MJCFError": "dovetail.errors",
@@ -27,6 +29,7 @@ _PUBLIC = {
     "Plan": "dovetail.planning.plan",
     "Profiler": "dovetail.planning.wrappers",
     "Simulation": "dovetail.simulation",
+    "StageLock": "dovetail.lock",
     "angmom_matrix": "dovetail.plugins.queries.jacobian",
     "apply_ft": "dovetail.plugins.queries.jacobian",
     "builtin_models": "dovetail.simulation",
@@ -76,10 +79,12 @@ if TYPE_CHECKING:
     from dovetail.contracts.model_store import load_model as load_model
     from dovetail.contracts.types import Data as Data
     from dovetail.contracts.types import Model as Model
+    from dovetail.deprecation import DovetailDeprecationWarning as DovetailDeprecationWarning
     from dovetail.errors import DovetailError as DovetailError
     from dovetail.errors import MJCFError as MJCFError
     from dovetail.implementation import Implementation as Implementation
     from dovetail.implementation import touches as touches
+    from dovetail.lock import StageLock as StageLock
     from dovetail.planning.plan import Plan as Plan
     from dovetail.planning.planner import compile_plan as compile_plan
     from dovetail.planning.wrappers import NanGuard as NanGuard
@@ -121,7 +126,9 @@ if TYPE_CHECKING:
 def _first_use(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:
-        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+        from dovetail.deprecation import renamed_attribute
+
+        return renamed_attribute("dovetail", name)
     value = getattr(importlib.import_module(module), name)
     if module.startswith("dovetail.plugins."):  # every question to a Model and Data
         from dovetail.questions import checked
@@ -133,6 +140,21 @@ def _first_use(name: str) -> Any:
 
 if not TYPE_CHECKING:  # checkers know the names from above, and report others
     __getattr__ = _first_use
+
+
+class _MovedModules:
+    """Asked last, for modules that nobody else finds: those that have another name now."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> Any:
+        if not name.startswith("dovetail."):
+            return None
+        from dovetail.deprecation import moved_module
+
+        return moved_module(name)
+
+
+sys.meta_path.append(_MovedModules)
 
 
 def __dir__() -> list[str]:

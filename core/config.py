@@ -8,6 +8,7 @@ or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names
     threads = 2
     keep = ["sensordata"]
     plugins = ["acme-winds"]
+    locked = "dovetail.lock"
 
     [stages]
     integrate = "rk4@numpy"
@@ -21,6 +22,8 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,7 @@ import attrs
 from dovetail import files, limits
 from dovetail.arguments import texts_by_name
 from dovetail.contracts.choices import ON_NAN
+from dovetail.deprecation import find, todays
 from dovetail.errors import ConfigError, FileError, listing, nearest
 
 BY_CALL = "call argument"
@@ -52,7 +56,12 @@ SETTINGS = {
 LISTS = ("keep", "plugins")
 """Settings that are one word or several."""
 
+LOCKED, LOCKED_VARIABLE = "locked", "DOVETAIL_LOCKED"
+"""The setting that names a stage lock: a path, in a configuration file one from where the file is; in the environment
+`0` for none."""
+
 _ELSEWHERE = (
+    "LOCKED "
     "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR MODEL_CACHE TAICHI_RUNTIME TAICHI_ARCH PROGRESS "
     "CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
 )
@@ -102,6 +111,10 @@ class Config:
     def setting(self, name: str, default: Any) -> Setting:
         return self.settings.get(name, Setting(default, "default"))
 
+    def unlocked(self) -> Config:
+        """The same without a stage lock: for plans that are no run of the user's."""
+        return attrs.evolve(self, settings={k: v for k, v in self.settings.items() if k != LOCKED})
+
     @classmethod
     def merge(cls, sources: Iterable[Config]) -> Config:
         """Combine configurations, the first one strongest."""
@@ -124,7 +137,7 @@ class Config:
     @classmethod
     def of_environment(cls, environ: Mapping[str, str] | None = None) -> Config:
         """What the variables say; one that nothing reads gets a warning."""
-        environ = os.environ if environ is None else environ
+        environ = _with_todays_names(os.environ if environ is None else environ)
         requests = {}
         for variable, text in environ.items():
             if variable.startswith(STAGE_VARIABLE) and text:
@@ -137,6 +150,9 @@ class Config:
             for name in SETTINGS
             if environ.get(PREFIX + name.upper())
         }
+        if environ.get(LOCKED_VARIABLE):
+            path = environ[LOCKED_VARIABLE]
+            settings[LOCKED] = Setting("" if path == "0" else path, f"environment {LOCKED_VARIABLE}")
         if environ.get(PLUGINS_VARIABLE):
             names = [name.strip() for name in environ[PLUGINS_VARIABLE].split(",") if name.strip()]
             settings["plugins"] = _checked("plugins", names, f"environment {PLUGINS_VARIABLE}")
@@ -146,7 +162,7 @@ class Config:
     def of_file(cls, path: str | Path) -> Config:
         """What a file says; of a pyproject.toml only the table `[tool.dovetail]`, which need not be there."""
         path = files.checked_path(path)
-        table, text = _read(path)
+        table, text = read_table(path)
         section = SECTION if path.name == PYPROJECT else ()
         own = _own_table(table, path) if section else table
         return _from_table(own or {}, Lines.of(path, text), section)
@@ -155,7 +171,33 @@ class Config:
     def discover(cls, directory: str | Path | None = None) -> Config:
         """The environment, then the nearest configuration file, merged in that order."""
         start = files.checked_path("." if directory is None else directory)
-        return cls.merge([cls.of_environment(), *map(cls.of_file, _files(start))])
+        return cls.merge([_of_insisting(), cls.of_environment(), *map(cls.of_file, _files(start))])
+
+
+_insisted: ContextVar[str | None] = ContextVar("insisted", default=None)
+
+
+@contextmanager
+def insisting_on(lock: str | None) -> Iterator[None]:
+    """Meanwhile every plan that configuration has a say in keeps to a stage lock; None changes nothing."""
+    token = _insisted.set(lock)
+    try:
+        yield
+    finally:
+        _insisted.reset(token)
+
+
+def _of_insisting() -> Config:
+    return Config.of_call(locked=_insisted.get())
+
+
+def _with_todays_names(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables, those that are called otherwise now by their new names, which win where both are set."""
+    old = [name for name in environ if name.startswith(PREFIX) and find("variable", name)]
+    if not old:
+        return environ
+    renamed = {todays("variable", name): environ[name] for name in old}
+    return {**renamed, **{name: text for name, text in environ.items() if name not in old}}
 
 
 def _warn_of_variable(variable: str) -> None:
@@ -216,7 +258,7 @@ def _configured(place: Path) -> list[Path]:
 
 def _is_ours(project: Path) -> bool:
     """Whether a pyproject.toml has something for dovetail; one that does not mention it is not even understood."""
-    return b"dovetail" in _content(project) and _own_table(_read(project)[0], project) is not None
+    return b"dovetail" in _content(project) and _own_table(read_table(project)[0], project) is not None
 
 
 def _content(path: Path) -> bytes:
@@ -226,7 +268,7 @@ def _content(path: Path) -> bytes:
         raise ConfigError(f"{path}: cannot be read: {error.reason}") from error
 
 
-def _read(path: Path) -> tuple[dict[str, Any], str]:
+def read_table(path: Path) -> tuple[dict[str, Any], str]:
     """The table and the text of a file."""
     try:
         text = _content(path).decode("utf-8")
@@ -297,16 +339,19 @@ def _parts(name: str) -> tuple[str, ...]:
 
 def _from_table(table: Mapping[str, Any], lines: Lines, section: tuple[str, ...]) -> Config:
     requests, settings = {}, {}
-    for key, value in table.items():
+    for written, value in table.items():
+        key = todays("setting", written, lines.where(*section, written))
         if key != "stages":
-            settings[key] = _checked(key, value, lines.where(*section, key))
+            settings[key] = _checked(key, value, lines.where(*section, written))
+            if key == LOCKED:
+                settings[key] = attrs.evolve(settings[key], value=str(lines.path.parent / value))
             continue
         if not isinstance(value, dict):
             inner = ".".join([*section, key])
-            origin = lines.where(*section, key)
+            origin = lines.where(*section, written)
             raise ConfigError(f"{origin}: stages = {value!r} should be a table, as in [{inner}]")
         for slot, text in value.items():
-            requests[slot] = (Request.parse(slot, text, lines.where(*section, key, slot)),)
+            requests[slot] = (Request.parse(slot, text, lines.where(*section, written, slot)),)
     return Config(requests, settings)
 
 
@@ -321,8 +366,10 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
             )
             raise ConfigError(f"{origin}: {name} = {value!r} should be {right}")
         return Setting(words, origin)
+    if name == LOCKED:
+        return _checked_lock(value, origin)
     if name not in SETTINGS:
-        known = [*SETTINGS, *LISTS, "stages"]
+        known = [*SETTINGS, *LISTS, LOCKED, "stages"]
         raise ConfigError(
             f"{origin}: unknown setting {name!r}{nearest(name, known) or '.'} Known: {listing(known)}"
         )
@@ -340,3 +387,14 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
     if name in ("threads", "lanes") and converted < 1:
         raise ConfigError(f"{origin}: {name} = {value!r} should be at least 1")
     return Setting(converted, origin)
+
+
+def _checked_lock(value: Any, origin: str) -> Setting:
+    """A stage lock, or the path of a file that has one; False for none, whatever others say."""
+    from dovetail.lock import StageLock
+
+    if value is False or isinstance(value, StageLock):
+        return Setting(value, origin)
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise ConfigError(f"{origin}: locked = {value!r} should be the path of a lock, as 'dovetail.lock'")
+    return Setting(str(value), origin)

@@ -120,6 +120,10 @@ class MissingDependencyError(SelectionError):
     """The chosen implementation needs a package that is not installed."""
 
 
+class LockError(SelectionError):
+    """What would run is not what a stage lock allows."""
+
+
 class PlanError(DovetailError):
     """A plan cannot be compiled from otherwise valid choices."""
 

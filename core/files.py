@@ -16,10 +16,12 @@ import hashlib
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import IO
 
 import attrs
 
@@ -127,6 +129,31 @@ def appending(path: str | Path) -> Iterator[int]:
             yield handle
         finally:
             os.close(handle)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A stream to a temporary neighbour that takes a file's place when all is written: a crash leaves the old file or
+    none."""
+    with reasons(path):
+        if path.exists() and not path.is_file():
+            raise FileError(path, "is a directory, device or the like; give the path of a file")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _umask() -> int:
+    """The permissions new files are made without (temporary files are private; results should not be)."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _bounded(handle: int, path: str | Path, limit: int) -> bytes:

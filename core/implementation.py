@@ -19,6 +19,7 @@ from dovetail.contracts.kernel_fields import KernelField
 from dovetail.errors import PluginError, nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*$")
+_MINOR = re.compile(r"\d+\.\d+$")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 
 
@@ -101,6 +102,12 @@ class Implementation:
     """Whether it is the one to use when nobody chooses."""
     version: str = "1"
     """Changes when results change; saved beside a state."""
+    deprecated: str = ""
+    """Why it is superseded: it works on, warns once when a plan takes it, and goes a minor version after `since`."""
+    replaced_by: str = ""
+    """What to use instead, as `name` or `name@backend`."""
+    since: str = ""
+    """The minor version of its package that superseded it, as `0.1`."""
     provider: str = attrs.field(default="dovetail", eq=False)
     """The distribution it came from; set by the registry."""
     function: Callable[..., Any] | None = attrs.field(default=None, eq=False, repr=False)
@@ -136,6 +143,16 @@ class Implementation:
         ):
             if not pattern.match(text):
                 raise PluginError(f"implementation of {self.stage!r}: {what} {text!r} is not valid")
+        if bool(self.deprecated) != bool(self.since) or (self.since and not _MINOR.match(self.since)):
+            raise PluginError(
+                f"implementation of {self.stage!r}: {self.label} says deprecated = {self.deprecated!r} and since = "
+                f"{self.since!r}; say both, since as a minor version: since='0.1'"
+            )
+        if self.replaced_by and not self.deprecated:
+            raise PluginError(
+                f"implementation of {self.stage!r}: {self.label} is replaced_by {self.replaced_by!r}; say with "
+                "deprecated= why, and since= when"
+            )
 
     @property
     def label(self) -> str:

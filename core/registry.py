@@ -17,6 +17,7 @@ from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KernelField, Transfer, expand
 from dovetail.contracts.plugin_fields import wrong_with
 from dovetail.contracts.types import DATA_SPECS
+from dovetail.deprecation import find, todays
 from dovetail.entry_points import entry_points
 from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
 from dovetail.features import FeatureGroup, strange_feature
@@ -168,12 +169,16 @@ class Registry:
             )
 
     def _with_whole_groups(self, record: Implementation) -> Implementation:
-        """The record with `group.*` spelt out."""
-        if not any(name.endswith(".*") for name in _named_fields(record)):
+        """The record with `group.*` spelt out, and with fields as they are called now."""
+        named = _named_fields(record)
+        if not any(name.endswith(".*") or find("kernel field", name) for name in named):
             return record
+        where = f"{record.slot} {record.label} from {record.provider}"
 
         def spelt(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-            return None if names is None else expand(names, self.kernel_fields)
+            if names is None:
+                return None
+            return expand((todays("kernel field", name, where) for name in names), self.kernel_fields)
 
         return attrs.evolve(
             record,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -38,6 +38,9 @@ from dovetail.planning.planner import compile_plan
 from dovetail.questions import checked
 from dovetail.registry import default_registry
 
+if TYPE_CHECKING:
+    from dovetail.lock import StageLock
+
 __all__ = [
     "MODELS",
     "Simulation",
@@ -66,7 +69,9 @@ def plan_for(model: Model, data: Data, backend: str | None = None) -> Plan:
     # Fields of implementations' own come with the implementations that the plan chooses.
     kept = tuple(name for name, _ in data.fields() if name not in data.extra)
     call = Config.of_call(backend=backend, precision=data.precision, lanes=data.arena.lanes, keep=kept)
-    plans.append(compile_plan(model, over_configuration(call), nworld=data.nworld))
+    config = over_configuration(call)
+    allowed = config if backend is None else config.unlocked()
+    plans.append(compile_plan(model, allowed, nworld=data.nworld))
     return plans[-1]
 
 
@@ -102,8 +107,9 @@ class Simulation:
     that take part in loading are for a Simulation that loads its model itself, from a file.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
     a warning that names joint and time), `"raise"` or `"freeze"`. `plugins` names installed packages whose own rows
-    (a force, a constraint, a callback) take part. `per_world` names Model fields that have a value of
-    their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
+    (a force, a constraint, a callback) take part. `locked` names a stage lock (`dovetail lock` writes one; a saved
+    state has one): anything else than what it lists is refused; False for none. `per_world` names Model fields that
+    have a value of their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
     `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
     """
 
@@ -122,6 +128,7 @@ class Simulation:
         arch: Arch | None = None,
         on_nan: OnNan | None = None,
         plugins: str | Sequence[str] | None = None,
+        locked: StageLock | str | Path | Literal[False] | None = None,
         per_world: str | Iterable[str] = (),
         wrap: Sequence[Wrapper] = (),
         missing: OnMissing = "error",
@@ -150,6 +157,7 @@ class Simulation:
             arch=arch,
             on_nan=on_nan,
             plugins=plugins,
+            locked=locked,
         )
         self._config = over_configuration(call, config)
         self._wrap = checked_wrappers(wrap)
@@ -174,6 +182,11 @@ class Simulation:
             registry=self._registry,
             per_world=self._per_world,
         )
+
+    @property
+    def lock(self) -> StageLock:
+        """What computes the steps: for every slot the implementation, its version, package and hash of sources."""
+        return self._current_plan().lock
 
     @property
     def per_world(self) -> PerWorld:
@@ -222,13 +235,21 @@ class Simulation:
         """Save the run; `load` resumes it bit for bit."""
         from dovetail.contracts import store
 
-        store.save(self.data, path, fields=fields, implementations=self.plan.implementations)
+        plan = self.plan
+        store.save(self.data, path, fields=fields, implementations=plan.implementations, lock=plan.lock)
 
     def load(self, path: str | Path) -> None:
-        """Resume a saved run; a warning tells if other implementations will continue it."""
+        """Resume a saved run; a warning tells if other implementations will continue it, or an error if this run is
+        locked."""
         from dovetail.contracts import store
 
-        store.load(self.data, path, implementations=self.plan.implementations)
+        store.load(
+            self.data,
+            path,
+            implementations=self.plan.implementations,
+            lock=lambda: self.plan.lock,
+            locked=bool(self._config.setting("locked", None).value),
+        )
 
     def __repr__(self) -> str:
         return f"<dovetail.Simulation of {self.model!r}, {self.data!r}>"

@@ -72,6 +72,7 @@ from dovetail.backends.lanes.values import (
     make,
 )
 from dovetail.contracts.kernel_fields import BUILTIN_KERNEL_FIELDS, KERNEL_SIZES, KernelField
+from dovetail.deprecation import todays
 
 __all__ = [
     "FORGOTTEN",
@@ -184,6 +185,12 @@ class Kernel:
         plan depends on. Values that users may edit (sizes of geoms, masses, gains) are read through `k.model`."""
         return self.layout.frozen_model
 
+    @property
+    def structure(self) -> Any:
+        """The old name of `frozen_model`."""
+        todays("name", "k.structure", self.stage)
+        return self.frozen_model
+
     def varies(self, name: str) -> bool:
         """Whether every world has its own values of a Model field, so that `k.model.<name>` are lanes."""
         return name in self.layout.per_world
@@ -213,6 +220,8 @@ class Kernel:
 
     def kernel_field(self, name: str) -> LaneField | IntegerField:
         """What stages of a kernel leave for each other under a declared name (`contracts.kernel_fields`)."""
+        if name not in self.layout.kernel_fields:
+            name = todays("kernel field", name, self.stage)
         field = self._declared(name)
         if field.kind == "table":
             raise LaneError(

@@ -32,6 +32,7 @@ COMMANDS = {
     "check": "Load models and say everything that stops them from running.",
     "info": "Show what is in a model: sizes, options, bodies, actuators.",
     "plan": "Show which implementation would run for each stage, and why.",
+    "lock": "Write down what computes a project's models, for --locked.",
     "stages": "List the stages of the pipeline, or describe one.",
     "fields": "List the declared fields of Model and Data.",
     "plugins": "List the installed plugins and what they offer.",

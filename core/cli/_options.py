@@ -22,6 +22,15 @@ Choices = dict[str, Any]
 """What the user chose: keyword arguments of `Simulation`, None for what is left open."""
 
 
+class Command(click.Command):
+    """A command that also takes options by the names that they had in the last minor version."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from dovetail.deprecation import todays_words
+
+        return super().parse_args(ctx, todays_words(self.name or "", args))
+
+
 def cli_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function: its name and docstring, an example, and `--json` (passed as `as_json`)."""
 
@@ -30,7 +39,7 @@ def cli_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
         shown = "\n".join(f"  {line.strip()}" for line in example.strip().splitlines())
         text = "\n\n".join(part for part in (summary, details.strip(), f"\b\nExample:\n{shown}") if part)
         as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, nothing else.")
-        return click.command(function.__name__, help=text, short_help=summary)(as_json(function))
+        return click.command(function.__name__, cls=Command, help=text, short_help=summary)(as_json(function))
 
     return decorate
 
@@ -52,6 +61,18 @@ def stage_option(help: str) -> Callable[[F], F]:
     return click.option(
         "--stage", "stages", multiple=True, callback=_stages, metavar="SLOT=CHOICE", help=help
     )
+
+
+LOCK_FILE = "dovetail.lock"
+
+locked_option = click.option(
+    "--locked",
+    is_flag=False,
+    flag_value=LOCK_FILE,
+    metavar="[FILE]",
+    help=f"Refuse what this stage lock does not list [{LOCK_FILE}]; an .npz file has one, too. Put it after MODEL.",
+)
+"""Insists on a stage lock, passed as `locked`: the path of one, or None."""
 
 
 SIMULATION_OPTIONS: Mapping[str, Callable[[Any], Any]] = {
@@ -79,6 +100,7 @@ SIMULATION_OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         help="Let an installed package's own forces, constraints and callbacks take part. Repeatable.",
     ),
     "runtime": click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
+    "locked": locked_option,
 }
 """Options by the keyword of `Simulation` that they are, in the order in which `--help` lists them."""
 

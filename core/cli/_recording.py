@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Model
     from dovetail.simulation import Simulation
 
-FORMAT = "dovetail-trajectory-1"
 _INDEXED = re.compile(r"(?P<field>[\w.:]+)\[(?P<index>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]$")
 
 
@@ -160,16 +159,17 @@ class Recorder:
 
     def write(self, path: Path) -> None:
         """Write the trajectory as one .npz file, whole or not at all."""
-        from dovetail.contracts.store import write_arrays
+        from dovetail.contracts.store import TRAJECTORY, write_arrays
 
         header = {
-            "format": FORMAT,
+            "format": TRAJECTORY,
             "model": self.sim.model.modelname,
             "source": self.sim.model.source,
             "timestep": self.sim.model.opt.timestep,
             "nworld": self.sim.nworld,
             "precision": self.sim.plan.precision,
             "implementations": self.sim.plan.implementations,
+            "lock": self.sim.plan.lock.as_plain(),
         }
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),

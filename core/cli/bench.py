@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dovetail.cli._options import FiniteRange, asset_root_option, check_chart_file, cli_command
+from dovetail.cli._options import FiniteRange, asset_root_option, check_chart_file, cli_command, locked_option
 from dovetail.cli._output import console, emit, quantity, say, size, table, title
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 @click.option("--first-step", is_flag=True, help="Time to the first step, without and with cached kernels.")
 @click.option("--history", type=OUTPUT_FILE, help="Append JSON lines here.")
 @click.option("--plot", type=OUTPUT_FILE, help="Draw a chart into this .svg, .png or .pdf.")
+@locked_option
 @asset_root_option
 def bench(
     models: tuple[str, ...],
@@ -97,6 +98,7 @@ def bench(
     one_world: bool,
     history: Path | None,
     plot: Path | None,
+    locked: str | None,
     asset_root: str | None,
     as_json: bool,
     **asked: Any,
@@ -118,7 +120,9 @@ def bench(
     _check_request(models, [name for name, wanted in kinds.items() if wanted], suite, sweep, plot)
     _check_files(history, plot)
     request = _request(asked, profile=profile, sweep=sweep)
-    with _status(show=not as_json) as show:
+    from dovetail.config import insisting_on
+
+    with _status(show=not as_json) as show, insisting_on(locked):
         cases = _cases(models, suite=suite)
         _confine(cases, asset_root)
         if profile:

@@ -8,7 +8,7 @@ import click
 
 from dovetail.cli import FOUND_PROBLEMS
 from dovetail.cli._errors import show_errors
-from dovetail.cli._options import asset_root_option, check_model_name, cli_command, confine
+from dovetail.cli._options import asset_root_option, check_model_name, cli_command, confine, locked_option
 from dovetail.cli._output import emit, say
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     help="Whose compiler reads the model.",
 )
 @click.option("--fields", is_flag=True, help="Show every field, not only the worst of each stage.")
+@locked_option
 @asset_root_option
 def conform(
     models: tuple[str, ...],

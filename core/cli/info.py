@@ -66,7 +66,9 @@ def _stages(model: Model) -> list[dict[str, Any]]:
     from dovetail.planning.planner import compile_plan
     from dovetail.registry import default_registry
 
-    missing = {m.slot for m in compile_plan(model, over_configuration(Config()), missing="report").missing}
+    missing = {
+        m.slot for m in compile_plan(model, over_configuration(Config()).unlocked(), missing="report").missing
+    }
     wanted = ModelFacts(model, default_registry()).reasons()
     slots = [*(slot for slot, reason in wanted.items() if reason), *sorted(missing - set(wanted))]
     return [

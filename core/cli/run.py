@@ -334,6 +334,8 @@ def _report(
         "output": None if output is None else str(output),
         "profile": None if profiler is None else _timings(profiler),
         "plan": describe(sim.plan),
+        "lock": sim.plan.lock.as_plain(),
+        "lock_digest": sim.plan.lock.digest,
     }
 
 
@@ -416,6 +418,7 @@ def _summary(report: dict[str, Any]) -> dict[str, object]:
             f"{quantity(energy['initial'], 'J')} → {quantity(energy['final'], 'J')}, "
             f"largest change {quantity(energy['largest_change'], 'J')} ({energy['relative_change']:.1e})"
         )
+    lines["stage lock"] = f"{report['lock_digest']} ({len(report['lock']['stages'])} implementations)"
     if report["output"]:
         lines["trajectory"] = report["output"]
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,15 +15,21 @@ if TYPE_CHECKING:
     from dovetail.pipeline import Stage
 
 
-@cli_command(example="dovetail stages\ndovetail stages mass_matrix")
+@cli_command(example="dovetail stages\ndovetail stages mass_matrix\ndovetail stages --deprecated")
 @click.argument("name", required=False, metavar="[STAGE]")
-def stages(name: str | None, as_json: bool) -> None:
+@click.option("--deprecated", is_flag=True, help="List what is superseded, and what to use instead.")
+def stages(name: str | None, deprecated: bool, as_json: bool) -> None:
     """List the stages of the pipeline, or describe one.
 
     Kinds: one (one implementation is selected), table (rows under keys), all (every plugin's runs).
     """
     from dovetail import pipeline
 
+    if deprecated:
+        if name is not None:
+            raise click.UsageError("--deprecated lists everything: leave STAGE out")
+        _list_deprecated(as_json)
+        return
     chosen = ordered() if name is None else [pipeline.stage(name)]
     reports = [describe(stage) for stage in chosen]
     if as_json:
@@ -76,7 +83,27 @@ def _record(record: Implementation) -> dict[str, Any]:
         "writes": record.writes,
         "target": record.target,
         "version": record.version,
+        "deprecated": record.deprecated,
     }
+
+
+def _list_deprecated(as_json: bool) -> None:
+    """Implementations, names, options and settings that go in the next minor version."""
+    from dovetail.deprecation import known, since_of
+    from dovetail.registry import default_registry
+
+    found = known(default_registry())
+    if as_json:
+        emit({"deprecated": [{**one._asdict(), "removed_in": one.removed_in} for one in found]})
+        return
+    for kind, group in groupby(sorted(found, key=lambda one: one.kind), key=lambda one: one.kind):
+        title(f"{kind}s")
+        table(
+            ("deprecated", "use instead", "since", "goes in"),
+            [(one.old, one.new or "nothing", since_of(one), one.removed_in) for one in group],
+        )
+    say()
+    say("Each works until then, and warns once in a process.")
 
 
 def _short(implementations: list[dict[str, Any]]) -> str:
@@ -112,6 +139,14 @@ def _show_all(reports: list[dict[str, Any]]) -> None:
     say("dovetail stages STAGE describes one; indented stages are called by the one above them.")
 
 
+def _what(record: dict[str, Any]) -> str:
+    return (
+        f"{record['summary']} (deprecated: {record['deprecated']})"
+        if record["deprecated"]
+        else record["summary"]
+    )
+
+
 def _show_one(report: dict[str, Any]) -> None:
     title(report["name"])
     say(f"  {report['summary']}")
@@ -135,7 +170,7 @@ def _show_one(report: dict[str, Any]) -> None:
     table(
         ("row", "implementation", "from", "default", "what"),
         [
-            (r["key"], r["label"], r["provider"], "yes" if r["default"] else "", r["summary"])
+            (r["key"], r["label"], r["provider"], "yes" if r["default"] else "", _what(r))
             for r in report["implementations"]
         ],
     )

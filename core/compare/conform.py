@@ -36,6 +36,7 @@ from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
 from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
+from dovetail.lock import StageLock
 from dovetail.planning.plan import Plan
 
 COMPILE = "compile"
@@ -162,6 +163,7 @@ def conform(
     precision: Precision | None = None,
     nworld: int | None = None,
     config: Config | None = None,
+    locked: StageLock | str | None = None,
     compiled_by: CompiledBy = "dovetail",
     solver_tolerance: float | None = 1e-14,
 ) -> ConformReport:
@@ -174,12 +176,14 @@ def conform(
     beyond what the integrator bears, and both shall go on). `compiled_by="mujoco"` takes MuJoCo's compiled model,
     to check stages on what dovetail's compiler does not read. `solver_tolerance`: how far both engines solve the
     constraints, so that the answers are compared and not where each stopped; None leaves the model's own.
+    `locked`: a stage lock, or the path of one, that what is compared must keep to; a configured one is for runs.
     """
     ours, theirs = load_both(model, compiled_by)
     _set_flags(ours, theirs, ("autoreset", *disable), enable)
     _prepare_solvers(ours, theirs, solver_tolerance)
-    call = Config.of_call(backend=backend, precision=precision, keep="computed")
-    merged = Config.merge([call, Config.discover() if config is None else config])
+    call = Config.of_call(backend=backend, precision=precision, keep="computed", locked=locked)
+    found = Config.discover() if config is None else config
+    merged = Config.merge([call, found.unlocked()])
     recorder = StageRecorder()
     plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))
     wanted = _chooser(stages, plan)

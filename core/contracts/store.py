@@ -1,8 +1,8 @@
 """Saving and restoring a run, bit for bit, as one .npz file without pickle.
 
-A file holds the state fields (or all fields), and a header: format, model fingerprint, worlds, precision, and the
-implementation of each stage. It is written beside its place and moved there when complete; loading checks
-everything before it touches the Data.
+A file holds the state fields (or all fields), and a header: format, model fingerprint, worlds, precision, the
+implementation of each stage and, from a Simulation, the stage lock. It is written beside its place and moved there
+when complete; loading checks everything before it touches the Data.
 """
 
 from __future__ import annotations
@@ -12,25 +12,37 @@ import json
 import math
 import os
 import struct
-import tempfile
 import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from dovetail import files, limits
+from dovetail import deprecation, files, limits
 from dovetail.arguments import words
 from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
-from dovetail.errors import CapacityError, FileError, FileFormatError, NotKeptError, ValidationError
+from dovetail.errors import (
+    CapacityError,
+    FileError,
+    FileFormatError,
+    LockError,
+    NotKeptError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from dovetail.lock import StageLock
 
 FORMAT = "dovetail-data-1"
+TRAJECTORY = "dovetail-trajectory-1"
+"""The format of what `dovetail run --output` writes."""
 
 _DAMAGED = (
     ValueError,
@@ -52,6 +64,8 @@ MOST_GROWTH = 20
 """How many times as large as its file the arrays of a saved file may be: for those that somebody compressed."""
 SMALL = 16 * limits.MEGA
 """What the arrays may have in any case."""
+MOST_CHANGES = 6
+"""Changes of the stage lock that one warning names."""
 _ARRAY_HEADER = 10_000
 """Characters of the description of one array."""
 
@@ -76,6 +90,7 @@ def save(
     *,
     fields: str | Iterable[str] = "state",
     implementations: Mapping[str, str] | None = None,
+    lock: StageLock | None = None,
 ) -> None:
     """Write a Data's state (or `fields="all"`, or named fields besides the state) to an .npz file."""
     wanted = words("fields", fields)
@@ -91,6 +106,7 @@ def save(
         "nworld": data.nworld,
         "precision": data.precision,
         "implementations": dict(implementations or {}),
+        **({} if lock is None else {"lock": lock.as_plain()}),
     }
     arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
@@ -98,30 +114,9 @@ def save(
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write to a temporary neighbour, then rename: a crash leaves the old file or none."""
-    with files.reasons(path):
-        _write_arrays(path, arrays)
-
-
-def _write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    if path.exists() and not path.is_file():
-        raise FileError(path, "is a directory, device or the like; give the path of a file")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **dict[str, Any](arrays))
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """The permissions new files are made without (temporary files are private; results should not be)."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Write an .npz file, whole or not at all."""
+    with files.replacing(path) as stream:
+        np.savez(stream, **dict[str, Any](arrays))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -133,8 +128,14 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     return header, arrays
 
 
-def read_archive(path: str | Path, file_format: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and arrays of a saved file, which must be of the given format."""
+def read_header(path: str | Path) -> dict[str, Any]:
+    """The header of a saved run or of a trajectory."""
+    header, _ = read_archive(path, FORMAT, TRAJECTORY)
+    return header
+
+
+def read_archive(path: str | Path, *formats: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and arrays of a saved file, which must be of a given format."""
     try:
         with files.opened(path, limits.STATE_BYTES) as handle, os.fdopen(os.dup(handle), "rb") as stream:
             header, arrays = _unpacked(stream)
@@ -146,8 +147,8 @@ def read_archive(path: str | Path, file_format: str) -> tuple[dict[str, Any], di
         ) from None
     except (*_DAMAGED, OSError) as error:
         raise FileFormatError(f"{path}: not a file saved by dovetail, or damaged: {error}") from error
-    if not isinstance(header, dict) or header.get("format") != file_format:
-        raise FileFormatError(f"{path}: not in the format {file_format}")
+    if not isinstance(header, dict) or header.get("format") not in formats:
+        raise FileFormatError(f"{path}: not in the format {' or '.join(formats)}")
     return header, arrays
 
 
@@ -193,14 +194,32 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     return flat.reshape(shape[::-1]).transpose() if fortran else flat.reshape(shape)
 
 
-def load(data: Data, path: str | Path, *, implementations: Mapping[str, str] | None = None) -> None:
-    """Restore a Data from a file saved by `save`; nothing is changed unless everything fits."""
+def load(
+    data: Data,
+    path: str | Path,
+    *,
+    implementations: Mapping[str, str] | None = None,
+    lock: Callable[[], StageLock] | None = None,
+    locked: bool = False,
+) -> None:
+    """Restore a Data from a file saved by `save`; nothing is changed unless everything fits.
+
+    `implementations` and `lock` say what will continue the run; where that is something else than what the file
+    says there is a warning, or an error if the run is `locked`.
+    """
     header, arrays = read(path)
     problems = _misfits(data, header, arrays)
     if problems:
         raise ValidationError(f"{path} does not fit this Data", problems)
-    for line in _other_implementations(header["implementations"], implementations or {}):
-        warnings.warn(f"{path}: {line}", ResumeWarning, stacklevel=2)
+    lines = _other_implementations(_renamed(header["implementations"], path), implementations or {})
+    lines += _other_lock(header, lock, path)
+    if lines and locked:
+        raise LockError(
+            f"{path} was made otherwise than this locked run would continue it:\n"
+            + "\n".join(f"  - {line}" for line in lines)
+        )
+    for line in lines:
+        warnings.warn(f"{path}: {line}", ResumeWarning, stacklevel=3)
     data.reserve(**_saved_capacities(data, arrays))
     for name, value in arrays.items():
         view = data.field(name)
@@ -265,3 +284,31 @@ def _other_implementations(saved: Mapping[str, str], here: Mapping[str, str]) ->
         for slot in sorted({*saved, *here})
         if saved.get(slot) != here.get(slot)
     ]
+
+
+def _renamed(saved: Mapping[str, str], path: str | Path) -> dict[str, str]:
+    """What ran, by today's names; each old one is told once."""
+    return {slot: deprecation.todays_identity(slot, text, str(path)) for slot, text in saved.items()}
+
+
+def _other_lock(
+    header: Mapping[str, Any], lock: Callable[[], StageLock] | None, path: str | Path
+) -> list[str]:
+    """What is otherwise than the file's stage lock says, in one line, without what its implementations say."""
+    if lock is None or "lock" not in header:
+        return []
+    from dovetail.lock import StageLock
+
+    was, now = StageLock.from_plain(header["lock"], str(path)), lock()
+    both = {s for s in was.stages.keys() & now.stages.keys() if _label(was, s) == _label(now, s)}
+    was, now = (attrs.evolve(one, stages={s: one.stages[s] for s in both}) for one in (was, now))
+    changes = [*was.changes(now), *was.surroundings(now)]
+    return ["; ".join(map(str, changes[:MOST_CHANGES])) + _rest(changes)] if changes else []
+
+
+def _label(lock: StageLock, slot: str) -> str:
+    return lock.stages[slot].implementation
+
+
+def _rest(changes: Sequence[object]) -> str:
+    return f"; and {len(changes) - MOST_CHANGES} more" if len(changes) > MOST_CHANGES else ""

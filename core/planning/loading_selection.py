@@ -18,6 +18,7 @@ import attrs
 from dovetail import pipeline
 from dovetail.config import BY_CALL, Config, Request
 from dovetail.contracts.plugin_fields import as_plain
+from dovetail.deprecation import todays_identity
 from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
 from dovetail.planning.selection import UNASKED, Choice, Selector, check_slot, check_stage, no_row
@@ -314,7 +315,8 @@ def recorded(registry: Registry, model: Model, slot: str) -> Implementation | No
     text = model.stages.get(slot)
     if text is None:
         return None
-    name, _, backend = text.partition("/")[0].partition("@")
+    todays = todays_identity(slot, text, f"model {model.modelname or model.source!r}")
+    name, _, backend = todays.partition("/")[0].partition("@")
     record = registry.find(slot, name, backend)
     if record is None:
         raise SelectionError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -32,6 +32,9 @@ from dovetail.planning.per_world import data_name, specs_of
 from dovetail.planning.replay import Replay
 from dovetail.planning.selection import Choice
 from dovetail.registry import Registry
+
+if TYPE_CHECKING:
+    from dovetail.lock import StageLock
 
 
 @attrs.frozen
@@ -155,6 +158,13 @@ class Plan:
     def implementations(self) -> dict[str, str]:
         """`name@backend/version` by slot: what a saved state records."""
         return {s: c.record.identity for s, c in self.choices.items()}
+
+    @cached_property
+    def lock(self) -> StageLock:
+        """What computes the steps, with versions, packages and hashes of sources; worked out when asked for."""
+        from dovetail.lock import StageLock
+
+        return StageLock.of(self)
 
     @property
     def bad_states(self) -> BadStates:

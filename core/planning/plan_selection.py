@@ -15,6 +15,7 @@ from dovetail import pipeline
 from dovetail.backend import REFERENCE
 from dovetail.config import BY_CALL, Request, Setting
 from dovetail.contracts.enums import Integrator, Solver
+from dovetail.deprecation import tell_of_record
 from dovetail.errors import SelectionError, listing
 from dovetail.implementation import Implementation
 from dovetail.planning.auto import AUTO
@@ -192,4 +193,5 @@ class PlanSelector(Selector):
         choice = Choice(self._exact(slot, name, backend, origin, records), origin)
         self._check_installed(choice)
         self._check_suitable(choice, f" inside {dispatcher}, which is on {backend!r}")
+        tell_of_record(choice.record, choice.origin)
         return choice

@@ -19,6 +19,7 @@ from dovetail.contracts.derive import kept_fields
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.sizes import CAPACITY_MAKERS
 from dovetail.contracts.types import DATA_SPECS, STATE, Model
+from dovetail.deprecation import tell_of_record
 from dovetail.errors import (
     DataFlowError,
     PlanError,
@@ -77,7 +78,13 @@ def compile_plan(
         registry=registry or default_registry(),
         per_world=chosen_fields(words("per_world", per_world)),
     )
-    return planner.plan()
+    plan = planner.plan()
+    locked = planner.config.setting("locked", None)
+    if locked.value:
+        from dovetail.lock import enforce
+
+        enforce(plan, locked)
+    return plan
 
 
 def _checked_lanes(setting: Setting, compiled: bool) -> int:
@@ -160,7 +167,7 @@ class _Planner:
             wrappers=self.wrappers,
             registry=self.registry,
             contracts=self.contracts,
-            options={name: setting.value for name, setting in self.config.settings.items()},
+            options={n: setting.value for n, setting in self.config.settings.items() if n != "locked"},
             depends_on=Dependencies(self.model, self.facts.looked_at),
         )
         self._inspect(plan)
@@ -299,6 +306,7 @@ class _Planner:
             if record.backend != REFERENCE or not self._is_asked(stage, label, record):
                 continue
             self.choices[label] = Choice(record, f"registered by {record.provider}")
+            tell_of_record(record, f"registered by {record.provider}")
             slots.append(self._slot(stage, label, record))
         return slots
 

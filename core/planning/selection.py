@@ -16,6 +16,7 @@ import attrs
 from dovetail import pipeline
 from dovetail.backend import REFERENCE
 from dovetail.config import Config, Request, Setting
+from dovetail.deprecation import tell_of_record, todays_label
 from dovetail.errors import (
     MissingDependencyError,
     SelectionError,
@@ -140,6 +141,7 @@ class Selector:
         choice = self._chosen(slot, self.registry.of(slot), self.requests(slot))
         self._check_installed(choice)
         self._check_suitable(choice)
+        tell_of_record(choice.record, choice.origin)
         return choice
 
     def _chosen(self, slot: str, records: list[Implementation], requests: list[Request]) -> Choice:
@@ -154,9 +156,12 @@ class Selector:
         """The algorithm, and who asked for it."""
         for request in requests:
             if request.name:
-                if request.name not in {r.name for r in records}:
+                known = {r.name for r in records}
+                here = request.name in known
+                name = request.name if here else todays_label(slot, request.name, request.origin)
+                if name not in known:
                     raise self._unknown(slot, request.name, request.origin, records)
-                return request.name, request.origin
+                return name, request.origin
         names = list(dict.fromkeys(r.name for r in records))
         defaults = list(dict.fromkeys(r.name for r in records if r.default))
         if len(defaults) > 1:
