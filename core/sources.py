@@ -72,7 +72,8 @@ def closure(module: str, followed: tuple[str, ...] = ()) -> list[str]:
         name = waiting.pop()
         if name not in found:
             found[name] = None
-            waiting += [other for other in _imports(name) if other.startswith(_inside(packages))]
+            named = [other for other in _imports(name) if other.startswith(_inside(packages))]
+            waiting += [other for other in named if _file(other)]
     return sorted(found)
 
 
@@ -89,7 +90,7 @@ def _inside(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules that a module names in its import statements and that exist, whosesoever they are."""
+    """What a module names in its import statements, whosesoever it is: modules, and names in them."""
     text = (_text(module) or b"").decode("utf-8", "replace")
     found: dict[str, None] = {}
     for match in _IMPORT.finditer(_TYPES_ONLY.sub("", text)):
@@ -98,14 +99,8 @@ def _imports(module: str) -> tuple[str, ...]:
         else:
             source = _absolute(match["source"], module)
             named = [source, *(f"{source}.{name}" for name in _NAME.findall(match["names"]))]
-        found |= dict.fromkeys(name for name in named if _followable(name) and _file(name))
+        found |= dict.fromkeys(named)
     return tuple(found)
-
-
-def _followable(name: str) -> bool:
-    """Whether it is worth a look: the standard library and NumPy are not anybody's stage."""
-    top = name.partition(".")[0]
-    return bool(top) and top not in sys.stdlib_module_names and top not in ("numpy", "scipy")
 
 
 def _absolute(source: str, module: str) -> str:
