@@ -70,7 +70,7 @@ class FreeRun:
     @property
     def verdict(self) -> Kind:
         """`error` if the difference ever was more than rounding grows to."""
-        return next((kind for kind in ("error", "chaos") if kind in self.kinds), "same")  # type: ignore[return-value]
+        return next((kind for kind in ("error", "chaos") if kind in self.kinds), "same")
 
     @property
     def first_error(self) -> int | None:

@@ -199,6 +199,13 @@ class Block:
         return any(slot.integrates for slot in self.slots)
 
 
+class Leaving(Protocol):
+    """A block, computed or saved."""
+
+    @property
+    def leaves(self) -> frozenset[str]: ...
+
+
 class Cuttable(Protocol):
     """What can be cut into blocks: a plan, or what was saved of one."""
 
@@ -283,7 +290,9 @@ def overlay(target: Data, source: Data, names: Sequence[str]) -> None:
             place[room] = value
 
 
-def common_specs(block: Block | None, other: Block | None, extra: Mapping[str, FieldSpec]) -> list[FieldSpec]:
+def common_specs(
+    block: Leaving | None, other: Leaving | None, extra: Mapping[str, FieldSpec]
+) -> list[FieldSpec]:
     """What to compare: what both leave, or what the only one leaves."""
     leaves = [b.leaves for b in (block, other) if b is not None]
     names = frozenset.intersection(*leaves) if leaves else frozenset[str]()

@@ -93,8 +93,9 @@ class RunSpec:
                 )
             source = source.source
         config = None if self.config is None else Config.of_file(self.config)
-        read = loads if isinstance(source, str) and source.lstrip().startswith("<") else load
-        return read(source, stages=chosen or None, registry=registry, config=config)  # type: ignore[operator]
+        if isinstance(source, str) and source.lstrip().startswith("<"):
+            return loads(source, stages=chosen or None, registry=registry, config=config)
+        return load(source, stages=chosen or None, registry=registry, config=config)
 
     def simulation_arguments(self) -> dict[str, Any]:
         """What a Simulation of this side is made with, besides model, worlds and fields to keep."""
@@ -155,9 +156,8 @@ def _from_items(items: list[tuple[str, Any]], which: str, text: str) -> RunSpec:
 
 def _written(items: list[tuple[str, Any]]) -> str:
     """A mapping as text."""
-    shown_value = {True: lambda v: getattr(v, "__name__", type(v).__name__), False: str}
     parts = [
-        key if value is None or value is True else f"{key}={_short(shown_value[callable(value)](value))}"
+        key if value is None or value is True else f"{key}={_short(str(getattr(value, '__name__', value)))}"
         for key, value in items
     ]
     return ",".join(parts)

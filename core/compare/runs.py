@@ -22,6 +22,7 @@ from dovetail import pipeline
 from dovetail.arguments import choice, whole
 from dovetail.compare import run_models
 from dovetail.compare.ab import median
+from dovetail.compare.conform import COMPILE
 from dovetail.compare.errors import compare_data
 from dovetail.compare.evidence import why_nothing
 from dovetail.compare.free_run import NEIGHBOURS, FreeRun, Runs, free_run, nudged
@@ -123,9 +124,9 @@ class _Diff:
         if mode != "isolated":
             free = self._free()
         model = self.models[0]
-        self.results.sort(key=lambda stage: stage.stage != run_models.COMPILE)  # loading comes first
-        order = {stage: n for n, stage in enumerate([run_models.COMPILE, *(r.stage for r in self.results)])}
-        order[run_models.COMPILE] = -1
+        self.results.sort(key=lambda stage: stage.stage != COMPILE)  # loading comes first
+        order = {stage: n for n, stage in enumerate([COMPILE, *(r.stage for r in self.results)])}
+        order[COMPILE] = -1
         return DiffRunsReport(
             model=model.modelname or model.source,
             a=self.a.name,
@@ -234,7 +235,7 @@ class _Diff:
         for slot, history in self.timeline.slots.items():
             pair = [names.get(slot, ""), "MuJoCo"]
             pair = pair if self.a.kind == "plan" else pair[::-1]
-            self.results.append(_result(slot, history, *pair))
+            self.results.append(_result(slot, history, pair[0], pair[1]))
         places = {slot.label: n for n, slot in enumerate(bench.plan.slots)}
         self.results.sort(key=lambda result: places.get(result.stage, -1))
 
@@ -331,7 +332,9 @@ class _Lockstep:
             )
         data = (driver if isinstance(driver, Side) else other).make_data(extra)
         kernels = isinstance(driver, Side) and not driver.in_place
-        filling = _filling(driver, blocks) if kernels and isinstance(driver, Side) else [None] * len(blocks)
+        filling: list[Block | None] = [None] * len(blocks)
+        if kernels and isinstance(driver, Side):
+            filling = _filling(driver, blocks)
         result = cls(
             diff=diff,
             driver=driver,
@@ -516,7 +519,7 @@ class _Lockstep:
             ]
             if timeline.flipped:
                 pair, times = pair[::-1], times[::-1]
-            yield _result(name, history, *pair, *times)
+            yield _result(name, history, pair[0], pair[1], times[0], times[1])
         for name, history in timeline.slots.items():
             if name not in told:
                 yield _result(name, history, self.driver.label(name), self.other.label(name))

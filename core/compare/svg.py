@@ -40,8 +40,8 @@ class Axis:
         finite = [v for v in values if math.isfinite(v)] or [0.0, 1.0]
         if log:
             logs = [math.log10(max(v, LEAST)) for v in finite]
-            low, high = math.floor(min(logs)), math.ceil(max(logs))
-            return cls(low, max(high, low + 1), start, end, True)
+            least = math.floor(min(logs))
+            return cls(least, max(math.ceil(max(logs)), least + 1), start, end, True)
         low, high = min(finite), max(finite)
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -56,8 +56,8 @@ class Axis:
     def ticks(self, count: int = 5) -> list[tuple[float, str]]:
         """Places and labels."""
         if self.log:
-            each = max(1, math.ceil((self.high - self.low) / count))
-            powers = range(int(self.low), int(self.high) + 1, each)
+            stride = max(1, math.ceil((self.high - self.low) / count))
+            powers = range(int(self.low), int(self.high) + 1, stride)
             return [(self(10.0**p), f"1e{p}") for p in powers]
         span = self.high - self.low
         each = 10.0 ** math.floor(math.log10(span / count))

@@ -183,7 +183,7 @@ class Timeline(Worst):
         }
         if a.shape != b.shape:
             note = f"shape {b.shape} instead of {a.shape}"
-            entries = {"index": (), "object": "", "world": world, "a": np.nan, "b": np.nan}
+            entries: dict[str, Any] = {"index": (), "object": "", "world": world, "a": np.nan, "b": np.nan}
             return Divergence(**common, **entries, error=np.inf, relative=np.inf, ulps=np.inf, note=note)
         first, second = (a, b) if batch else (a[None], b[None])
         error, place = worst_entry(second, first)
