@@ -93,8 +93,12 @@ def save(
         "implementations": dict(implementations or {}),
     }
     arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    write_arrays(files.checked_path(path), {"header": text, **arrays})
+    write_arrays(files.checked_path(path), {"header": pack(header), **arrays})
+
+
+def pack(header: Mapping[str, Any]) -> Array:
+    """A header as the array that files have it in."""
+    return np.frombuffer(json.dumps(header).encode(), np.uint8)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
