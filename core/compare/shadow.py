@@ -8,9 +8,9 @@
 The first implementation's results go on; the shadow's are only compared, with the shadow as the authority.
 
 As above it is a wrapper around one slot, at every call. With `every=`, `worlds=` or `on_guard=`, and for whole steps,
-it stands around steps instead and takes no kernel apart: now and then a few worlds are stepped once more by a plan that
-is the reference but for the shadowed slot, from the same state, and what both plans leave is compared. Only where that
-differs are slots compared one by one.
+it stands around steps instead and takes no kernel apart: now and then a few worlds are stepped once more by a plan
+that is the reference but for the shadowed slot, from the same state, and what both plans leave is compared. Only
+where that differs are slots compared one by one.
 
     shadow = Shadow(every=100, worlds=4, dump="first.npz")     # the whole step, against the reference
 """
@@ -96,9 +96,10 @@ class Shadow(Report):
 
     Without a stage it is the whole step, against the reference. `on_deviation`: only record (default), warn, or raise
     DeviationError. `tolerance` replaces the fields' own.
-    `every`: check one step in so many (None: none but those of `on_guard`); `worlds`: how many worlds of a batch, spread
-    over it, or which. `on_guard`: when a state goes bad, or a NanGuard trips, repeat the steps of that call in that world
-    and compare. `dump`: the file that the first divergence is written to, for `dovetail.compare.dump.replay`.
+    `every`: check one step in so many (None: none but those of `on_guard`); `worlds`: how many worlds of a batch,
+    other ones each time, or which. `on_guard`: when a state goes bad, or a NanGuard trips, repeat the steps of that
+    call in that world and compare. `dump`: the file that the first divergence is written to, for
+    `dovetail.compare.dump.replay`.
     """
 
     stage: str = WHOLE_STEP
@@ -241,13 +242,15 @@ class Shadow(Report):
             warnings.warn(text, DeviationWarning, stacklevel=5)
 
 
-def chosen_worlds(worlds: int | tuple[int, ...] | None, nworld: int | None) -> tuple[int, ...]:
-    """Which worlds of a Data to check: all, some that are spread over the batch, or those named."""
+def chosen_worlds(worlds: int | tuple[int, ...] | None, nworld: int | None, turn: int = 0) -> tuple[int, ...]:
+    """Which worlds of a Data to check: all, those named, or some that are spread over the batch, at every turn the
+    next ones, so that each has its turn."""
     count = 1 if nworld is None else nworld
     if worlds is None:
         return tuple(range(count))
     if isinstance(worlds, int):
-        return tuple(np.unique(np.linspace(0, count - 1, min(worlds, count)).astype(int)).tolist())
+        spread = np.linspace(0, count - 1, min(worlds, count)).astype(int)
+        return tuple(((np.unique(spread) + turn) % count).tolist())
     beyond = [number for number in worlds if number >= count]
     if beyond:
         raise ArgumentError(f"worlds = {worlds}: there is no world {beyond[0]}; there are {count}")
@@ -293,22 +296,25 @@ class _Watch:
         return every - 1 - self.taken % every
 
     def _checked_step(self, data: Data, advance: Advance) -> None:
-        inputs = take_inputs(data, self.worlds)
-        step = self.taken
+        shadow, step = self.shadow, self.taken
+        worlds = self.worlds
+        if isinstance(shadow.worlds, int):
+            worlds = chosen_worlds(shadow.worlds, data.nworld, shadow.comparisons)
+        inputs = take_inputs(data, worlds)
         self._guarded(data, 1, advance)
         beside = self._second(data)
         beside.step(inputs)
-        errors = beside.errors(data, self.worlds, beside.specs(self.plan))
-        self.shadow.comparisons += 1
+        errors = beside.errors(data, worlds, beside.specs(self.plan))
+        shadow.comparisons += 1
         for rows in errors:
-            self.shadow.note(rows, data)
+            shadow.note(rows, data)
         deviations = [row for rows in errors for row in rows if not row.ok]
-        if deviations and self.shadow.first is not None:  # the slot is known already
-            self.shadow.tell(f"a step deviates from the shadow: {deviations[0]}")
+        if deviations and shadow.first is not None:  # the slot is known already
+            shadow.tell(f"a step deviates from the shadow: {deviations[0]}")
         elif deviations:
-            found = beside.first_divergence(data, self.worlds, inputs, errors, step)
+            found = beside.first_divergence(data, worlds, inputs, errors, step)
             assert found is not None  # a row is out of tolerance
-            self._found(found, data, inputs, self.worlds, steps=1)
+            self._found(found, data, inputs, worlds, steps=1)
 
     def _second(self, data: Data) -> Beside:
         if self._beside is None or not self._beside.plan.is_current:

@@ -139,7 +139,8 @@ def test_two_integrators_are_told_apart() -> None:
 
 
 UNSTABLE = """
-<mujoco model="unstable"><option timestep="0.1" gravity="0 0 0"><flag constraint="disable" eulerdamp="disable"/></option>
+<mujoco model="unstable">
+  <option timestep="0.1" gravity="0 0 0"><flag constraint="disable" eulerdamp="disable"/></option>
   <worldbody>
     <body name="calm"><joint name="c" type="slide"/><geom size=".1"/></body>
     <body name="wild"><joint name="w" type="slide" damping="-2000"/><geom size=".01"/></body>
@@ -159,7 +160,7 @@ def test_a_bad_state_is_repeated_in_its_world() -> None:
     sim = unstable(shadow)
     with pytest.warns(RuntimeWarning, match="the world is reset"):
         sim.step(20)
-    assert [(trip.world, trip.agrees) for trip in shadow.trips][0] == (1, True)
+    assert (shadow.trips[0].world, shadow.trips[0].agrees) == (1, True)
     assert shadow.comparisons == len(shadow.trips)
     assert "in the shadow too" in shadow.table()
 
@@ -176,6 +177,7 @@ def test_a_guard_that_raises_leaves_a_dump(tmp_path: Path) -> None:
 
 def test_worlds_are_spread_over_the_batch() -> None:
     assert chosen_worlds(3, 9) == (0, 4, 8)
+    assert chosen_worlds(3, 9, turn=1) == (1, 5, 0)
     assert chosen_worlds(5, 2) == (0, 1)
     assert chosen_worlds((2, 1), 3) == (2, 1)
     assert chosen_worlds(None, None) == (0,)
