@@ -54,6 +54,11 @@ class Minimal:
     state: Mapping[str, Array] = attrs.field(repr=False)
     """All of the state, by field."""
     shows: str
+    """What is shown, in words."""
+    record: str
+    """The same as Python."""
+    keyframe: bool
+    """Whether the text holds the state as a keyframe."""
     bodies: int
     bodies_before: int
     elements: int
@@ -73,14 +78,19 @@ class Minimal:
     def explanation(self) -> str:
         """How to reproduce it, for an issue."""
         loose = [name for name in self.state if name not in IN_KEY and np.any(self.state[name])]
-        rest = f"\nThe keyframe cannot hold {', '.join(loose)}: take them from state.npz." if loose else ""
+        key = (
+            f"The state is also the keyframe {KEY!r} of model.xml"
+            if self.keyframe
+            else "The state is state.npz"
+        )
+        rest = f", but for {', '.join(loose)}" if self.keyframe and loose else ""
+        kind = self.record.partition("(")[0]
         return (
             f"What it shows: {self.shows}.\n\n"
-            "    import dovetail, numpy\n"
-            '    sim = dovetail.Simulation("model.xml")\n'
-            '    for name, value in numpy.load("state.npz").items():\n'
-            "        sim.data.field(name)[...] = value\n"
-            f"\nThe state is also the keyframe {KEY!r} of model.xml.{rest}\n{self.headline()}.\n"
+            "    from dovetail.compare.minimise import still_shows\n"
+            f"    from dovetail.compare.shows import {kind}\n\n"
+            f'    print(still_shows("model.xml", "state.npz", {self.record}))\n'
+            f"\n{key}{rest}.\n{self.headline()}.\n"
         )
 
     def save(self, folder: str | Path) -> Path:
@@ -133,6 +143,22 @@ def minimise(
     try:
         search = _Search(root, assets, what, time.monotonic() + seconds, trials)
         return search.run(_state(root, assets, state, keyframe, seed))
+    finally:
+        if isinstance(what, InProcess):
+            what.close()
+
+
+def still_shows(model: str | Path, state: str | Path, shows: Shows, *, isolated: bool = False) -> bool:
+    """Whether a model file with a state.npz beside it shows something: what `Minimal.save` wrote, tried again."""
+    root, assets = document(model)
+    with np.load(state) as arrays:
+        fields = dict(arrays)
+    plain = Trial(written(root), assets, Carried({}))
+    loaded = plain.model_or_none()
+    carried = Carried({}) if loaded is None else Carried.of(loaded, fields)
+    what = InProcess(shows) if isolated else shows
+    try:
+        return what.shows(attrs.evolve(plain, state=carried))
     finally:
         if isinstance(what, InProcess):
             what.close()
@@ -217,6 +243,8 @@ class _Search:
             assets=_used(self.assets, written(final)),
             state=fields,
             shows=self.what.words(),
+            record=repr(self.what.what if isinstance(self.what, InProcess) else self.what),
+            keyframe=final is not self.root,
             bodies=_count(final, "body"),
             bodies_before=_count(before, "body"),
             elements=_count(final),

@@ -141,7 +141,7 @@ class GoesBad:
         from dovetail.simulation import Simulation
 
         try:
-            sim = Simulation(trial.model(), backend=self.backend, on_nan="raise")  # type: ignore[arg-type]
+            sim = Simulation(trial.model(), backend=self.backend, on_nan="raise")
         except DovetailError:
             return False
         trial.state.put(sim.data)
@@ -169,7 +169,7 @@ class Crashes:
         from dovetail.simulation import Simulation
 
         try:
-            sim = Simulation(trial.model(), backend=self.backend)  # type: ignore[arg-type]
+            sim = Simulation(trial.model(), backend=self.backend)
             trial.state.put(sim.data)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -9,11 +9,12 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 import dovetail
-from dovetail.compare.minimise import minimise
+from dovetail.compare.minimise import minimise, still_shows
 from dovetail.compare.shows import (
     DIED,
     Answers,
@@ -102,7 +103,9 @@ def test_a_planted_fault_is_left_with_three_bodies_at_most(count: int, tmp_path:
     path = smallest.save(tmp_path)
     assert dovetail.load(path).nbody <= 4
     assert "wrong@numpy differs from tree@numpy" in (tmp_path / "README.txt").read_text()
-    assert WRONG.shows(Trial(path.read_bytes(), {}, _no_state()))
+    assert f'still_shows("model.xml", "state.npz", {WRONG!r})' in (tmp_path / "README.txt").read_text()
+    assert still_shows(path, tmp_path / "state.npz", WRONG)
+    assert not still_shows(path, tmp_path / "state.npz", attrs.evolve(WRONG, b="tree@numpy"))
 
 
 def _no_state() -> Any:
@@ -149,6 +152,7 @@ def test_the_state_follows_names_and_becomes_a_keyframe(monkeypatch: pytest.Monk
     assert smallest.bodies == 1
     assert smallest.state["qvel"].tolist() == [1.0]
     assert smallest.state["qpos"].tolist() == [0.0]
+    assert smallest.keyframe
     assert dovetail.loads(smallest.text).key_qvel.tolist() == [[1.0]]
 
 
