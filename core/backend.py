@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
+    from dovetail.planning.plan import Plan
 
 REFERENCE = "numpy"
 """The backend whose implementations are the specification."""
@@ -197,6 +198,33 @@ class Wrapper(Protocol):
     def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
         """The callable to run instead of `call`; asked once, when the plan compiles the slot."""
         ...
+
+
+Advance = Callable[["Data", int], None]
+"""Takes so many steps of a Data."""
+
+
+@runtime_checkable
+class StepWatcher(Protocol):
+    """A wrapper that stands around steps, not around slots: no kernel is taken apart for it.
+
+    It is told of worlds whose state went bad, by number and in words."""
+
+    name: str
+    watches_steps: bool
+
+    def wrap_steps(self, plan: Plan, advance: Advance) -> Advance:
+        """What takes steps instead of `advance`; asked once, when the plan first runs."""
+        ...
+
+    def bad_state(self, world: int, text: str) -> None:
+        """A world's state went bad in a step."""
+        ...
+
+
+def step_watchers(wrappers: Iterable[object]) -> list[StepWatcher]:
+    """Those that stand around steps."""
+    return [w for w in wrappers if isinstance(w, StepWatcher) and w.watches_steps]
 
 
 def group_slots(slots: Iterable[Slot], wrappers: Sequence[Wrapper]) -> list[list[Slot]]:

@@ -60,6 +60,8 @@ class BadStates:
     """What becomes of the bad worlds of one plan."""
 
     policy: OnNan = "reset"
+    told: tuple[Callable[[int, str], None], ...] = attrs.field(default=(), eq=False, repr=False)
+    """Who else is told of a bad world, by its number and in words."""
 
     @property
     def holds(self) -> bool:
@@ -91,6 +93,7 @@ class BadStates:
 
     def _handle(self, data: Data, field: str, index: int, number: int | None) -> bool:
         text = describe_bad(data, field, index, number)
+        self._tell(number or 0, text)
         if self.policy == "raise":
             raise self._error(text)
         warnings.warn(text + self._outcome(data.model), StateWarning, stacklevel=2)
@@ -123,6 +126,8 @@ class BadStates:
 
     def report(self, data: Data, found: Sequence[Event]) -> None:
         """Say what happened in a launch; the backend has reset or held back the worlds already."""
+        for event in found if self.told else ():
+            self._tell(event.world, describe_event(data, event))
         for event in found[:MOST_REPORTED]:
             text = describe_event(data, event)
             if self.policy == "raise":
@@ -134,6 +139,10 @@ class BadStates:
             warnings.warn(f"so did numbers of worlds {worlds}", StateWarning, stacklevel=2)
 
     # ---- what is said
+
+    def _tell(self, world: int, text: str) -> None:
+        for tell in self.told:
+            tell(world, text)
 
     def _outcome(self, model: Model) -> str:
         if self.policy == "freeze":

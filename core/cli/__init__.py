@@ -41,6 +41,7 @@ COMMANDS = {
     "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
     "diff": "Find the first stage where two runs of a model part.",
+    "minimise": "Find the smallest model and state that still show a fault.",
 }
 """Built-in commands, in the order of --help. A test compares these lines with the commands' own."""
 

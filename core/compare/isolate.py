@@ -11,7 +11,7 @@ import attrs
 from dovetail import pipeline
 from dovetail.backend import REFERENCE, Runner, Slot, Wrapper, written
 from dovetail.config import Config
-from dovetail.contracts.choices import Precision
+from dovetail.contracts.choices import OnMissing, Precision
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.types import DATA_SPECS
@@ -34,6 +34,8 @@ class Worlds:
     precision: Precision = "f64"
     lanes: int = 1
     threads: int = 1
+    per_world: tuple[str, ...] = ()
+    """Model fields that have values of their own in every world."""
 
 
 @attrs.frozen(eq=False)
@@ -117,7 +119,7 @@ def isolate(
         threads=worlds.threads,
         keep="all",
     )
-    plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry)
+    plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry, per_world=worlds.per_world)
     found = [s for s in plan.slots if s.stage.name in pipeline.STEP]
     along = {s.label for s in found if s.record.backend != REFERENCE} | {slot, *span}
     slots = in_order(found, registry, along)
@@ -160,12 +162,23 @@ def plan_with_holes(
     nworld: int | None = None,
     wrappers: Sequence[Wrapper] = (),
     registry: Registry | None = None,
+    per_world: Sequence[str] = (),
 ) -> Plan:
     """A plan that runs even if the model needs stages nobody wrote; `plan.missing` then lists them."""
-    plan = compile_plan(model, config, nworld=nworld, wrappers=wrappers, missing="report", registry=registry)
-    if not plan.missing:
-        return plan
-    return compile_plan(model, config, nworld=nworld, wrappers=wrappers, missing="skip", registry=registry)
+
+    def compiled(missing: OnMissing) -> Plan:
+        return compile_plan(
+            model,
+            config,
+            nworld=nworld,
+            wrappers=wrappers,
+            missing=missing,
+            registry=registry,
+            per_world=per_world,
+        )
+
+    plan = compiled("report")
+    return compiled("skip") if plan.missing else plan
 
 
 def _no_slot(plan: Plan, slot: str, labels: Sequence[str]) -> SelectionError:

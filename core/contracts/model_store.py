@@ -23,7 +23,7 @@ from dovetail.contracts.indices import check_indices
 from dovetail.contracts.named import KINDS
 from dovetail.contracts.plugin_fields import as_plain, from_plain
 from dovetail.contracts.sizes import SIZES
-from dovetail.contracts.store import read_archive, write_arrays
+from dovetail.contracts.store import pack, read_archive, write_arrays
 from dovetail.contracts.types import MODEL_SPECS, Model
 from dovetail.errors import FileFormatError, ValidationError
 
@@ -33,6 +33,12 @@ FORMAT = "dovetail-model-1"
 
 def save(model: Model, path: str | Path) -> None:
     """Write a Model to an .npz file, at once or not at all."""
+    header, arrays = packed(model)
+    write_arrays(files.checked_path(path), {"header": pack(header), **arrays})
+
+
+def packed(model: Model) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A Model as a header and arrays, to be written to a file."""
     arrays = {name: np.asarray(view) for name, view in model.fields()}
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -44,13 +50,18 @@ def save(model: Model, path: str | Path) -> None:
         "fields": as_plain(model.own_specs),
     }
     header["digest"] = _digest(header, arrays)
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    write_arrays(files.checked_path(path), {"header": text, **arrays})
+    return header, arrays
 
 
 def load_model(path: str | Path) -> Model:
     """The Model that `Model.save` wrote."""
-    header, arrays = read_archive(path, FORMAT)
+    return unpacked(path, *read_archive(path, FORMAT))
+
+
+def unpacked(path: str | Path, header: Any, arrays: dict[str, Array]) -> Model:
+    """The Model of a header and arrays that were read from a file."""
+    if not isinstance(header, dict):
+        raise FileFormatError(f"{path}: it holds no Model")
     own = _own_specs(path, header)
     problems = _misfits(header, arrays, {**MODEL_SPECS, **own})
     if not problems and header.pop("digest", None) != _digest(header, arrays):

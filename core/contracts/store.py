@@ -109,8 +109,12 @@ def save(
         **({} if lock is None else {"lock": lock.as_plain()}),
     }
     arrays = {name: np.asarray(data.field(name)) for name in names if name in data}
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    write_arrays(files.checked_path(path), {"header": text, **arrays})
+    write_arrays(files.checked_path(path), {"header": pack(header), **arrays})
+
+
+def pack(header: Mapping[str, Any]) -> Array:
+    """A header as the array that files have it in."""
+    return np.frombuffer(json.dumps(header).encode(), np.uint8)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:

@@ -17,7 +17,7 @@ import attrs
 
 from dovetail import interrupts, pipeline
 from dovetail.arguments import whole
-from dovetail.backend import Runner, Slot, Wrapper, written
+from dovetail.backend import Advance, Runner, Slot, Wrapper, step_watchers, written
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.indices import check_indices, check_rings
@@ -112,9 +112,20 @@ class Execution:
         self._plan.depends_on.settle(self._only_kernels)
 
     def _advance(self, data: Data, nstep: int) -> None:
+        """Take steps, inside of what watches them."""
+        if nstep:
+            self._watched(data, nstep)
+
+    @cached_property
+    def _watched(self) -> Advance:
+        """What takes steps: the plan alone, or those that watch it around it, the first one outermost."""
+        advance: Advance = self._advance_alone
+        for watcher in reversed(step_watchers(self._plan.wrappers)):
+            advance = watcher.wrap_steps(self._plan, advance)
+        return advance
+
+    def _advance_alone(self, data: Data, nstep: int) -> None:
         """Take steps without a look back. Who runs whole steps looks for bad states itself."""
-        if not nstep:
-            return
         program = self._program("step")
         if program.whole_step:
             program.runners[0](data, nstep, 0)

@@ -14,7 +14,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance
-from dovetail.backend import REFERENCE, Segment, Slot, Wrapper, group_slots, live_in, written
+from dovetail.backend import REFERENCE, Segment, Slot, Wrapper, group_slots, live_in, step_watchers, written
 from dovetail.bad_states import BadStates
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.choices import Precision
@@ -169,7 +169,8 @@ class Plan:
     @property
     def bad_states(self) -> BadStates:
         """What becomes of worlds whose state is bad."""
-        return BadStates(self.options.get("on_nan", "reset"))
+        told = tuple(watcher.bad_state for watcher in step_watchers(self.wrappers))
+        return BadStates(self.options.get("on_nan", "reset"), told)
 
     # ---- what runs, in which segments
 

@@ -12,7 +12,7 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
-from dovetail.backend import REFERENCE, Inspecting, Parts, Slot, Wrapper, checked_wrappers
+from dovetail.backend import REFERENCE, Inspecting, Parts, Slot, Wrapper, checked_wrappers, step_watchers
 from dovetail.config import Config, Setting
 from dovetail.contracts.choices import ON_MISSING, OnMissing
 from dovetail.contracts.derive import kept_fields
@@ -177,7 +177,8 @@ class _Planner:
         """The backend that runs where nobody names one."""
         if self.auto is None:
             given = {n for n in OF_BACKENDS if self.config.setting(n, "auto").value != "auto"}
-            self.auto = preferred(self.registry, self.nworld, wrapped=bool(self.wrappers), settings=given)
+            wrapped = len(step_watchers(self.wrappers)) < len(self.wrappers)
+            self.auto = preferred(self.registry, self.nworld, wrapped=wrapped, settings=given)
         return self.auto.backend
 
     @property
@@ -285,8 +286,9 @@ class _Planner:
     def _check_wrappers(self, slots: Sequence[Slot]) -> None:
         """A wrapper that wraps nothing is a mistyped pattern."""
         labels = [slot.label for slot in slots]
+        watching = step_watchers(self.wrappers)
         for wrapper in self.wrappers:
-            if not any(map(wrapper.wants, labels)):
+            if wrapper not in watching and not any(map(wrapper.wants, labels)):
                 raise PlanError(f"{wrapper.name} wraps no slot of this plan; slots: {listing(labels)}")
 
     # ---- what fills each place
