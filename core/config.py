@@ -46,6 +46,7 @@ SETTINGS = {
     "runtime": str,
     "arch": str,
     "on_nan": str,
+    "strict": bool,
 }
 """Settings besides stages, keep and plugins, with their types; each also has a variable, as DOVETAIL_BACKEND."""
 
@@ -310,6 +311,19 @@ def _from_table(table: Mapping[str, Any], lines: Lines, section: tuple[str, ...]
     return Config(requests, settings)
 
 
+WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+"""How variables say yes and no."""
+
+
+def _yes_or_no(name: str, value: Any, origin: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    found = WORDS.get(value.lower()) if isinstance(value, str) else None
+    if found is None:
+        raise ConfigError(f"{origin}: {name} = {value!r} should be true or false")
+    return found
+
+
 def _checked(name: str, value: Any, origin: str) -> Setting:
     """A setting with the right type, or an error that says where the wrong one stands."""
     if name in LISTS:
@@ -327,6 +341,8 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
             f"{origin}: unknown setting {name!r}{nearest(name, known) or '.'} Known: {listing(known)}"
         )
     kind = SETTINGS[name]
+    if kind is bool:
+        return Setting(_yes_or_no(name, value, origin), origin)
     try:
         converted = kind(value)
         if isinstance(value, bool) or (not isinstance(value, str) and converted != value):

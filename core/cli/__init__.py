@@ -138,11 +138,12 @@ def _report(error: click.ClickException | DovetailError, *, as_json: bool) -> No
         import json
 
         text = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        click.echo(json.dumps({"error": text, "type": type(error).__name__}))
+        notes = {"notes": list(error.__notes__)} if getattr(error, "__notes__", None) else {}
+        click.echo(json.dumps({"error": text, "type": type(error).__name__, **notes}))
     elif isinstance(error, click.ClickException):
         error.show()
     else:
-        click.echo(f"dovetail: {error}", err=True)
+        click.echo("\n  ".join([f"dovetail: {error}", *getattr(error, "__notes__", ())]), err=True)
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
