@@ -55,7 +55,7 @@ LISTS = ("keep", "plugins")
 
 _ELSEWHERE = (
     "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR MODEL_CACHE TAICHI_RUNTIME TAICHI_ARCH PROGRESS "
-    "CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
+    "CERTIFY_KEY CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
 )
 VARIABLES = frozenset(PREFIX + name for name in [*map(str.upper, SETTINGS), *_ELSEWHERE.split()])
 """Every variable that dovetail reads, but for those of stages."""

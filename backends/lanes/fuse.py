@@ -400,10 +400,13 @@ def _check_declared(stage: LaneStage, kernel: Kernel, backend: str) -> None:
     }
     problems = [f"{verb} {', '.join(names)}" for verb, names in undeclared.items() if names]
     if problems:
-        raise LaneError(
+        error = LaneError(
             f"{stage.on(backend)}{stage.origin} {' and '.join(problems)} without declaring it: "
             "add the fields to the implementation's record"
         )
+        if stage.record is not None:
+            blame(error, stage.record)
+        raise error
 
 
 def _check_filled(

@@ -38,6 +38,7 @@ COMMANDS = {
     "bench": "Measure the speed of batches or of one world, beside MuJoCo if it is installed.",
     "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
+    "certify": "Certify a package: run every check on all it brings.",
 }
 """Built-in commands, in the order of --help. A test compares these lines with the commands' own."""
 

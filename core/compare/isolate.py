@@ -34,6 +34,8 @@ class Worlds:
     precision: Precision = "f64"
     lanes: int = 1
     threads: int = 1
+    strict: bool = False
+    """Whether NumPy stages are shown only what they declare."""
 
 
 @attrs.frozen(eq=False)
@@ -115,6 +117,7 @@ def isolate(
         precision=worlds.precision,
         lanes=worlds.lanes,
         threads=worlds.threads,
+        strict=worlds.strict,
         keep="all",
     )
     plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry)

@@ -100,6 +100,9 @@ class GuardedArray(np.ndarray):
         for target in (*outputs, *(inputs[:1] if method == "at" else ())):
             if isinstance(target, GuardedArray) and target._allowed is not None and target._guards():
                 target._allowed.check_write(target._field)
+                for given in inputs:
+                    if isinstance(given, np.ndarray) and given.dtype.kind in "fc":
+                        target._allowed.check_kind(target._field, target.dtype, given)
         if outputs:
             options["out"] = tuple(_plain(output) for output in outputs)
         result = getattr(ufunc, method)(*map(_plain, inputs), **options)
