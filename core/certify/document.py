@@ -2,7 +2,8 @@
 
 The digest (SHA-256 over the document without its `seal`) shows that the file was not changed since it was written,
 not who wrote it: anybody can compute one. With a key (`DOVETAIL_CERTIFY_KEY`, or a file) there is also an
-HMAC-SHA-256, which only holders of that key can make or check. Neither proves that the checks ran on the machine it names.
+HMAC-SHA-256, which only holders of that key can make or check. Neither proves that the checks ran
+on the machine it names.
 """
 
 from __future__ import annotations
