@@ -16,8 +16,9 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.bound import Bound, View
+from dovetail.contracts.data import DATA_GROUPS
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import DATA_GROUPS, Data
+from dovetail.contracts.types import Data
 from dovetail.errors import UndeclaredFieldError, WrittenKindError, listing, nearest
 
 
@@ -96,7 +97,7 @@ class GuardedArray(np.ndarray):
         super().__setitem__(index, value)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        outputs = options.get("out") or ()
+        outputs: tuple[Any, ...] = tuple(options.get("out") or ())
         for target in (*outputs, *(inputs[:1] if method == "at" else ())):
             if isinstance(target, GuardedArray) and target._allowed is not None and target._guards():
                 target._allowed.check_write(target._field)
@@ -158,7 +159,7 @@ def _guarding(kind: type[Bound]) -> type[Bound]:
     return type(f"Guarded{kind.__name__}", (_Guarding, kind), {})
 
 
-class GuardedData(_Guarding, Data):  # type: ignore[misc]  # both are Bound
+class GuardedData(_Guarding, Data):
     """One world as one slot may see it, in the world's own memory."""
 
     def __init__(self, world: Data, allowed: Allowed) -> None:
@@ -178,7 +179,8 @@ class GuardedData(_Guarding, Data):  # type: ignore[misc]  # both are Bound
             self._watch_group(name)
 
     def _watch_group(self, name: str) -> None:
-        group = _guarding(type(self.__dict__[name]))()
+        kind: Any = type(self.__dict__[name])
+        group = _guarding(kind)()
         object.__setattr__(group, "_allowed", self._allowed)
         group._bind(self.arena, self.specs, prefix=f"{name}.", nworld=None, world=self._world)
         object.__setattr__(self, name, group)

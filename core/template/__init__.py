@@ -11,6 +11,7 @@ from pathlib import Path
 import attrs
 
 from dovetail import pipeline
+from dovetail.backend import REFERENCE
 from dovetail.distribution import DISTRIBUTION
 from dovetail.errors import ArgumentError, FileError
 from dovetail.implementation import Implementation
@@ -120,8 +121,8 @@ def _of_stage(slot: str, lanes: bool, registry: Registry) -> dict[str, str]:
         rows = ", ".join(f"{slot}:{key}" for key in registry.keys(slot))
         raise ArgumentError(f"{slot} has rows; name the one to implement otherwise: {rows}")
     records = [r for r in registry.of(slot) if r.is_builtin]
-    numpy = next((r for r in records if r.backend == "numpy" and r.default), None) or next(
-        (r for r in records if r.backend == "numpy"), None
+    numpy = next((r for r in records if r.backend == REFERENCE and r.default), None) or next(
+        (r for r in records if r.backend == REFERENCE), None
     )
     if numpy is None:
         raise ArgumentError(f"{slot}: there is nothing built in to begin with")
