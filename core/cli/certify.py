@@ -80,17 +80,13 @@ def _certify(package: str, key: bytes | None, as_json: bool, **asked: Any) -> in
 
 
 def _verify(path: Path, key: bytes | None, as_json: bool) -> int:
+    import attrs
+
     from dovetail.certify.document import verify
 
     found = verify(path, key)
     if as_json:
-        emit(
-            {
-                "file": str(path),
-                "ok": found.ok,
-                **{n: getattr(found, n) for n in found.__slots__ if n[0] != "_"},
-            }
-        )
+        emit({"file": str(path), "ok": found.ok, **attrs.asdict(found)})
         return 0 if found.ok else FOUND_PROBLEMS
     signatures = {
         "none": "not signed",
