@@ -50,6 +50,7 @@ SETTINGS = {
     "runtime": str,
     "arch": str,
     "on_nan": str,
+    "strict": bool,
 }
 """Settings besides stages, keep and plugins, with their types; each also has a variable, as DOVETAIL_BACKEND."""
 
@@ -63,7 +64,7 @@ LOCKED, LOCKED_VARIABLE = "locked", "DOVETAIL_LOCKED"
 _ELSEWHERE = (
     "LOCKED "
     "CONFIG PLUGINS DISABLED_PLUGINS CACHE_DIR MODEL_CACHE TAICHI_RUNTIME TAICHI_ARCH PROGRESS "
-    "CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
+    "CERTIFY_KEY CC NATIVE_CPU NATIVE_SANITIZE NATIVE_SECONDS"
 )
 VARIABLES = frozenset(PREFIX + name for name in [*map(str.upper, SETTINGS), *_ELSEWHERE.split()])
 """Every variable that dovetail reads, but for those of stages."""
@@ -355,6 +356,19 @@ def _from_table(table: Mapping[str, Any], lines: Lines, section: tuple[str, ...]
     return Config(requests, settings)
 
 
+WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+"""How variables say yes and no."""
+
+
+def _yes_or_no(name: str, value: Any, origin: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    found = WORDS.get(value.lower()) if isinstance(value, str) else None
+    if found is None:
+        raise ConfigError(f"{origin}: {name} = {value!r} should be true or false")
+    return found
+
+
 def _checked(name: str, value: Any, origin: str) -> Setting:
     """A setting with the right type, or an error that says where the wrong one stands."""
     if name in LISTS:
@@ -374,6 +388,8 @@ def _checked(name: str, value: Any, origin: str) -> Setting:
             f"{origin}: unknown setting {name!r}{nearest(name, known) or '.'} Known: {listing(known)}"
         )
     kind = SETTINGS[name]
+    if kind is bool:
+        return Setting(_yes_or_no(name, value, origin), origin)
     try:
         converted = kind(value)
         if isinstance(value, bool) or (not isinstance(value, str) and converted != value):

@@ -144,6 +144,14 @@ class PluginError(DovetailError):
     """A plugin is broken: it cannot be imported or its records are wrong."""
 
 
+class UndeclaredFieldError(PluginError):
+    """A stage touches a field that its record does not declare; found where that is watched."""
+
+
+class WrittenKindError(PluginError):
+    """A stage writes numbers of another kind than the field's; found where that is watched."""
+
+
 class RowResultError(DovetailError):
     """What a row of a table returned does not fit: another shape than asked for, or not numbers."""
 

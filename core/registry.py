@@ -19,7 +19,7 @@ from dovetail.contracts.plugin_fields import wrong_with
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.deprecation import find, todays
 from dovetail.entry_points import entry_points
-from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest
+from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest, shown
 from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
@@ -27,6 +27,9 @@ from dovetail.implementation import Implementation
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+Warn = Callable[[str], None]
+"""How to tell of a plugin that is left out."""
 
 ENTRY_POINTS = "dovetail.plugins"
 DISABLED = "DOVETAIL_DISABLED_PLUGINS"
@@ -300,6 +303,7 @@ def _asked_alone(manager: pluggy.PluginManager, plugin: object, name: str) -> It
         manager.register(plugin, name)
         manager.check_pending()
         _refuse_bare_stages(manager)
+        _refuse_without_hooks(manager, plugin)
         yield manager.hook
     finally:
         manager.unregister(plugin, name)
@@ -307,6 +311,30 @@ def _asked_alone(manager: pluggy.PluginManager, plugin: object, name: str) -> It
 
 def _of_provider(record: Implementation, distribution: str) -> Implementation:
     return record if record.provider == distribution else attrs.evolve(record, provider=distribution)
+
+
+def _answers(hook: Any, name: str, kind: type[Any]) -> list[Any]:
+    """What a plugin's hook returns, which must be a list of one kind of thing."""
+    return [one for answer in getattr(hook, name)() for one in _listed(name, answer, kind)]
+
+
+def _listed(name: str, answer: object, kind: type[Any]) -> list[Any]:
+    wanted = "Backend" if kind is object else kind.__name__
+    article = "an" if wanted[0] in "AEIOU" else "a"
+    if isinstance(answer, str | bytes | Mapping | type) or not isinstance(answer, Iterable):
+        raise PluginError(
+            f"{name} returns {shown(answer)}; it should return a list: return [{wanted}(…), …], with brackets even "
+            "for one"
+        )
+    found = list(answer)
+    for number, one in enumerate(found):
+        strange = isinstance(one, str | type) or not isinstance(one, kind)
+        if strange:
+            raise PluginError(
+                f"{name} returns a list whose entry {number} is {shown(one)}, not {article} {wanted}; make each with "
+                f"{wanted}(…) of dovetail.plugin"
+            )
+    return found
 
 
 def _collect(
@@ -320,13 +348,14 @@ def _collect(
     with _asked_alone(manager or _hooks(), plugin, name) as hook:
         records = [
             _of_provider(record, distribution)
-            for answer in hook.dovetail_implementations()
-            for record in answer
+            for record in _answers(hook, "dovetail_implementations", Implementation)
         ]
-        backends = [b for answer in hook.dovetail_backends() for b in answer]
-        transfers = [t for answer in hook.dovetail_transfers() for t in answer]
+        backends: list[Any] = _answers(hook, "dovetail_backends", object)
+        transfers = _answers(hook, "dovetail_transfers", Transfer)
         versions: list[Any] = [h.function for h in hook.dovetail_function_versions.get_hookimpls()]
-        groups = [attrs.evolve(g, plugin=name) for answer in hook.dovetail_features() for g in answer]
+        groups = [
+            attrs.evolve(group, plugin=name) for group in _answers(hook, "dovetail_features", FeatureGroup)
+        ]
     trial = registry.copy()
     for group in groups:
         trial.add_feature_group(group)
@@ -356,7 +385,27 @@ def _refuse_bare_stages(manager: pluggy.PluginManager) -> None:
             )
 
 
-def _add_third_party(registry: Registry, entry: EntryPoint, manager: pluggy.PluginManager) -> None:
+def _refuse_without_hooks(manager: pluggy.PluginManager, plugin: object) -> None:
+    """What has no hook can offer nothing."""
+    if manager.get_hookcallers(plugin):
+        return
+    known = [name for name in vars(discovery) if name.startswith("dovetail_")]
+    bare = [name for name in known if callable(getattr(plugin, name, None))]
+    what = getattr(plugin, "__name__", None) or shown(plugin)
+    raise PluginError(
+        f"{what} has no hooks, so it offers nothing; "
+        + (
+            f"mark {bare[0]} with @hookimpl of dovetail.plugin"
+            if bare
+            else "write a function dovetail_implementations marked with @hookimpl of dovetail.plugin, or let the "
+            "entry point name the module that has it"
+        )
+    )
+
+
+def _add_third_party(
+    registry: Registry, entry: EntryPoint, manager: pluggy.PluginManager, warn: Warn
+) -> None:
     distribution = entry.dist.name if entry.dist else entry.name
     version = entry.dist.version if entry.dist else ""
     if {entry.name, distribution} & _disabled():
@@ -367,14 +416,49 @@ def _add_third_party(registry: Registry, entry: EntryPoint, manager: pluggy.Plug
     except Exception as error:  # a third party's bug must not stop those who do not use it
         detail = f"{type(error).__name__}: {error}"
         registry.plugins.append(PluginInfo(entry.name, distribution, version, "broken", detail))
-        warnings.warn(
-            f"plugin {entry.name!r} of {distribution} is broken and left out: {detail}", stacklevel=3
+        warn(
+            f"plugin {entry.name!r} of {distribution} is broken and left out: {detail}. Mend or uninstall it, or set "
+            f"{DISABLED}={entry.name} to leave it out without a word"
         )
         return
     registry.plugins.append(PluginInfo(entry.name, distribution, version, "active", "", records))
 
 
-def build_registry(*, third_party: bool = True) -> Registry:
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=3)
+
+
+def _warn_once(text: str) -> None:
+    """The same is said once in a process, however often the registry is built again."""
+    if text not in _said:
+        _said.add(text)
+        warnings.warn(text, stacklevel=4)
+
+
+_said: set[str] = set()
+
+
+def _note_unknown_backends(registry: Registry, warn: Warn) -> None:
+    """Records of third parties for a backend that nobody has: they can never be chosen, the rest can."""
+    for number, info in enumerate(registry.plugins):
+        lost = [r for r in info.implementations if r.backend not in registry.backends]
+        lost = [r for r in lost if registry.find(r.slot, r.name, r.backend) is not None]
+        if info.distribution == "dovetail" or not lost:
+            continue
+        languages = {b.language for b in registry.backends.values()}
+        known = sorted({*registry.backends, *languages})
+        detail = (
+            f"{lost[0].slot} {lost[0].label} is for a backend that is not installed"
+            f"{nearest(lost[0].backend, known) or '.'} Backends and languages here: {', '.join(known)}"
+        )
+        registry.plugins[number] = attrs.evolve(info, detail=detail)
+        warn(
+            f"plugin {info.name!r} of {info.distribution}: {detail}. Correct backend= of the record, or install what "
+            "brings it; the rest of the package is used"
+        )
+
+
+def build_registry(*, third_party: bool = True, warn: Warn = _warn) -> Registry:
     """A registry of the built-in plugins, then of installed ones in order of their names."""
     from dovetail import __version__, builtin
 
@@ -384,7 +468,8 @@ def build_registry(*, third_party: bool = True) -> Registry:
         registry.plugins.append(PluginInfo(name, "dovetail", __version__, "active", "", records))
     if third_party:
         for entry in sorted(entry_points(ENTRY_POINTS), key=lambda entry: entry.name):
-            _add_third_party(registry, entry, manager)
+            _add_third_party(registry, entry, manager, warn)
+        _note_unknown_backends(registry, warn)
     return registry
 
 
@@ -396,5 +481,5 @@ def default_registry() -> Registry:
     global _cached
     key = os.environ.get(DISABLED, "")
     if _cached is None or _cached[0] != key:
-        _cached = (key, build_registry())
+        _cached = (key, build_registry(warn=_warn_once))
     return _cached[1]

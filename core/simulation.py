@@ -106,7 +106,8 @@ class Simulation:
     and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`. Stages
     that take part in loading are for a Simulation that loads its model itself, from a file.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `plugins` names installed packages whose own rows
+    a warning that names joint and time), `"raise"` or `"freeze"`. `strict=True` stops at the first field that a
+    NumPy stage touches without declaring it (kernels never can). `plugins` names installed packages whose own rows
     (a force, a constraint, a callback) take part. `locked` names a stage lock (`dovetail lock` writes one; a saved
     state has one): anything else than what it lists is refused; False for none. `per_world` names Model fields that
     have a value of their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
@@ -127,6 +128,7 @@ class Simulation:
         runtime: Runtime | None = None,
         arch: Arch | None = None,
         on_nan: OnNan | None = None,
+        strict: bool | None = None,
         plugins: str | Sequence[str] | None = None,
         locked: StageLock | str | Path | Literal[False] | None = None,
         per_world: str | Iterable[str] = (),
@@ -156,6 +158,7 @@ class Simulation:
             runtime=runtime,
             arch=arch,
             on_nan=on_nan,
+            strict=strict,
             plugins=plugins,
             locked=locked,
         )

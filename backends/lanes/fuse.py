@@ -34,7 +34,9 @@ from dovetail.backends.lanes.kernel import (
 )
 from dovetail.backends.lanes.landings import Landings, PlacedLandings
 from dovetail.backends.lanes.live import Live, find_live
+from dovetail.blame import blame
 from dovetail.errors import PerWorldError
+from dovetail.implementation import Implementation
 from dovetail.recorded_model import RecordedModel
 
 AGAIN = "watch/again"
@@ -69,6 +71,8 @@ class LaneStage:
     """What it is to the program: a stage, or a part of the looks at the worlds."""
     group: str = attrs.field(default=attrs.Factory(lambda self: self.stage, takes_self=True))
     """Neighbours of one group are repeated together in a repeatable program."""
+    record: Implementation | None = attrs.field(default=None, eq=False, repr=False)
+    """Whom to name on an exception of the builder; None for what the program itself adds."""
 
     @property
     def label(self) -> str:
@@ -79,6 +83,11 @@ class LaneStage:
         """All of it that is not a function."""
         when = (self.first_only, self.integrate, self.role, self.group)
         return f"{self.label} {when} {sorted(self.reads)} {sorted(self.writes)}"
+
+    @property
+    def origin(self) -> str:
+        """Whose it is, where it is not dovetail's."""
+        return "" if self.record is None or self.record.is_builtin else f" of {self.record.provider}"
 
     def on(self, backend: str) -> str:
         """Its name in messages."""
@@ -374,8 +383,13 @@ def _build(stage: LaneStage, kernel: Kernel) -> None:
         extra.append(kernel.evaluation)
     if stage.parts or "parts" in inspect.signature(stage.builder).parameters:
         extra.append(stage.parts)
-    stage.builder(kernel, *extra)
-    kernel.finish()
+    try:
+        stage.builder(kernel, *extra)
+        kernel.finish()
+    except Exception as error:
+        if stage.record is not None:
+            blame(error, stage.record)
+        raise
 
 
 def _check_declared(stage: LaneStage, kernel: Kernel, backend: str) -> None:
@@ -386,10 +400,13 @@ def _check_declared(stage: LaneStage, kernel: Kernel, backend: str) -> None:
     }
     problems = [f"{verb} {', '.join(names)}" for verb, names in undeclared.items() if names]
     if problems:
-        raise LaneError(
-            f"{stage.on(backend)} {' and '.join(problems)} without declaring it: "
+        error = LaneError(
+            f"{stage.on(backend)}{stage.origin} {' and '.join(problems)} without declaring it: "
             "add the fields to the implementation's record"
         )
+        if stage.record is not None:
+            blame(error, stage.record)
+        raise error
 
 
 def _check_filled(

@@ -182,6 +182,7 @@ def lane_stages(slot: Slot) -> list[LaneStage]:
         parts=slot.parts,
         first_only=slot.when == "first",
         integrate=slot.integrates,
+        record=slot.record,
     )
     zero = [name for name in slot.zero if name not in DATA_SPECS or DATA_SPECS[name].buffer == "real"]
     if not zero:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-
-import pluggy
+from weakref import WeakKeyDictionary
 
 from dovetail import interrupts
 from dovetail.backend import Segment, Slot
+from dovetail.backends.numpy.signature import misfit
+from dovetail.blame import blame, described
+from dovetail.contracts.guarded import guarded
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.distribution import requirement
-from dovetail.errors import PluginError
-from dovetail.hookspecs.markers import PROJECT, hookimpl
+from dovetail.errors import PluginError, UndeclaredFieldError
 from dovetail.planning.per_world import WorldModel
 
 if TYPE_CHECKING:
@@ -43,29 +42,16 @@ class NumpyBackend:
         return "all"
 
     def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
-        """Let pluggy compare the function's arguments with the stage's hookspec."""
-        manager = pluggy.PluginManager(PROJECT)
-        manager.add_hookspecs(type("Spec", (), {stage.name: staticmethod(stage.spec)}))
-        try:
-            manager.register(SimpleNamespace(**{stage.name: hookimpl(_forwarding(target))}))
-        except pluggy.PluginValidationError as error:
+        """Whether the function can be called with the stage's arguments."""
+        problem = misfit(stage, target)
+        if problem:
             raise PluginError(
                 f"{record.slot} {record.label} from {record.provider}: {record.target} does not fit the stage, "
-                f"whose arguments are ({', '.join(stage.arguments)}): {error}"
-            ) from error
+                f"whose arguments are ({', '.join(stage.arguments)}): {problem}"
+            )
 
     def compile(self, segment: Segment) -> NumpyRunner:
         return NumpyRunner(segment)
-
-
-def _forwarding(target: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of the function's interface that pluggy may mark without touching the original."""
-
-    @functools.wraps(target)
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        return target(*args, **kwargs)
-
-    return forward
 
 
 class NumpyRunner:
@@ -74,7 +60,9 @@ class NumpyRunner:
     def __init__(self, segment: Segment) -> None:
         self._worlds = WorldModel(segment.model, segment.per_world) if segment.per_world else None
         model = segment.model if self._worlds is None else self._worlds.model
-        self._calls = [(_bind(model, slot), slot.when) for slot in segment.slots]
+        bind = _bind_strictly if segment.options.get("strict") else _bind
+        self._slots = segment.slots
+        self._calls = [(bind(model, slot), slot.when) for slot in segment.slots]
         self._integrates = [slot.integrates for slot in segment.slots]
         self._whole = segment.whole_step
         self._last = segment.evaluations - 1
@@ -125,7 +113,12 @@ class NumpyRunner:
         for index in which:
             call, when = self._calls[index]
             if when == "always" or evaluation == (0 if when == "first" else self._last):
-                call(data, evaluation)
+                try:
+                    call(data, evaluation)
+                except Exception as error:
+                    slot = self._slots[index]
+                    blame(error, slot.record, slot.label, data.number)
+                    raise
 
 
 def _each_world(data: Data) -> Iterator[Data]:
@@ -168,3 +161,26 @@ def _bind(model: Model, slot: Slot) -> Callable[[Data, int], None]:
         target(model, data)
 
     return run
+
+
+def _bind_strictly(model: Model, slot: Slot) -> Callable[[Data, int], None]:
+    """The same, on a Data that shows the function only what its record declares."""
+    call = _bind(model, slot)
+    subject, writes = described(slot.record, slot.label), slot.leaves
+    views: WeakKeyDictionary[Data, Data] = WeakKeyDictionary()
+
+    def watched(data: Data, evaluation: int) -> None:
+        view = views.get(data)
+        if view is None or view.arena is not data.arena:
+            view = views[data] = guarded(data, subject, slot.reads, writes)
+        try:
+            call(view, evaluation)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise UndeclaredFieldError(
+                f"{subject} writes a field that its record does not declare ({error}); it may write: "
+                f"{', '.join(sorted(writes)) or 'nothing'}"
+            ) from error
+
+    return watched

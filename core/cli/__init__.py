@@ -42,6 +42,7 @@ COMMANDS = {
     "compare": "Compare two implementations of one stage on the same states.",
     "diff": "Find the first stage where two runs of a model part.",
     "minimise": "Find the smallest model and state that still show a fault.",
+    "certify": "Certify a package: run every check on all it brings.",
 }
 """Built-in commands, in the order of --help. A test compares these lines with the commands' own."""
 
@@ -142,11 +143,12 @@ def _report(error: click.ClickException | DovetailError, *, as_json: bool) -> No
         import json
 
         text = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        click.echo(json.dumps({"error": text, "type": type(error).__name__}))
+        notes = {"notes": list(error.__notes__)} if getattr(error, "__notes__", None) else {}
+        click.echo(json.dumps({"error": text, "type": type(error).__name__, **notes}))
     elif isinstance(error, click.ClickException):
         error.show()
     else:
-        click.echo(f"dovetail: {error}", err=True)
+        click.echo("\n  ".join([f"dovetail: {error}", *getattr(error, "__notes__", ())]), err=True)
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,13 +15,31 @@ if TYPE_CHECKING:
     from dovetail.registry import PluginInfo, Registry
 
 
+def _group(listing: click.Command) -> click.Group:
+    """The listing as a group, so that `dovetail plugins` stays what it is and `plugins new` comes under it."""
+    group = click.Group(
+        listing.name,
+        params=listing.params,
+        help=listing.help,
+        short_help=listing.short_help,
+        callback=listing.callback,
+        invoke_without_command=True,
+        subcommand_metavar="[new NAME]",
+    )
+    group.result_callback()(lambda value, **_: value)
+    return group
+
+
 @cli_command(example="dovetail plugins --third-party")
 @click.option("--third-party", is_flag=True, help="Leave out the plugins that come with dovetail.")
 def plugins(third_party: bool, as_json: bool) -> int:
     """List the installed plugins and what they offer.
 
-    The exit code is 1 if one is broken. DOVETAIL_DISABLED_PLUGINS=a,b leaves plugins out.
+    The exit code is 1 if one is broken. DOVETAIL_DISABLED_PLUGINS=a,b leaves plugins out. `dovetail plugins new NAME`
+    writes a package to begin with.
     """
+    if click.get_current_context().invoked_subcommand is not None:
+        return 0
     from dovetail.registry import default_registry
 
     registry = default_registry()
@@ -80,3 +99,49 @@ def _offers(plugin: PluginInfo) -> str:
         f"{r.key}: {r.label}" if r.key else r.label
         for r in sorted(plugin.implementations, key=lambda r: (r.backend, r.slot))
     )
+
+
+plugins = _group(plugins)
+
+
+@cli_command(
+    example="""dovetail plugins new dovetail-wind
+    dovetail plugins new my-solver --stage solve_constraints --no-lanes"""
+)
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--stage",
+    "slot",
+    default="passive_force",
+    show_default=True,
+    metavar="SLOT",
+    help="A force of its own, or a stage or row that begins as the built-in one.",
+)
+@click.option("--lanes/--no-lanes", default=True, show_default=True, help="With a sibling for kernels.")
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=".",
+    help="Where to put the new folder [default: here].",
+)
+def new(name: str, slot: str, lanes: bool, folder: Path, as_json: bool) -> int:
+    """Write a package that installs, passes its own tests and is listed.
+
+    It has an implementation for NumPy and one in lanes, tests, a README and a file for GitHub's CI. Nothing that
+    exists is overwritten.
+    """
+    from dovetail.template import new_package
+
+    written = new_package(name, folder, slot=slot, lanes=lanes)
+    if as_json:
+        emit(written)
+        return 0
+    for path in written.files:
+        say(f"  {written.folder / path}")
+    say(f"{written.distribution} implements {written.slot}. Next:")
+    say(f"  cd {written.folder} && pip install -e '.[test]' && pytest")
+    say(f"  dovetail certify {written.distribution}")
+    return 0
+
+
+plugins.add_command(new)

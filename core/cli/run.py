@@ -69,6 +69,7 @@ REFRESH = 0.1
     show_default=True,
     help="What to do when a state goes bad: stop, reset that world as MuJoCo does, or hold it.",
 )
+@click.option("--strict", is_flag=True, help="Stop where a NumPy stage touches a field it does not declare.")
 @click.option("--profile", is_flag=True, help="Time every stage by itself (fused kernels come apart).")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Trajectory file, .npz.")
 @click.option(
@@ -103,7 +104,14 @@ def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **a
     plots = asked["plots"] or (("auto",) if asked["plot_file"] else ())
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in plots)
     profiler = _profiler() if asked["profile"] else None
-    sim = _simulation(loaded, choices, quantities, profiler, missing=asked["missing"], on_nan=asked["on_nan"])
+    sim = _simulation(
+        loaded,
+        choices,
+        quantities,
+        profiler,
+        **{name: asked[name] for name in ("missing", "on_nan")},
+        strict=asked["strict"] or None,
+    )
     _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
     recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
     every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))

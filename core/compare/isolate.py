@@ -36,6 +36,8 @@ class Worlds:
     threads: int = 1
     per_world: tuple[str, ...] = ()
     """Model fields that have values of their own in every world."""
+    strict: bool = False
+    """Whether NumPy stages are shown only what they declare."""
 
 
 @attrs.frozen(eq=False)
@@ -117,6 +119,7 @@ def isolate(
         precision=worlds.precision,
         lanes=worlds.lanes,
         threads=worlds.threads,
+        strict=worlds.strict,
         keep="all",
     )
     plan = plan_with_holes(model, config, nworld=worlds.nworld, registry=registry, per_world=worlds.per_world)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dovetail import pipeline
+from dovetail.blame import blamed
 from dovetail.config import BY_CALL, Config, Request
 from dovetail.contracts.plugin_fields import as_plain
 from dovetail.deprecation import todays_identity
@@ -216,7 +217,8 @@ def _bound(record: Implementation, registry: Registry) -> Callable[..., Any]:
 
     def call(*arguments: Any) -> Any:
         given = dict(zip(stage.arguments, arguments, strict=True))
-        return function(**{name: given[name] for name in taken})
+        with blamed(record):
+            return function(**{name: given[name] for name in taken})
 
     return call
 

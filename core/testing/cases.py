@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -48,17 +48,21 @@ class Subject:
         *,
         registry: Registry | None = None,
         models: Mapping[str, str] | None = None,
+        further: Mapping[str, str] = FURTHER,
     ) -> Subject:
         return cls(
             record=record,
             registry=registry_with(record, registry or default_registry()),
             models={**SAMPLES, **(models or {})},
+            further=further,
         )
 
-    def cases(self, nworld: int | None = None) -> Iterator[Case]:
-        """A case per model that makes the implementation run; an error if there is none."""
+    def cases(self, nworld: int | None = None, **how: Any) -> Iterator[Case]:
+        """A case per model that makes the implementation run; an error if there is none. `how`: precision, threads or
+        strict of `Worlds`."""
+        worlds = Worlds(nworld=nworld, **how)
         found = False
-        for case in self.possible_cases(nworld) or self._further_cases(nworld):
+        for case in self._possible(worlds) or self._further_cases(worlds):
             found = True
             yield case
         if not found:
@@ -70,18 +74,21 @@ class Subject:
 
     def possible_cases(self, nworld: int | None = None, names: tuple[str, ...] | None = None) -> list[Case]:
         """A case per model, or per named model, that makes the implementation run; maybe none."""
-        texts = [text for name, text in self.models.items() if names is None or name in names]
-        return list(self._cases(texts, nworld))
+        return self._possible(Worlds(nworld=nworld), names)
 
-    def _further_cases(self, nworld: int | None) -> Iterator[Case]:
+    def _possible(self, worlds: Worlds, names: tuple[str, ...] | None = None) -> list[Case]:
+        texts = [text for name, text in self.models.items() if names is None or name in names]
+        return list(self._cases(texts, worlds))
+
+    def _further_cases(self, worlds: Worlds) -> Iterator[Case]:
         """A case of the first further model that makes the implementation run; one is enough, kernels are slow to
         compile."""
         models = self.further if self.record.backend == REFERENCE else {**LIGHT, **self.further}
-        return islice(self._cases(models.values(), nworld), 1)
+        return islice(self._cases(models.values(), worlds), 1)
 
-    def _cases(self, texts: Iterable[str], nworld: int | None) -> Iterator[Case]:
+    def _cases(self, texts: Iterable[str], worlds: Worlds) -> Iterator[Case]:
         for text in texts:
-            case = _case(self.record, self.registry, text, nworld)
+            case = _case(self.record, self.registry, text, worlds)
             if case is not None:
                 yield case
 
@@ -129,25 +136,28 @@ MOST_INPUTS = 6
 
 _inputs: dict[tuple[int, int], Data] = {}
 
-_cases: dict[tuple[int, Implementation, str, int | None], Case | None] = {}
+_cases: dict[tuple[int, Implementation, str, Worlds], Case | None] = {}
 """Compiled cases by registry, record, model and worlds: compiling is the slow part of checking."""
 
 
-def _case(record: Implementation, registry: Registry, text: str, nworld: int | None) -> Case | None:
-    key = (id(registry), record, text, nworld)
+def _case(record: Implementation, registry: Registry, text: str, worlds: Worlds) -> Case | None:
+    key = (id(registry), record, text, worlds)
     if key not in _cases:
-        _cases[key] = _compile_case(record, registry, compiled(text), nworld)
+        _cases[key] = _compile_case(record, registry, compiled(text), worlds)
     return _cases[key]
 
 
-def _compile_case(
-    record: Implementation, registry: Registry, model: Model, nworld: int | None
-) -> Case | None:
+def forget() -> None:
+    """Let go of compiled cases and inputs: of one implementation after the other, no other wants them."""
+    _cases.clear()
+    _inputs.clear()
+
+
+def _compile_case(record: Implementation, registry: Registry, model: Model, worlds: Worlds) -> Case | None:
     """The case, or None if this model does not need the record or the record does not handle it."""
     facts = ModelFacts(model, registry)
     if not (facts.need(record.stage) and facts.need(record.slot)):
         return None
-    worlds = Worlds(nworld=nworld)
     worlds = attrs.evolve(worlds, lanes=common_lanes([record], worlds, registry))
     try:
         slot, label, stages = dispatched(record, registry)

@@ -20,16 +20,21 @@ def parametrize_with_checks(
     models: Mapping[str, str] | None = None,
     expected_failures: Mapping[str, str] | None = None,
     registry: Registry | None = None,
+    backends: Iterable[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Parametrise a test over `implementation` and `check`; the test calls `check(implementation)`.
 
     `models`: further MJCF texts by name, for implementations that the samples do not exercise.
+    `backends`: only these, where a record in lanes would be tried on every backend that prints them.
     `expected_failures`: reasons by `slot name@backend check_name`; such a check must fail.
     """
     expected = dict(expected_failures or {})
     parameters = []
     known = registry or default_registry()
+    wanted = None if backends is None else set(backends)
     for record in [one for given in records for one in known.on_each_backend(given)]:
+        if wanted is not None and record.backend not in wanted:
+            continue
         subject = Subject.of(record, registry=registry, models=models)
         for check in checks_for(subject):
             name = f"{record.slot} {record.label} {check.__name__}"

@@ -215,10 +215,85 @@ RESTING = """
 </mujoco>
 """
 
+_SHAPES = {
+    "sphere": 'type="sphere" size=".1"',
+    "capsule": 'type="capsule" size=".07 .08"',
+    "ellipsoid": 'type="ellipsoid" size=".1 .12 .09"',
+    "cylinder": 'type="cylinder" size=".1 .09"',
+    "box": 'type="box" size=".1 .09 .11"',
+    "mesh": 'type="mesh" mesh="wedge"',
+}
+_MESH = '<mesh name="wedge" vertex="-.1 -.1 -.1  .12 -.1 -.1  0 .12 -.1  0 0 .12"/>'
+_FIELD = '<hfield name="hills" nrow="3" ncol="3" size=".5 .5 .1 .1" elevation="0 .2 0  .3 1 .1  0 .4 0"/>'
+
+CROWD = f"""
+<mujoco model="crowd">
+  <asset>{_MESH}{_FIELD}</asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/><geom name="hills" type="hfield" hfield="hills" pos="0 0 .02"/>
+    {
+    "".join(
+        f'<body pos="{0.12 * (n % 3) - 0.12:g} {0.12 * (n % 2):g} {0.1 + 0.1 * (n // 3):g}" euler="{9 * n} 20 {n}">'
+        f"<freejoint/><geom {shape}/></body>"
+        for n, shape in enumerate([*_SHAPES.values(), *_SHAPES.values()])
+    )
+}
+  </worldbody>
+</mujoco>
+"""
+"""Two geoms of every type in a heap, on a plane and on a height field: all pairs of shapes."""
+
+SOFT = f"""
+<mujoco model="soft">
+  <option timestep="0.002"/>
+  <asset>{_MESH}{_FIELD}</asset>
+  <worldbody>
+    <geom type="plane" size="2 2 .1" pos="0 0 -.1"/><geom type="hfield" hfield="hills" pos="0 0 -.15"/>
+    {"".join(f'<geom {shape} pos="{0.1 * n - 0.2:g} 0 -.08"/>' for n, shape in enumerate(_SHAPES.values()))}
+    <flexcomp name="cord" type="grid" count="4 1 1" spacing=".1 .1 .1" dim="1" radius=".02" mass=".1">
+      <edge stiffness="50" damping=".5"/><contact selfcollide="none"/>
+    </flexcomp>
+    <flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" radius=".02" mass=".2" pos="0 0 .05">
+      <elasticity young="3e3" poisson=".2" thickness=".01" damping=".01" elastic2d="both"/>
+      <contact selfcollide="none"/>
+    </flexcomp>
+    <flexcomp name="jelly" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" radius=".02" mass=".3" pos="0 .1 .1">
+      <elasticity young="2e3" poisson=".2" damping=".01"/><contact selfcollide="none"/>
+    </flexcomp>
+  </worldbody>
+</mujoco>
+"""
+"""A cord, a cloth and a solid that meet geoms of every type and each other."""
+
+SLEEPY = """
+<mujoco model="sleepy">
+  <option timestep="0.004"><flag sleep="enable"/></option>
+  <worldbody>
+    <geom type="plane" size="2 2 .1"/>
+    <body pos="0 0 .1"><freejoint/><geom size=".1"/></body><body pos=".15 0 .1"><freejoint/><geom size=".1"/></body>
+    <body pos="1 0 .5"><joint axis="0 1 0" damping=".1"/><geom size=".1" pos=".2 0 0"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+IMPLICIT = """
+<mujoco model="implicit">
+  <option timestep="0.01" integrator="implicit" density="1.2" viscosity=".1"><flag constraint="disable"/></option>
+  <worldbody>
+    <body pos="0 0 1"><joint name="a" axis="0 1 0" damping="2"/><geom type="capsule" size=".05 .2" pos=".2 0 0"/>
+      <body pos=".4 0 0"><joint type="ball" damping=".3"/><geom type="box" size=".1 .2 .05"/></body></body>
+  </worldbody>
+  <actuator><velocity joint="a" kv="3"/></actuator>
+</mujoco>
+"""
+
 LIGHT = {"resting": RESTING}
 """Tried before FURTHER on backends that compile: a kernel with the solver takes long for models with more in them."""
 
 FURTHER = {"wet": WET, "touching": DRY, "sticky": STICKY, "slippery": SLIPPERY}
+
+COLLECTION = {**FURTHER, "implicit": IMPLICIT, "sleepy": SLEEPY, "crowd": CROWD, "soft": SOFT}
+"""What a certificate tries besides: also sleeping, derivatives, all pairs of shapes, and flexes."""
 
 SAMPLES = {"chain": CHAIN, "loose": LOOSE, "still": STILL, "undriven": UNDRIVEN, "void": VOID}
 ZERO_SIZED = ("still", "undriven", "void")
@@ -234,4 +309,4 @@ def compiled(text: str) -> Model:
 
 def sample(name: str) -> Model:
     """A sample model by name."""
-    return compiled({**SAMPLES, **LIGHT, **FURTHER}[name])
+    return compiled({**SAMPLES, **LIGHT, **COLLECTION}[name])

@@ -39,7 +39,7 @@ REFUSALS = {
     ),
     "stages": (["stages", "kinematic"], "did you mean 'kinematics'?", "UnknownStageError"),
     "fields": (["fields", "qpoz"], "did you mean 'qpos", "UsageError"),
-    "plugins": (["plugins", "extra"], "unexpected extra argument", "UsageError"),
+    "plugins": (["plugins", "extra"], "No such command", "NoSuchCommand"),
     "bench": (["bench", "humanoyd"], "did you mean 'humanoid'?", "BadParameter"),
     "compare": (
         ["compare", "arm", "--stage", "mass_matrix", "--a", "crb@numpy", "--b", "crb@jax"],

@@ -23,17 +23,26 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pip_install(package: str, target: Path, scratch: Path) -> None:
+    """Install a package that stands here."""
+    install_folder(HERE / package, target, scratch)
+
+
+def install_folder(folder: Path, target: Path, scratch: Path) -> None:
     """Install without network from a copy, because a build writes into its source folder."""
-    source = scratch / package
-    shutil.copytree(
-        HERE / package, source, ignore=shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
-    )
+    source = scratch / "sources" / folder.name
+    shutil.copytree(folder, source, ignore=shutil.ignore_patterns("*.egg-info", "build", "__pycache__"))
     flags = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
     subprocess.run(
         [sys.executable, "-m", "pip", "install", *flags, "--target", str(target), str(source)],
         check=True,
         env={**os.environ, "PIP_ROOT_USER_ACTION": "ignore"},
     )
+
+
+@pytest.fixture(scope="session")
+def install() -> Callable[[Path, Path, Path], None]:
+    """Installs any folder with a package."""
+    return install_folder
 
 
 @pytest.fixture(scope="session")

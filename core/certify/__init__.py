@@ -1,0 +1,14 @@
+"""Certificates: the house checks on all that a package brings, with what they measured, in a file with a digest.
+
+from dovetail.certify import certify, verify
+
+certificate = certify("dovetail-wind")
+print(certificate.ok)
+"""
+
+from __future__ import annotations
+
+from dovetail.certify.document import Certificate, verify
+from dovetail.certify.inspection import certify
+
+__all__ = ["Certificate", "certify", "verify"]
