@@ -84,8 +84,16 @@ def _head(report: DiffRunsReport) -> str:
         f"<h1>{escape(report.model)}: A {escape(report.a)}, B {escape(report.b)}</h1>"
         f'<p><span class="verdict {word}">{report.verdict}</span></p>'
         f'<p class="soft">{report.steps} steps, {worlds}, {report.precision}, {report.mode}'
-        f"{'' if report.mode == 'free' else ': each stage of B got the inputs that A had'}</p>"
+        f"{_inputs(report)}</p>"
     )
+
+
+def _inputs(report: DiffRunsReport) -> str:
+    """What B was given."""
+    if report.mode == "free":
+        return ""
+    whole = "mujoco" in (report.a, report.b)
+    return ": every step of B began in A's state" if whole else ": each stage of B got the inputs that A had"
 
 
 def _first(report: DiffRunsReport) -> str:
