@@ -13,20 +13,28 @@ from dovetail.cli._options import (
     check_model_name,
     cli_command,
     confine,
-    model_argument,
 )
 from dovetail.cli._output import emit, say
 
 if TYPE_CHECKING:
+    from dovetail.compare.dump import ReplayReport
     from dovetail.compare.run_report import DiffRunsReport
 
 
 @cli_command(
     example="""dovetail diff humanoid --a numpy --b mujoco --steps 200
     dovetail diff box.xml --b combine_friction=geometric_mean --html report.html
-    dovetail diff humanoid --a native --b native,f32 --nworld 16 --mode both"""
+    dovetail diff humanoid --a native --b native,f32 --nworld 16 --mode both
+    dovetail diff --from first.npz"""
 )
-@model_argument
+@click.argument("model", metavar="[MODEL]", required=False)
+@click.option(
+    "--from",
+    "dump",
+    type=click.Path(path_type=Path),
+    metavar="DUMP",
+    help="Instead of MODEL, A and B: repeat what a Shadow found and dumped (.npz).",
+)
 @click.option("--a", default="", metavar="SPEC", help="The authority. Nothing said: the reference.")
 @click.option("--b", default="", metavar="SPEC", help="What is measured against it.")
 @click.option(
@@ -52,7 +60,8 @@ if TYPE_CHECKING:
 )
 @asset_root_option
 def diff(
-    model: str,
+    model: str | None,
+    dump: Path | None,
     mode: str | None,
     save: Path | None,
     html: Path | None,
@@ -69,6 +78,10 @@ def diff(
     """
     from dovetail.compare import diff_runs
 
+    if dump is not None:
+        return _repeat(dump, model, html, as_json)
+    if model is None:
+        raise click.UsageError("give a MODEL, or a dump with --from")
     check_model_name(model)
     confine([model], asset_root)
     for option, path in (("--html", html), ("--save", save)):
@@ -82,7 +95,18 @@ def diff(
     return report.exit_code
 
 
-def _show(report: DiffRunsReport, as_json: bool) -> None:
+def _repeat(dump: Path, model: str | None, html: Path | None, as_json: bool) -> int:
+    """Compare again what a dump holds; 0 if both sides agree now, else 1."""
+    from dovetail.compare.dump import replay
+
+    if model is not None or html is not None:
+        raise click.UsageError("--from repeats one moment of a run: it takes neither MODEL nor --html")
+    report = replay(dump)
+    _show(report, as_json)
+    return 0 if report.ok else 1
+
+
+def _show(report: DiffRunsReport | ReplayReport, as_json: bool) -> None:
     if as_json:
         emit(report.to_dict())
     else:
