@@ -189,7 +189,7 @@ SLIPPERY = """
   <option noslip_iterations="2"><flag fwdinv="enable"/></option>
   <worldbody>
     <geom type="plane" size="2 2 .1" friction=".2"/>
-    <body pos="0 0 .195"><joint axis="0 1 0"/><geom size=".2" friction=".2"/></body>
+    <body pos="0 0 .195"><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/><geom size=".2" friction=".2"/></body>
   </worldbody>
 </mujoco>
 """
