@@ -20,7 +20,7 @@ import numpy as np
 from dovetail import pipeline
 from dovetail.arguments import instance, whole
 from dovetail.backend import REFERENCE
-from dovetail.compare.errors import FieldError, Worst, compare_data
+from dovetail.compare.errors import FieldError, Worst, comparable, compare_data
 from dovetail.compare.evidence import Evidence, why_nothing
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.reports import Report
@@ -247,7 +247,8 @@ class _Pair:
     def _common_specs(self) -> list[FieldSpec]:
         """What both write; fields that only one of them has cannot be compared."""
         second = {spec.name for spec in self.second.written_specs}
-        return [spec for spec in self.first.written_specs if spec.name in second]
+        common = [spec for spec in self.first.written_specs if spec.name in second]
+        return common if self.stage == "broadphase" else comparable(common, self.reference)
 
     def _run(self, data: Data, evaluation: int) -> tuple[float, float]:
         """Both on copies of the same inputs, the first one first every other time; their durations."""

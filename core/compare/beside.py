@@ -11,8 +11,8 @@ import numpy as np
 from dovetail.backend import REFERENCE, written
 from dovetail.bad_states import StateWarning
 from dovetail.compare.divergence import WHOLE_STEP, Divergence, first_failure, world_errors
-from dovetail.compare.errors import FieldError
-from dovetail.compare.localise import Inputs, comparable, first_slot, put, rows_of
+from dovetail.compare.errors import FieldError, comparable
+from dovetail.compare.localise import Inputs, first_slot, put, rows_of
 from dovetail.compare.sides import Side
 from dovetail.contracts.fields import Array, FieldSpec
 from dovetail.contracts.types import Data, Model

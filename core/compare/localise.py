@@ -6,7 +6,7 @@ copies of the same numbers. So what only passes an earlier difference on is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import attrs
 import numpy as np
@@ -14,10 +14,10 @@ import numpy as np
 from dovetail import pipeline
 from dovetail.backend import REFERENCE
 from dovetail.compare.divergence import first_failure
-from dovetail.compare.errors import FieldError, Worst, compare_data
+from dovetail.compare.errors import FieldError, Worst, comparable, compare_data
 from dovetail.compare.isolate import Isolated, Worlds, isolate
 from dovetail.compare.sides import Side
-from dovetail.contracts.fields import Array, FieldSpec
+from dovetail.contracts.fields import Array
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import Data, Model
 from dovetail.planning.plan import Plan
@@ -157,12 +157,6 @@ def slot_errors(
     for number in range(ours.nworld or 1):
         compare_data(worst, slot, specs, ours.world(number), theirs.world(number), reference=reference)
     return worst.sorted_rows()
-
-
-def comparable(specs: Sequence[FieldSpec], reference: bool) -> list[FieldSpec]:
-    """The fields that two sides must agree in: between backends not the candidates of a collision, which each finds
-    in its own way and of which only contacts come."""
-    return [s for s in specs if reference or (s.writer != "broadphase" and s.name != "contact_candidate")]
 
 
 def rows_of(inputs: Inputs, nworld: int | None, chosen: int) -> dict[str, Array]:
