@@ -68,7 +68,7 @@ class Axis:
 
 
 WIDTH, HEIGHT = 560, 260
-LEFT, RIGHT, TOP, BOTTOM = 84, 12, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 84, 28, 12, 40
 
 
 def lines(series: Sequence[Series], x_name: str, y_name: str, *, log: bool = False) -> str:
