@@ -101,7 +101,8 @@ class Simulation:
     and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`. Stages
     that take part in loading are for a Simulation that loads its model itself, from a file.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `plugins` names installed packages whose own rows
+    a warning that names joint and time), `"raise"` or `"freeze"`. `semantics` names a bundle of rules, as
+    `"mujoco-4"`; it is that of the model's loading if nobody says. `plugins` names installed packages whose own rows
     (a force, a constraint, a callback) take part. `per_world` names Model fields that have a value of
     their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
     `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
@@ -126,6 +127,7 @@ class Simulation:
         wrap: Sequence[Wrapper] = (),
         missing: OnMissing = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
+        semantics: str | None = None,
         config: Config | None = None,
     ) -> None:
         if stages is not None:
@@ -135,7 +137,11 @@ class Simulation:
             instance("config", config, Config, "a Config, or None")
         running = for_running(stages, loaded=isinstance(model, Model))
         loading = for_loading(stages)
-        self.model = model if isinstance(model, Model) else load(model, stages=loading, config=config)
+        self.model = (
+            model
+            if isinstance(model, Model)
+            else load(model, stages=loading, semantics=semantics, config=config)
+        )
         self._finish = {slot: choice for slot, choice in loading.items() if slot == "finalize_model"}
         own = {slot: function for slot, function in running.items() if callable(function)}
         self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
@@ -150,6 +156,7 @@ class Simulation:
             arch=arch,
             on_nan=on_nan,
             plugins=plugins,
+            semantics=semantics,
         )
         self._config = over_configuration(call, config)
         self._wrap = checked_wrappers(wrap)
