@@ -1,6 +1,6 @@
 """Writes mujoco4.json: what an installed mujoco 4 says of a few models, for tests that run without it.
 
-    python tests/semantics/record.py        in an environment with mujoco==4.0.0; needs no dovetail
+python tests/semantics/record.py        in an environment with mujoco==4.0.0; needs no dovetail
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ SPHERES = """<mujoco><option {option}><flag {flags}/></option><worldbody>
 PAIR = '<pair geom1="a" geom2="b" margin=".005" gap=".002"/>'
 PLAIN = {"option": "", "flags": "", "m1": 0.002, "g1": 0.001, "m2": 0.003, "g2": 0.002, "pair": ""}
 OVERRIDE = {**PLAIN, "option": 'o_margin=".02"', "flags": 'override="enable"', "m1": 0, "m2": 0}
-BOX_ON_MESH = """<mujoco><asset><mesh name="slab" vertex="-.3 -.3 -.1 .3 -.3 -.1 -.3 .3 -.1 .3 .3 -.1 -.3 -.3 0 .3 -.3 0
--.3 .3 0 .3 .3 0"/></asset><worldbody><geom type="mesh" mesh="slab"/>
+BOX_ON_MESH = """<mujoco><asset><mesh name="slab" vertex="-.3 -.3 -.1 .3 -.3 -.1 -.3 .3 -.1 .3 .3 -.1 -.3 -.3 0
+.3 -.3 0 -.3 .3 0 .3 .3 0"/></asset><worldbody><geom type="mesh" mesh="slab"/>
 <body pos="0 0 .029"><joint type="slide" axis="0 0 1"/><geom type="mesh" mesh="slab"/></body></worldbody></mujoco>"""
 
 

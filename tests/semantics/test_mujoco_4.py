@@ -75,7 +75,9 @@ def test_records_are_of_one_version_and_of_these_models() -> None:
     assert {name: entry["text"] for name, entry in MODELS.items()} == record.texts()
 
 
-@pytest.mark.skipif(installed() != record.VERSION, reason=f"needs mujoco {record.VERSION}; see tox -e mujoco4")
+@pytest.mark.skipif(
+    installed() != record.VERSION, reason=f"needs mujoco {record.VERSION}; see tox -e mujoco4"
+)
 @pytest.mark.parametrize("name", MODELS)
 def test_records_are_what_mujoco_says(name: str) -> None:
     assert_alike(record.said(MODELS[name]["text"]), MODELS[name])

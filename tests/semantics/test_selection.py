@@ -77,7 +77,9 @@ def test_files_and_environment_choose_bundles(tmp_path: Path, monkeypatch: pytes
     assert chosen(found) == ("sum", "semantics mujoco-4, environment DOVETAIL_SEMANTICS")
 
 
-@pytest.mark.parametrize("call", [lambda: simulation("mujoco-5"), lambda: dovetail.loads(TEXT, semantics="mujoco-5")])
+@pytest.mark.parametrize(
+    "call", [lambda: simulation("mujoco-5"), lambda: dovetail.loads(TEXT, semantics="mujoco-5")]
+)
 def test_an_unknown_bundle_is_an_error_that_names_the_nearest(call: object) -> None:
     with pytest.raises(SelectionError) as error:
         call()  # type: ignore[operator]
@@ -112,11 +114,15 @@ def test_kernels_follow_the_bundle(backend: str) -> None:
 
     if default_registry().backend(backend).missing():
         pytest.skip("there is no C compiler")
-    text = TEXT.replace("0 0 .3", "0 0 .205").replace('size=".1" margin=".01"', 'size=".1" margin=".002" gap=".004"')
+    text = TEXT.replace("0 0 .3", "0 0 .205").replace(
+        'size=".1" margin=".01"', 'size=".1" margin=".002" gap=".004"'
+    )
     found = []
     for where in ("numpy", backend):
         model = dovetail.loads(text, semantics="mujoco-4", config=Config())
         sim = dovetail.Simulation(model, nworld=2, backend=where, keep="all", config=Config())  # type: ignore[arg-type]
         sim.forward()
-        found.append([(int(w.ncon), int(w.nefc), float(w.contact.includemargin[0])) for w in sim.data.worlds()])
+        found.append(
+            [(int(w.ncon), int(w.nefc), float(w.contact.includemargin[0])) for w in sim.data.worlds()]
+        )
     assert found[0] == found[1] == [(1, 0, 0.002)] * 2
