@@ -10,8 +10,8 @@ from dovetail import pipeline
 
 BACKENDS = ("numpy", "native", "taichi")
 """The reference comes first, as in every list of what is installed."""
-RULES = ("model_rules",)
-"""What states features; before the stages, whose records name them."""
+RULES = ("model_rules", "semantics")
+"""What states features, before the stages, whose records name them; and what states bundles of choices."""
 
 
 def stages() -> list[str]:

@@ -5,6 +5,7 @@ or the nearest one above it that has one, or the file that DOVETAIL_CONFIG names
 
     backend = "native"
     precision = "f64"
+    semantics = "mujoco-3.4"
     threads = 2
     keep = ["sensordata"]
     plugins = ["acme-winds"]
@@ -51,6 +52,7 @@ SETTINGS = {
     "arch": str,
     "on_nan": str,
     "strict": bool,
+    "semantics": str,
 }
 """Settings besides stages, keep and plugins, with their types; each also has a variable, as DOVETAIL_BACKEND."""
 

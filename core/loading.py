@@ -38,24 +38,26 @@ def load(
     dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
+    semantics: str | None = None,
     config: Config | None = None,
 ) -> Model:
     """A Model from an MJCF file, or from the name of a built-in model.
 
     `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
     spellings, each with a DeprecationWarning; `registry` brings plugins of one's own. `stages` chooses what loads the
-    model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `config` stands for the configuration
-    files and the environment. A model that was loaded before comes from the cache while its files are the same.
+    model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle
+    of rules, as `"mujoco-4"`; `config` stands for the configuration files and the environment. A model that was
+    loaded before comes from the cache while its files are the same.
     """
     builtin = isinstance(path, str) and path in builtin_models()
     file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)
     root = None if builtin else checked_root(asset_root)
-    loading = _loading(registry, stages, config, dialect)
+    loading = _loading(registry, stages, config, dialect, semantics)
 
     def make() -> Model:
         from dovetail import mjcf
 
-        compiled = mjcf.compile_file(file, mjcf.Tables(**loading.tables()), asset_root=root, dialect=dialect)
+        compiled = mjcf.compile_file(file, _tables(loading), asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
     with _at_work(str(path)):
@@ -70,6 +72,7 @@ def loads(
     dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
     stages: Stages | None = None,
+    semantics: str | None = None,
     config: Config | None = None,
 ) -> Model:
     """A Model from MJCF text; `assets` holds the files it names. Those that it does not hold are looked for in
@@ -78,17 +81,24 @@ def loads(
         raise ArgumentError(f"loads takes a model as text or bytes, not {shown(xml)}; load takes a file")
     given = texts_by_name("assets", {} if assets is None else assets)
     root = checked_root(asset_root)
-    loading = _loading(registry, stages, config, dialect)
+    loading = _loading(registry, stages, config, dialect, semantics)
 
     def make() -> Model:
         from dovetail import mjcf
 
-        tables = mjcf.Tables(**loading.tables())
+        tables = _tables(loading)
         compiled = mjcf.compile_text(xml, tables, assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
     with _at_work("<string>"):
         return model_cache.kept(model_cache.key_of_text(xml, given, root, dialect, loading), make, loading)
+
+
+def _tables(loading: Loading) -> Any:
+    """What the compiler is to call and to take for granted."""
+    from dovetail import mjcf
+
+    return mjcf.Tables(**loading.tables(), option_defaults=loading.option_defaults())
 
 
 def checked_root(asset_root: object) -> Path | None:
@@ -103,11 +113,15 @@ def checked_root(asset_root: object) -> Path | None:
 
 
 def _loading(
-    registry: Registry | None, stages: Stages | None, config: Config | None, dialect: object
+    registry: Registry | None,
+    stages: Stages | None,
+    config: Config | None,
+    dialect: object,
+    semantics: str | None,
 ) -> Loading:
     instance("dialect", dialect, str, "the name of a dialect, as 'legacy'")
     _check_choices(registry, stages, config)
-    return Loading.of(registry, stages, config)
+    return Loading.of(registry, stages, config, semantics)
 
 
 def _check_choices(registry: object, stages: object, config: object) -> None:

@@ -27,6 +27,7 @@ from dovetail.errors import DovetailError
 from dovetail.features import FeatureGroup
 from dovetail.hookspecs.markers import hookimpl
 from dovetail.implementation import Implementation, data_field, touches
+from dovetail.semantics import Semantics
 
 __all__ = [
     "REAL",
@@ -46,6 +47,7 @@ __all__ = [
     "ModelLike",
     "SdfShape",
     "Segment",
+    "Semantics",
     "Slot",
     "Transfer",
     "Wrapper",

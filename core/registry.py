@@ -24,6 +24,7 @@ from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
 from dovetail.implementation import Implementation
+from dovetail.semantics import Semantics
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -62,6 +63,8 @@ class Registry:
     """What gives versions for other backends of a function in a call."""
     feature_groups: dict[str, FeatureGroup] = attrs.field(factory=dict)
     """Which features models may have, by group."""
+    semantics: dict[str, Semantics] = attrs.field(factory=dict)
+    """Bundles of choices by name."""
     in_languages: list[Implementation] = attrs.field(factory=list)
     """Records that name a language where others name a backend, as they were given."""
 
@@ -135,6 +138,7 @@ class Registry:
             implementations=list(self.implementations),
             kernel_fields=dict(self.kernel_fields),
             feature_groups=dict(self.feature_groups),
+            semantics=dict(self.semantics),
             backends=dict(self.backends),
             in_languages=list(self.in_languages),
         )
@@ -147,6 +151,17 @@ class Registry:
                 f"the feature group {group.name!r} of {group.plugin} is stated by {other.plugin} already; give it "
                 "another name"
             )
+
+    def add_semantics(self, bundle: Semantics) -> None:
+        """Take over a bundle; two plugins may not state the same one, and its slots must exist."""
+        other = self.semantics.setdefault(bundle.name, bundle)
+        if other is not bundle:
+            raise PluginError(
+                f"the semantics {bundle.name!r} of {bundle.provider} is stated by {other.provider} already; give it "
+                "another name"
+            )
+        for slot in bundle.stages:
+            pipeline.stage(slot.partition(":")[0])
 
     def _add_kernel_field(self, record: Implementation, field: KernelField) -> None:
         """Take over a kernel field that a record declares; two records may declare the same one alike."""
@@ -353,12 +368,18 @@ def _collect(
         backends: list[Any] = _answers(hook, "dovetail_backends", object)
         transfers = _answers(hook, "dovetail_transfers", Transfer)
         versions: list[Any] = [h.function for h in hook.dovetail_function_versions.get_hookimpls()]
+        bundles = [
+            attrs.evolve(bundle, provider=distribution)
+            for bundle in _answers(hook, "dovetail_semantics", Semantics)
+        ]
         groups = [
             attrs.evolve(group, plugin=name) for group in _answers(hook, "dovetail_features", FeatureGroup)
         ]
     trial = registry.copy()
     for group in groups:
         trial.add_feature_group(group)
+    for bundle in bundles:
+        trial.add_semantics(bundle)
     clash = next((b.name for b in backends if b.name in registry.backends), None)
     if clash is not None:
         raise PluginError(f"backend {clash!r} of {distribution} is registered already; give it another name")
@@ -368,6 +389,7 @@ def _collect(
     registry.implementations = trial.implementations
     registry.kernel_fields = trial.kernel_fields
     registry.feature_groups = trial.feature_groups
+    registry.semantics = trial.semantics
     registry.backends = trial.backends
     registry.in_languages = trial.in_languages
     registry.transfers += transfers

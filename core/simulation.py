@@ -106,7 +106,8 @@ class Simulation:
     and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`. Stages
     that take part in loading are for a Simulation that loads its model itself, from a file.
     `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `strict=True` stops at the first field that a
+    a warning that names joint and time), `"raise"` or `"freeze"`. `semantics` names a bundle of rules, as
+    `"mujoco-4"`; it is that of the model's loading if nobody says. `strict=True` stops at the first field that a
     NumPy stage touches without declaring it (kernels never can). `plugins` names installed packages whose own rows
     (a force, a constraint, a callback) take part. `locked` names a stage lock (`dovetail lock` writes one; a saved
     state has one): anything else than what it lists is refused; False for none. `per_world` names Model fields that
@@ -135,6 +136,7 @@ class Simulation:
         wrap: Sequence[Wrapper] = (),
         missing: OnMissing = "error",
         max_bytes: int = DEFAULT_MAX_BYTES,
+        semantics: str | None = None,
         config: Config | None = None,
     ) -> None:
         if stages is not None:
@@ -144,7 +146,11 @@ class Simulation:
             instance("config", config, Config, "a Config, or None")
         running = for_running(stages, loaded=isinstance(model, Model))
         loading = for_loading(stages)
-        self.model = model if isinstance(model, Model) else load(model, stages=loading, config=config)
+        self.model = (
+            model
+            if isinstance(model, Model)
+            else load(model, stages=loading, semantics=semantics, config=config)
+        )
         self._finish = {slot: choice for slot, choice in loading.items() if slot == "finalize_model"}
         own = {slot: function for slot, function in running.items() if callable(function)}
         self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
@@ -161,6 +167,7 @@ class Simulation:
             strict=strict,
             plugins=plugins,
             locked=locked,
+            semantics=semantics,
         )
         self._config = over_configuration(call, config)
         self._wrap = checked_wrappers(wrap)

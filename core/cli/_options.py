@@ -99,6 +99,9 @@ SIMULATION_OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         metavar="NAME",
         help="Let an installed package's own forces, constraints and callbacks take part. Repeatable.",
     ),
+    "semantics": click.option(
+        "--semantics", metavar="NAME", help="Bundle of rules: mujoco-3.4 (default) or mujoco-4."
+    ),
     "runtime": click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
     "locked": locked_option,
 }
@@ -184,7 +187,8 @@ def load_model(
 
     check_model_name(name)
     chosen = stages if choices is None else for_loading(choices["stages"])
-    return load(name, asset_root=asset_root, stages=chosen)
+    semantics = choices.get("semantics") if choices else None
+    return load(name, asset_root=asset_root, stages=chosen, semantics=semantics)
 
 
 def confine(names: Iterable[str], asset_root: str | None) -> None:

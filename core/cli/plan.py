@@ -53,6 +53,7 @@ def describe(plan: Plan) -> dict[str, Any]:
         "skipped": plan.skipped,
         "idle": plan.idle,
         "not_asked_for": [f"{r.slot} {r.label} of {r.provider}" for r in plan.unasked],
+        "semantics": {"name": plan.semantics.value, "origin": plan.semantics.origin},
         "loaded_with": dict(plan.model.stages),
         "missing": plan.missing,
         "memory": memory(plan),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dovetail.contracts.kernel_fields import Transfer
     from dovetail.features import FeatureGroup
     from dovetail.implementation import Implementation
+    from dovetail.semantics import Semantics
 
 
 @hookspec
@@ -38,3 +39,8 @@ def dovetail_transfers() -> Iterable[Transfer]:  # type: ignore[empty-body]
 @hookspec
 def dovetail_function_versions(record: Implementation) -> Iterable[Implementation]:  # type: ignore[empty-body]
     """Return versions for other backends of a function that a caller puts into a slot, as far as there are any."""
+
+
+@hookspec
+def dovetail_semantics() -> Iterable[Semantics]:  # type: ignore[empty-body]
+    """Return bundles of stage choices and loading defaults, for `semantics=` and `--semantics`."""

@@ -67,7 +67,7 @@ def broadphase(model: Model, data: Data) -> None:
     "position",
     reads="geom_xpos geom_xmat flexvert_xpos flexelem_aabb ncandidate candidate_geom candidate_pair "
     "candidate_flex candidate_elem candidate_vert",
-    parts="collide_pair collide_flex combine_margin",
+    parts="collide_pair collide_flex combine_margin contact_range",
     needed=f"{RULES}.contacts:collidable",
 )
 def narrowphase(model: Model, data: Data, parts: Any) -> None:
@@ -121,13 +121,19 @@ def combine_margin(first: Array, second: Array) -> Array:  # type: ignore[empty-
     plugin's own rule."""
 
 
+@stage("position", part_of="contact_params")
+def contact_range(margin: Array, gap: Array) -> tuple[Array, Array]:  # type: ignore[empty-body]
+    """Distance within which contacts are found, and distance below which they push (n each), from the margin and gap
+    (n each) of every contact."""
+
+
 @stage(
     "position",
     reads="contact.geom contact.flex contact.elem contact.vert contact.dist ncon contact_candidate "
     "candidate_pair",
     also_writes="contact.dim contact.friction contact.solref contact.solreffriction contact.solimp "
     "contact.includemargin contact.exclude",
-    parts="combine_friction resolve_priority mix_solver combine_margin",
+    parts="combine_friction resolve_priority mix_solver combine_margin contact_range",
     needed=f"{RULES}.contacts:collidable",
 )
 def contact_params(model: Model, data: Data, parts: Any) -> None:

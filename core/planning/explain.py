@@ -84,6 +84,8 @@ def _left_out(plan: Plan) -> list[str]:
         text.append(f"   -  not needed by this model: {', '.join(plan.skipped)}")
     if plan.idle:
         text.append(f"   -  left out, results not kept: {', '.join(plan.idle)}")
+    if plan.semantics.origin != "default":
+        text.append(f"   -  semantics {plan.semantics.value} ({plan.semantics.origin})")
     text += [f"   -  {line}" for line in compile_lines(plan.model)]
     for record in plan.unasked:
         text.append(f"   -  installed, not asked for: {record.slot} {record.label} of {record.provider}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dovetail import pipeline
+from dovetail import pipeline, semantics
 from dovetail.blame import blamed
 from dovetail.config import BY_CALL, Config, Request
 from dovetail.contracts.plugin_fields import as_plain
@@ -123,14 +123,17 @@ class Loading:
         registry: Registry | None = None,
         stages: Stages | None = None,
         config: Config | None = None,
+        bundle: str | None = None,
     ) -> Loading:
-        """From what a call says, with a configuration (else files and environment) behind it."""
+        """From what a call says (stages, and which `bundle` of rules), with a configuration (else files and
+        environment) behind it."""
         registry = registry or default_registry()
         for slot in stages or {}:
             _refuse_running(slot)
         wanted = {_slot(registry, slot): choice for slot, choice in (stages or {}).items()}
         extended, names = _with_functions(registry, wanted)
-        call = Config.of_call({**{s: c for s, c in wanted.items() if not callable(c)}, **names})
+        named = {**{s: c for s, c in wanted.items() if not callable(c)}, **names}
+        call = Config.of_call(named, semantics=bundle)
         merged = Config.merge([call, Config.discover() if config is None else config])
         return cls(extended, LoadingSelector(extended, _of_loading(merged, extended)))
 
@@ -172,11 +175,16 @@ class Loading:
             return None
         config = self.selector.config
         requests = [[slot, *map(attrs.astuple, found)] for slot, found in config.requests.items()]
-        plugins = [attrs.astuple(setting) for setting in config.settings.values()]
+        settings = [[name, *attrs.astuple(setting)] for name, setting in config.settings.items()]
+        rules = sorted(self.option_defaults().items())
         installed = [[p.name, p.distribution, p.version, p.status] for p in self.registry.plugins]
         offered = [[r.slot, r.identity, r.target, r.default] for r in records]
         own = as_plain(self.registry.model_fields().values())
-        return [requests, plugins, installed, offered, own]
+        return [requests, settings, rules, installed, offered, own]
+
+    def option_defaults(self) -> dict[str, Any]:
+        """Defaults of `<option>` and its flags that the bundle of rules has otherwise."""
+        return self.selector.semantics.defaults()
 
     def is_all_builtin(self) -> bool:
         """Whether nothing but dovetail's own implementations took part."""
@@ -186,6 +194,9 @@ class Loading:
     def record(self, model: Model) -> None:
         """Let the Model say what it was made with: every slot that was needed, and what filled it."""
         used = {slot: _described(choice) for slot, (choice, _) in self._used.items()}
+        asked = semantics.asked(self.selector.config)
+        if asked.value != semantics.DEFAULT:
+            used[semantics.SLOT] = f"{asked.value} ({asked.origin})"
         object.__setattr__(model, "stages", MappingProxyType(used))
 
 
@@ -282,8 +293,8 @@ def _of_loading(config: Config, registry: Registry) -> Config:
         if loads_models(written):
             slot = _slot(registry, written)
             requests[slot] = requests.get(slot, ()) + found
-    plugins = {name: setting for name, setting in config.settings.items() if name == "plugins"}
-    return Config(requests, plugins)
+    kept = ("plugins", semantics.SLOT)
+    return Config(requests, {name: setting for name, setting in config.settings.items() if name in kept})
 
 
 def without_loading(config: Config, registry: Registry | None = None) -> Config:

@@ -16,6 +16,7 @@ from dovetail import pipeline
 from dovetail.arguments import instance
 from dovetail.backend import REFERENCE, Segment, Slot, Wrapper, group_slots, live_in, step_watchers, written
 from dovetail.bad_states import BadStates
+from dovetail.config import Setting
 from dovetail.contracts.arena import DEFAULT_MAX_BYTES
 from dovetail.contracts.choices import Precision
 from dovetail.contracts.derive import make_data
@@ -32,6 +33,7 @@ from dovetail.planning.per_world import data_name, specs_of
 from dovetail.planning.replay import Replay
 from dovetail.planning.selection import Choice
 from dovetail.registry import Registry
+from dovetail.semantics import DEFAULT
 
 if TYPE_CHECKING:
     from dovetail.lock import StageLock
@@ -80,6 +82,8 @@ class Plan:
     """Model fields that have values of their own in every world."""
     auto: Preferred | None = None
     """The backend that was taken where nobody named one, and why."""
+    semantics: Setting = attrs.field(factory=lambda: Setting(DEFAULT, "default"))
+    """The bundle of rules, and who asked for it."""
     depends_on: Dependencies
     """The Model values that the plan depends on."""
     partial: bool = False

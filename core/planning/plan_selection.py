@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dovetail import pipeline
+from dovetail import pipeline, semantics
 from dovetail.backend import REFERENCE
 from dovetail.config import BY_CALL, Request, Setting
 from dovetail.contracts.enums import Integrator, Solver
@@ -68,6 +68,10 @@ class PlanSelector(Selector):
         requests = model_requests(self.facts, installed if self.unconstrained else None)
         for slot, request in requests.items():
             self._requests.setdefault(slot, []).append(request)
+
+    def asked_semantics(self) -> Setting:
+        """As the model was loaded, unless somebody says otherwise."""
+        return semantics.asked(self.config, semantics.loaded_with(self.facts.model.stages))
 
     @property
     def _everywhere(self) -> Setting:

@@ -156,6 +156,7 @@ class _Planner:
             kept=arranged.kept,
             per_world=self.per_world,
             auto=self.auto,
+            semantics=self.selector.asked_semantics(),
             replay=self._replay(arranged),
             slots=tuple(slots),
             choices=self.choices,
@@ -513,6 +514,7 @@ class _Planner:
             precision=self.config.setting("precision", "f64").value,
             on_nan="freeze" if policy == "raise" else policy,
             plugins=self.config.setting("plugins", None).value,
+            semantics=self.selector.asked_semantics().value,
         )
         make_plan = partial(
             compile_plan,

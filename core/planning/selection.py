@@ -1,8 +1,8 @@
 """Choosing an implementation for a slot, and remembering why: the one rule, for what loads models and for what runs.
 
-Order: call argument > environment > configuration file > MJCF option > default. A request for one slot is more
-specific than a backend asked for everywhere. A named choice never falls back; a backend asked for everywhere that
-lacks an implementation falls back to the reference, and the plan lists it.
+Order: call argument > environment > configuration file > MJCF option > semantics > default. A request for one slot is
+more specific than a backend asked for everywhere. A named choice never falls back; a backend asked for everywhere
+that lacks an implementation falls back to the reference, and the plan lists it.
 
 `plan_selection` and `loading_selection` only add which requests there are for a slot, and which records suit.
 """
@@ -13,7 +13,7 @@ import importlib.util
 
 import attrs
 
-from dovetail import pipeline
+from dovetail import pipeline, semantics
 from dovetail.backend import REFERENCE
 from dovetail.config import Config, Request, Setting
 from dovetail.deprecation import tell_of_record, todays_label
@@ -81,11 +81,16 @@ class Selector:
     config: Config
     _requests: dict[str, list[Request]] = attrs.field(init=False)
     _plugins: frozenset[str] = attrs.field(init=False)
+    _by_semantics: dict[str, Request] = attrs.field(init=False)
+    """What the bundle of rules asks for: the weakest wish."""
 
     def __attrs_post_init__(self) -> None:
         self._check_requests()
         self._requests = {slot: list(requests) for slot, requests in self.config.requests.items()}
         self._plugins = self._asked_plugins()
+        self._by_semantics = self.semantics.requests(self.asked_semantics().origin)
+        for slot, request in self._by_semantics.items():
+            check_slot(self.registry, slot, request.origin)
 
     # ---- what those who load and those who run add
 
@@ -97,7 +102,18 @@ class Selector:
     def requests(self, slot: str) -> list[Request]:
         """Requests for this row, then for its whole stage, the strongest first."""
         stage = slot.partition(":")[0]
-        return self._requests.get(slot, []) + (self._requests.get(stage, []) if stage != slot else [])
+        slots = [slot] if stage == slot else [slot, stage]
+        named = [request for one in slots for request in self._requests.get(one, [])]
+        return named + [self._by_semantics[one] for one in slots if one in self._by_semantics]
+
+    @property
+    def semantics(self) -> semantics.Semantics:
+        """The bundle of rules that is asked for."""
+        return semantics.bundle(self.registry, self.asked_semantics())
+
+    def asked_semantics(self) -> Setting:
+        """Which bundle is asked for, and by whom."""
+        return semantics.asked(self.config)
 
     @property
     def _everywhere(self) -> Setting:

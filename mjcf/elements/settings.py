@@ -85,14 +85,27 @@ def _group_bits(node: Node, groups: tuple[int, ...]) -> int:
     return sum(1 << group for group in set(groups))
 
 
+def take_defaults(context: Context) -> None:
+    """Start from the defaults of another version's rules."""
+    for name, value in context.tables.option_defaults.items():
+        if name in OPTION_DEFAULTS:
+            context.option[name] = value
+        else:
+            _set_flag(context.option, name, value)
+
+
 def _read_flag(option: dict[str, Any], flag: Node) -> None:
+    for name, on in flag.values.items():
+        _set_flag(option, name, on)
+
+
+def _set_flag(option: dict[str, Any], name: str, on: bool) -> None:
     disable = {bit.keyword: int(bit) for bit in DisableBit}
     enable = {bit.keyword: int(bit) for bit in EnableBit}
-    for name, on in flag.values.items():
-        field, bit, set_it = (
-            ("disableflags", disable[name], not on) if name in disable else ("enableflags", enable[name], on)
-        )
-        option[field] = option[field] | bit if set_it else option[field] & ~bit
+    field, bit, set_it = (
+        ("disableflags", disable[name], not on) if name in disable else ("enableflags", enable[name], on)
+    )
+    option[field] = option[field] | bit if set_it else option[field] & ~bit
 
 
 def read_size(context: Context, node: Node) -> None:

@@ -42,6 +42,7 @@ from dovetail.mjcf.elements.settings import (
     read_size,
     read_statistic,
     settle_user_sizes,
+    take_defaults,
 )
 from dovetail.mjcf.elements.skin import compile_skins
 from dovetail.mjcf.elements.targets import find_targets
@@ -208,6 +209,7 @@ SECTIONS: dict[str, Callable[[Context, Node], None]] = {
 
 def _read(context: Context, root: Node) -> None:
     context.option.update(OPTION_DEFAULTS)
+    take_defaults(context)
     context.sizes.update(SIZE_DEFAULTS)
     add_world(context)
     for tag, read in SECTIONS.items():

@@ -49,3 +49,5 @@ class Tables:
     """The shape that each engine plugin gives to meshes."""
     mjcf_element: Mapping[str, ElementRow]
     """How to read the elements of third parties."""
+    option_defaults: Mapping[str, Any] = attrs.field(factory=dict)
+    """Attributes of `<option>` and `<flag>` that have another default than MuJoCo 3.4's."""

@@ -50,10 +50,11 @@ def list_range(contacts: Contacts, candidates: Candidates, count: Variable, star
 
 
 def widest_margin(contacts: Contacts, p: Any) -> Any:
-    """The most that any rule may make of the margins of a pair."""
+    """The most that any rule may make of the margins and gaps of a pair."""
     k = contacts.k
     common = k.model.opt.o_margin
-    return k.select(overridden(k), k.max(common, 0.0), pair_or_sides(contacts, p, "margin", sum_of_margins))
+    margin = k.select(overridden(k), k.max(common, 0.0), pair_or_sides(contacts, p, "margin", sum_of_margins))
+    return margin + k.max(pair_or_sides(contacts, p, "gap", sum_of_margins), 0.0)
 
 
 def sum_of_margins(k: Kernel, first: Any, second: Any) -> Any:

@@ -20,10 +20,9 @@ from dovetail.plugins.contact_params.mujoco_numpy import UNPACK
 from dovetail.plugins.shared.constants import MINMU
 from dovetail.plugins.shared.contacts.contacts_lanes import Contacts, PairIds, contact_dims, side_values
 from dovetail.plugins.shared.contacts.pair_margins_lanes import (
-    contact_margin,
+    contact_range,
     overridden,
     pair_or,
-    pair_or_sides,
 )
 from dovetail.plugins.shared.vectors_lanes import vector
 
@@ -34,7 +33,6 @@ def contact_params(k: Kernel, parts: Parts) -> None:
     """Fill in the parameters of the listed contacts."""
     contacts = Contacts(k)
     decides = settle_priorities(contacts, parts)
-    rule = parts["combine_margin"]
     with k.loop(0, contacts.count) as c:
         p = contacts.pair[c]
         friction, solref, solimp = combined(contacts, p, decides, parts)
@@ -42,8 +40,7 @@ def contact_params(k: Kernel, parts: Parts) -> None:
         contacts.solref[c] = pair_or(contacts, p, "solref", solref)
         contacts.solimp[c] = pair_or(contacts, p, "solimp", solimp)
         contacts.solreffriction[c] = pair_or(contacts, p, "solreffriction", vector(0.0, 0.0))
-        gap = pair_or_sides(contacts, p, "gap", rule)
-        contacts.includemargin[c] = contact_margin(contacts, p, rule) - gap
+        contacts.includemargin[c] = contact_range(contacts, p, parts)[1]
     with k.when(overridden(k)), k.loop(0, contacts.count) as c:
         override(contacts, c)
 

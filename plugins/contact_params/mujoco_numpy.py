@@ -18,7 +18,12 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINMU
 from dovetail.plugins.shared.contacts.exclusion import IN_GAP, INCLUDED, NO_DOFS, PASSIVE
-from dovetail.plugins.shared.contacts.margins_numpy import contact_margin, overridden, pair_or
+from dovetail.plugins.shared.contacts.margins_numpy import (
+    contact_gap,
+    contact_margin,
+    overridden,
+    pair_or,
+)
 
 UNPACK = [0, 0, 1, 2, 2]
 """Which of slide, spin and roll each of the contact's five coefficients is."""
@@ -179,11 +184,13 @@ def override(model: ModelLike, params: Params) -> Params:
 
 
 def include_margin(model: ModelLike, sides: ContactSides, pair: Array, parts: Parts) -> Array:
-    """Margin − gap: the distance below which a contact pushes. A flex has neither against itself."""
+    """The distance below which a contact pushes, from its margin and gap. A flex has neither against itself."""
     rule = parts["combine_margin"]
     margin, gap = sides.get("margin"), sides.get("gap")
-    combined_gap = pair_or(pair, model.pair_gap, rule(gap[:, 0], gap[:, 1]))
-    between = contact_margin(model, rule, margin[:, 0], margin[:, 1], pair) - combined_gap
+    _, between = parts["contact_range"](
+        contact_margin(model, rule, margin[:, 0], margin[:, 1], pair),
+        contact_gap(model, rule, gap[:, 0], gap[:, 1], pair),
+    )
     return np.where(sides.within_one_flex(), 0.0, between)
 
 

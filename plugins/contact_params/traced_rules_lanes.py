@@ -53,6 +53,16 @@ def margin(rule: Rule) -> Rule:
     return combine_margin
 
 
+def gap(rule: Rule) -> Rule:
+    """`contact_range` in lanes."""
+
+    def contact_range(k: Kernel, margin: Any, gap: Any) -> tuple[Any, Any]:
+        found, pushing = rule(_one_row(k, margin), _one_row(k, gap))
+        return _result(found, ()), _result(pushing, ())
+
+    return contact_range
+
+
 def solver(rule: Rule) -> Rule:
     """`mix_solver` in lanes."""
 
@@ -78,6 +88,7 @@ def priority(rule: Rule) -> Rule:
 _RULES: dict[str, tuple[Callable[[Rule], Rule], tuple[Any, ...]]] = {
     "combine_friction": (friction, ((3,), (3,))),
     "combine_margin": (margin, ((), ())),
+    "contact_range": (gap, ((), ())),
     "mix_solver": (solver, ((2,), (2, 2), (2, 5))),
     "resolve_priority": (priority, ()),
 }

@@ -19,7 +19,7 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
     LaneFlexPair,
     StoredContacts,
 )
-from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_margin
+from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_range
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
@@ -46,7 +46,7 @@ def narrowphase(k: Kernel, parts: Mapping[str, Any]) -> None:
 def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any]) -> None:
     """Append the contacts of one pair."""
     k, pairs = contacts.k, contacts.pairs
-    margin = contact_margin(contacts, p, parts["combine_margin"])
+    margin, _ = contact_range(contacts, p, parts)
     near = in_reach(contacts, p, margin)
     kind = contacts.of_pair("kind", p)
     for (row, shape), kinds in rows_of(k, pairs.keys, parts).items():

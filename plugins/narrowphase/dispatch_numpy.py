@@ -21,7 +21,7 @@ from dovetail.plugins.narrowphase.flex_dispatch_numpy import flex_contacts
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
-from dovetail.plugins.shared.contacts.margins_numpy import contact_margin
+from dovetail.plugins.shared.contacts.margins_numpy import contact_gap, contact_margin
 from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
 
 Row = Callable[[Any, Any, int, int, float], PairContacts]
@@ -38,7 +38,7 @@ def collide_candidates(
     data.ncon = 0
     n = data.ncandidate
     candidates = FlexPairs(*(getattr(data, f"candidate_{name}")[:n].copy() for name in FlexPairs._fields))
-    margin = candidate_margins(model, parts["combine_margin"], candidates, data.candidate_pair[:n])
+    margin = candidate_margins(model, parts, candidates, data.candidate_pair[:n])
     flexible = np.any(candidates.geom < 0, axis=1)
     near = ~flexible
     first, second = candidates.geom[near].T
@@ -53,19 +53,30 @@ def collide_candidates(
 
 
 def candidate_margins(
-    model: ModelLike, combine_margin: Callable[[Array, Array], Array], candidates: FlexPairs, pair: Array
+    model: ModelLike, parts: Mapping[str, Any], candidates: FlexPairs, pair: Array
 ) -> Array:
-    """Distance (n) at which contacts of each candidate begin; a flex has no margin against itself."""
+    """Distance (n) at which contacts of each candidate begin; a flex has neither margin nor gap against itself."""
+    combine = parts["combine_margin"]
+    margin = contact_margin(model, combine, *both_sides(model, "margin", candidates), pair)
+    gap = contact_gap(model, combine, *both_sides(model, "gap", candidates), pair)
+    if model.nflex:
+        itself = (candidates.flex[:, 0] >= 0) & (candidates.flex[:, 0] == candidates.flex[:, 1])
+        margin[itself] = gap[itself] = 0.0
+    found: Array = parts["contact_range"](margin, gap)[0]
+    return found
+
+
+def both_sides(model: ModelLike, name: str, candidates: FlexPairs) -> tuple[Array, Array]:
+    """`geom_<name>` or `flex_<name>` of the first and the second sides (n each)."""
+    of_geom, of_flex = getattr(model, f"geom_{name}"), getattr(model, f"flex_{name}")
     if not model.nflex:
-        own = model.geom_margin[candidates.geom]
-        return contact_margin(model, combine_margin, own[:, 0], own[:, 1], pair)
+        own = of_geom[candidates.geom]
+        return own[:, 0], own[:, 1]
     own = np.zeros(candidates.geom.shape)
     is_geom, is_flex = candidates.geom >= 0, candidates.flex >= 0
-    own[is_geom] = model.geom_margin[candidates.geom[is_geom]]
-    own[is_flex] = model.flex_margin[candidates.flex[is_flex]]
-    margin = contact_margin(model, combine_margin, own[:, 0], own[:, 1], pair)
-    margin[is_flex[:, 0] & (candidates.flex[:, 0] == candidates.flex[:, 1])] = 0.0
-    return margin
+    own[is_geom] = of_geom[candidates.geom[is_geom]]
+    own[is_flex] = of_flex[candidates.flex[is_flex]]
+    return own[:, 0], own[:, 1]
 
 
 def contacts_of(

@@ -16,6 +16,7 @@ from dovetail.plugins.broadphase.sweep_numpy import broadphase
 from dovetail.plugins.combine_friction.max_numpy import combine_friction
 from dovetail.plugins.combine_margin.max_numpy import combine_margin
 from dovetail.plugins.contact_params.mujoco_numpy import contact_params
+from dovetail.plugins.contact_range.inner_gap_numpy import contact_range
 from dovetail.plugins.mix_solver.solmix_numpy import mix_solver
 from dovetail.plugins.narrowphase.convex_numpy import narrowphase
 from dovetail.plugins.resolve_priority.higher_numpy import resolve_priority
@@ -26,6 +27,7 @@ RULES: dict[str, Any] = {
     "collide_flex": {},
     "combine_friction": combine_friction,
     "combine_margin": combine_margin,
+    "contact_range": contact_range,
     "mix_solver": mix_solver,
     "resolve_priority": resolve_priority,
 }

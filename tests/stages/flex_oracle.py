@@ -14,6 +14,7 @@ from dovetail.compare.oracle import model_from_mujoco
 from dovetail.contracts.derive import make_data
 from dovetail.contracts.types import Data, Model
 from dovetail.plugins.broadphase import all_pairs_numpy, sweep_numpy
+from dovetail.plugins.contact_range.inner_gap_numpy import contact_range
 from dovetail.plugins.narrowphase.convex_numpy import narrowphase
 
 PLACES = ("geom_xpos", "geom_xmat", "flexvert_xpos", "flexelem_aabb", "bvh_aabb_dyn", "xpos", "xmat")
@@ -36,6 +37,7 @@ def parts(**changed: Any) -> dict[str, Any]:
         "collide_pair": pairs,
         "collide_flex": {**flexes, **changed},
         "combine_margin": np.maximum,
+        "contact_range": contact_range,
     }
 
 

@@ -12,6 +12,7 @@ from dovetail.registry import default_registry
 RULES = {
     "combine_friction": "max",
     "combine_margin": "max",
+    "contact_range": "inner_gap",
     "mix_solver": "solmix",
     "resolve_priority": "higher",
 }

@@ -35,7 +35,7 @@ from dovetail.planning.plan import Plan
 
 pytestmark = pytest.mark.skipif(bool(lanes_missing()), reason=f"the lane backend needs {lanes_missing()}")
 
-RULES = ("combine_margin", "combine_friction", "resolve_priority", "mix_solver")
+RULES = ("combine_margin", "contact_range", "combine_friction", "resolve_priority", "mix_solver")
 
 CHAIN = (
     *("broadphase", "narrowphase", "collide_pair", "contact_params", *RULES),

@@ -182,17 +182,18 @@ def unordered_key(first: Array, second: Array, count: int) -> Array:
 
 
 def geom_margins(model: ModelLike) -> Array:
-    """What each geom adds to the distance at which its contacts are looked for."""
+    """What each geom adds to the distance at which its contacts are looked for: the most that any rule may make of
+    its margin and gap."""
     if model.opt.enableflags & EnableBit.OVERRIDE:
-        return np.full(model.ngeom, 0.5 * max(float(model.opt.o_margin), 0.0))
-    return np.maximum(model.geom_margin, 0.0)
+        return np.maximum(model.geom_gap, 0.0) + 0.5 * max(float(model.opt.o_margin), 0.0)
+    return np.maximum(model.geom_margin, 0.0) + np.maximum(model.geom_gap, 0.0)
 
 
 def pair_margins(model: ModelLike) -> Array:
     """Distance at which contacts of each explicit pair are looked for."""
     if model.opt.enableflags & EnableBit.OVERRIDE:
-        return np.full(model.npair, float(model.opt.o_margin))
-    return np.array(model.pair_margin)
+        return np.maximum(model.pair_gap, 0.0) + float(model.opt.o_margin)
+    return np.maximum(model.pair_gap, 0.0) + model.pair_margin
 
 
 def bounding_boxes(model: ModelLike, data: DataLike, reach: Array) -> Bounds:

@@ -303,5 +303,5 @@ def joined(blocks: Iterable[FlexPairs]) -> FlexPairs:
 def flex_margins(model: ModelLike) -> Array:
     """What each flex adds to the distance at which its contacts with others are looked for."""
     if model.opt.enableflags & EnableBit.OVERRIDE:
-        return np.full(int(model.nflex), 0.5 * max(float(model.opt.o_margin), 0.0))
-    return np.maximum(model.flex_margin, 0.0)
+        return np.maximum(model.flex_gap, 0.0) + 0.5 * max(float(model.opt.o_margin), 0.0)
+    return np.maximum(model.flex_margin, 0.0) + np.maximum(model.flex_gap, 0.0)

@@ -1,4 +1,4 @@
-"""The margin of a contact: its explicit pair's, or what the rule makes of the two sides' (mj_assignMargin)."""
+"""Margin and gap of a contact: its explicit pair's, or what the rule makes of the two sides' (mj_assignMargin)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def contact_margin(
     if overridden(model):
         return np.full(len(pair), float(model.opt.o_margin))
     return pair_or(pair, model.pair_margin, combine_margin(first, second))
+
+
+def contact_gap(
+    model: ModelLike,
+    combine_margin: Callable[[Array, Array], Array],
+    first: Array,
+    second: Array,
+    pair: Array,
+) -> Array:
+    """Gap (n) of contacts, from the sides' gaps and the explicit pairs (-1: none); no option overrides it."""
+    return pair_or(pair, model.pair_gap, combine_margin(first, second))
 
 
 def pair_or(pair: Array, of_pair: Array, combined: Array) -> Array:

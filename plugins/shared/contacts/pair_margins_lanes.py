@@ -5,7 +5,7 @@ Margins are the same in all worlds; they are read from the Model at run time. Co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
@@ -23,6 +23,14 @@ def contact_margin(contacts: Contacts, p: Any, combine_margin: Callable[..., Any
     k = contacts.k
     margin = pair_or_sides(contacts, p, "margin", combine_margin)
     return k.select(overridden(k), k.model.opt.o_margin, margin)
+
+
+def contact_range(contacts: Contacts, p: Any, parts: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Distances within which contacts of a pair are found, and below which they push."""
+    rule = parts["combine_margin"]
+    gap = pair_or_sides(contacts, p, "gap", rule)
+    found, pushing = parts["contact_range"](contacts.k, contact_margin(contacts, p, rule), gap)
+    return found, pushing
 
 
 def pair_or_sides(contacts: Contacts, p: Any, name: str, combine: Callable[..., Any]) -> Any:

@@ -12,6 +12,7 @@ from dovetail.contracts.pairs import NO_CONTACTS, PairContacts
 from dovetail.errors import CapacityError, MissingStageError
 from dovetail.plugins.broadphase.sweep_numpy import broadphase
 from dovetail.plugins.combine_margin import max_numpy, sum_numpy
+from dovetail.plugins.contact_range.inner_gap_numpy import contact_range
 from dovetail.plugins.kinematics.tree_numpy import kinematics
 from dovetail.plugins.narrowphase.convex_numpy import narrowphase
 from dovetail.plugins.narrowphase.dispatch_numpy import BLOCK, frames
@@ -26,13 +27,18 @@ def bodies(*geoms: str, flags: str = "", assets: str = "") -> dovetail.Model:
     )
 
 
+def parts(rows: dict[str, Any], rule: Any = max_numpy) -> dict[str, Any]:
+    """What the narrowphase calls."""
+    return {"collide_pair": rows, "combine_margin": rule.combine_margin, "contact_range": contact_range}
+
+
 def collide(
     model: dovetail.Model, rows: dict[str, Any], rule: Any = max_numpy, **options: Any
 ) -> dovetail.Data:
     data = dovetail.make_data(model, **options)
     kinematics(model, data)
     broadphase(model, data)
-    narrowphase(model, data, {"collide_pair": rows, "combine_margin": rule.combine_margin})
+    narrowphase(model, data, parts(rows, rule))
     return data
 
 
@@ -124,7 +130,7 @@ def test_old_contacts_are_forgotten() -> None:
     assert data.ncon == 3
     data.geom_xpos[1] = 50.0
     broadphase(model, data)
-    narrowphase(model, data, {"collide_pair": {}, "combine_margin": max_numpy.combine_margin})
+    narrowphase(model, data, parts({}))
     assert data.ncon == 0
 
 

@@ -1,0 +1,12 @@
+"""The gap is a layer outside of the margin, in which a contact is found but does not push (MuJoCo since 3.9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail.backends.lanes.kernel import Kernel
+
+
+def contact_range(k: Kernel, margin: Any, gap: Any) -> tuple[Any, Any]:
+    """Distances within which a contact is found, and below which it pushes."""
+    return margin + gap, margin
