@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
-from lxml import etree
 
 Holds = Callable[[Any], bool]
 """Whether a tree still shows what is looked for."""
@@ -24,6 +23,8 @@ DEFINES = ("name", "class", "childclass")
 
 def parsed(text: bytes) -> Any:
     """The root of a document; comments and white space between elements are dropped."""
+    from lxml import etree
+
     parser = etree.XMLParser(
         remove_blank_text=True, remove_comments=True, remove_pis=True, resolve_entities=False, huge_tree=True
     )
@@ -32,6 +33,8 @@ def parsed(text: bytes) -> Any:
 
 def written(root: Any) -> bytes:
     """A tree as text."""
+    from lxml import etree
+
     return bytes(etree.tostring(root, pretty_print=True))
 
 
