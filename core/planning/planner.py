@@ -287,7 +287,7 @@ class _Planner:
     def _check_wrappers(self, slots: Sequence[Slot]) -> None:
         """A wrapper that wraps nothing is a mistyped pattern."""
         labels = [slot.label for slot in slots]
-        watching = step_watchers(self.wrappers)
+        watching: list[object] = [*step_watchers(self.wrappers)]
         for wrapper in self.wrappers:
             if wrapper not in watching and not any(map(wrapper.wants, labels)):
                 raise PlanError(f"{wrapper.name} wraps no slot of this plan; slots: {listing(labels)}")

@@ -49,8 +49,8 @@ def convex(k: Kernel, pair: LaneFlexPair, margin: Any) -> StoredContacts:
         middle[n] = d.flexelem_aabb[pair.element, n]
     with k.loop(0, 9) as n:
         pose[3 + n] = d.geom_xmat[pair.geom, n]
-    for n, vertex in enumerate(pair.vertices):
-        corners[n] = d.flexvert_xpos[vertex]
+    for corner, vertex in enumerate(pair.vertices):
+        corners[corner] = d.flexvert_xpos[vertex]
     there[0] = 0.0
     own_margin, most = margin_by_world(k, "element/margin", margin), k.local(0)
     with k.worlds(boxes_meet(k, pair, margin)) as world:

@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
-from dovetail.plugins.collide_pair.convex_lanes import contact, lay_out, margin_by_world
+from dovetail.plugins.collide_pair.convex_lanes import contact, lay_out
 from dovetail.plugins.collide_pair.planes_numpy import MAX_MESH_CONTACTS, MESH_CONTACT_SPACING
 from dovetail.plugins.shared.contacts.contacts_lanes import StoredContacts
 from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS
+from dovetail.plugins.shared.geometry.witness_one_world_lanes import margin_by_world
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm, to_frame, to_world, vector
 
 
