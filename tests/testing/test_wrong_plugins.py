@@ -100,7 +100,7 @@ class Found:
 
 
 AT_DISCOVERY = {
-    "unknown stage": Found(plugin([record(stage="passive_forse")]), r"did you mean 'passive_force'\?"),
+    "unknown stage": Found(plugin([record(stage="passive_forcee")]), r"did you mean 'passive_force'\?"),
     "unknown backend": Found(
         plugin([record(backend="nunpy")]),
         r"passive_force:bad mine@nunpy is for a backend that is not installed; did you mean 'numpy'\?.*"
