@@ -1,7 +1,7 @@
 """The rules of two versions of MuJoCo: which stage choices and loading defaults make the one or the other.
 
 `docs/explanation/semantics.md` says how each rule was found and checked, and which changes are not here.
-Tests: `tests/semantics`.
+Tests: `tests/stages/semantics`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes mujoco4.json: what an installed mujoco 4 says of a few models, for tests that run without it.
 
-python tests/semantics/record.py        in an environment with mujoco==4.0.0; needs no dovetail
+python tests/stages/semantics/record.py        in an environment with mujoco==4.0.0; needs no dovetail
 """
 
 from __future__ import annotations
