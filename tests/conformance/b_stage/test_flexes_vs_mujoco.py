@@ -2,8 +2,8 @@
 trajectory, field by field, and free runs.
 
 Tolerances are those of flex_states.TOLERANCES; where GJK and EPA decide, ten times MuJoCo's own change under a nudge
-of 1e-14 is allowed, and said. The default run compares every model in five states and every third runs ten steps freely; all
-eleven states and 50 steps are slow.
+of 1e-14 is allowed, and said. The default run compares every model in five states, and every third runs ten steps
+freely; all eleven states and 50 steps of all are slow.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def compare_state(name: str, data: Any, oracle: Any) -> list[str]:
 RUNNING = [name for name, model in CATALOGUE.items() if not model.unlike]
 
 
-@pytest.mark.parametrize("name", list(RUNNING)[::3])
+@pytest.mark.parametrize("name", RUNNING[::3])
 def test_short_free_run_is_mujocos(name: str) -> None:
     run_free(name, SHORT)
 
