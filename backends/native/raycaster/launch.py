@@ -68,6 +68,10 @@ MOST_LIGHTS = 128
 
 COLOUR, HITS = 0, 1
 
+OPTIMISED = {"-O1": "-O2"}
+"""Other than kernels of stages this is written by hand, and small functions want to be put together: a picture takes
+2.2 instead of 2.9 ms, the compiler 1.6 instead of 1.0 s."""
+
 
 def source() -> str:
     """All of the C, for as many lanes as a register has."""
@@ -102,7 +106,7 @@ class NativeCaster:
 
     def __init__(self, compiler: compilers.Compiler, threads_: int | None) -> None:
         flags = compilers.flags(compiler)
-        self._call = _function(compiler, flags)
+        self._call = _function(compiler, tuple(OPTIMISED.get(flag, flag) for flag in flags))
         self._threads = processors() if threads_ is None else threads_
         self._parallel = threads.pool_address(compiler, flags) if self._threads > 1 else 0
 

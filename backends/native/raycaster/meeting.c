@@ -112,24 +112,26 @@ INLINE int passes_ball(const arguments *a, int e, const rays *r, V square) {
   return ANY((dot3(closest, closest) <= SPL(radius * radius)) & (r->far > r->near));
 }
 
+#if defined(__AVX512F__) && BYTES == 64
+INLINE float largest(V x) { return _mm512_reduce_max_ps((__m512)x); }
+#else
 INLINE float largest(V x) {
   float m = LANE(x, 0);
   for (int i = 1; i < W; i++) m = LANE(x, i) > m ? LANE(x, i) : m;
   return m;
 }
+#endif
 INLINE float least(V x) { return -largest(-x); }
 
 /* the nearest of a list, which is sorted by nearest distance from the camera; columns and rows of the packet's pixels */
 static hits nearest_seen(const arguments *a, const int32_t *list, int count, const rays *r, const int *pixels) {
   hits h = no_hits(r);
-  float far = largest(h.t);
   for (int i = 0; i < count; i++) {
     const int e = list[i];
-    if (a->near[e] >= far) break;
+    if (!ANY(h.t > SPL(a->near[e]))) break;
     const int32_t *c = a->rect + 4 * e;
     if (c[0] >= pixels[1] || c[1] <= pixels[0] || c[2] >= pixels[3] || c[3] <= pixels[2]) continue;
     meet(a, e, r, 0, &h);
-    far = largest(h.t);
   }
   return h;
 }
