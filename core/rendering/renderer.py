@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 
 from dovetail.arguments import choice, whole
 from dovetail.contracts.fields import Array
@@ -109,9 +111,10 @@ class Renderer:
         whole model, or a camera object of `dovetail.visual`. Of a batch, `world` chooses one world; without it
         pictures of all worlds are made. `scene_option` says what is drawn (`dovetail.visual.VisualOptions`)."""
         self._check_open("update_scene")
-        scenes = scenes_of(self._model, data, camera, scene_option, self._max_geom, world)
+        with np.errstate(over="ignore", invalid="ignore"):  # what has exploded is not drawn
+            scenes = scenes_of(self._model, data, camera, scene_option, self._max_geom, world)
+            self._drawing = self._gatherer.drawing(scenes, self._height, self._width)
         self._batch = getattr(data, "nworld", None) is not None and world is None
-        self._drawing = self._gatherer.drawing(scenes, self._height, self._width)
 
     def render(self, *, out: Array | None = None) -> Array:
         """The picture of what `update_scene` saw: (height, width, 3) bytes of red, green and blue; in depth mode
