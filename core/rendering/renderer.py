@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-
 from dovetail.arguments import choice, whole
 from dovetail.contracts.fields import Array
 from dovetail.errors import ArgumentError, CapacityError, DovetailError, shown
 from dovetail.rendering.batch import scenes_of
-from dovetail.rendering.casters import BACKENDS, caster
+from dovetail.rendering.casters import BACKENDS
 from dovetail.rendering.drawing import Drawing
 from dovetail.rendering.gather import Gatherer
 
@@ -33,11 +32,10 @@ class ClosedRendererError(DovetailError, RuntimeError):
 class Renderer:
     """Makes pictures of one Model: colours, depth or segmentation.
 
-    `height` and `width` are in pixels; unlike MuJoCo's they may be larger than `vis.global_.offwidth`, which is the size
-    of a buffer that is not needed here. `max_geom` is MuJoCo's argument; more elements are drawn all the same.
-    `backend` is "native" (compiled for this processor), "numpy" (the reference, needs no compiler) or "auto": native
-    where there is a C compiler. `threads` is how many the native one uses, all processors if None.
-    """
+    `height` and `width` are in pixels; unlike MuJoCo's they may be larger than `vis.global_.offwidth`, which is the
+    size of a buffer that is not needed here. `max_geom` is MuJoCo's argument; more elements are drawn all the same.
+    `backend` is "native" (compiled for this processor), "numpy" (the reference, needs no compiler) or "auto":
+    native where there is a C compiler. `threads` is how many the native one uses, all processors if None."""
 
     def __init__(
         self,
@@ -58,10 +56,12 @@ class Renderer:
         self._model = model
         self._height, self._width = whole("height", height, 1), whole("width", width, 1)
         if self._height * self._width > MOST_PIXELS:
-            raise CapacityError(f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most")
+            raise CapacityError(
+                f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most"
+            )
         self._max_geom = whole("max_geom", max_geom, 0)
         self._threads = None if threads is None else whole("threads", threads, 1)
-        self._caster = caster(choice("backend", backend, BACKENDS), self._threads)
+        self._caster = BACKENDS[choice("backend", backend, BACKENDS)](self._threads)
         self._gatherer = Gatherer(model)
 
     @property
@@ -193,5 +193,3 @@ def render(
         renderer._mode = mode
         renderer.update_scene(data, camera, scene_option, world)
         return renderer.render()
-
-

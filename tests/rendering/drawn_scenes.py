@@ -49,7 +49,8 @@ TENDONS = f"""<mujoco>{FINE}<worldbody>{LIGHT}<site name='a' pos='-.8 0 1'/>
 </tendon></mujoco>"""
 
 LENSES = f"""<mujoco><worldbody>{LIGHT}<geom type='plane' size='2 2 .1'/>
-  <body pos='0 0 .5'><freejoint/><geom type='box' size='.2 .2 .2'/><geom type='capsule' size='.1 .2' pos='.5 0 0'/></body>
+  <body pos='0 0 .5'><freejoint/><geom type='box' size='.2 .2 .2'/>
+    <geom type='capsule' size='.1 .2' pos='.5 0 0'/></body>
   <camera name='lens' pos='0 -2 1.5' xyaxes='1 0 0 0 .6 .8' focal='0.02 0.02' sensorsize='0.03 0.02'
     principal='0.002 0.001' resolution='96 64'/>
   <camera name='flat' pos='0 -2 1.5' xyaxes='1 0 0 0 .6 .8' orthographic='true' fovy='3'/></worldbody></mujoco>"""

@@ -76,7 +76,9 @@ def _assert_alike(name: str, arrays: Any, number: int, ours: tuple[Any, Any, Any
     colour, depth, objects = ours
     theirs = arrays[f"depth_{number}"]
     near = np.abs(depth - theirs) <= 1e-3 * theirs
-    if name != "orthographic":  # mujoco.Renderer converts its depth as if the projection were a perspective one
+    if (
+        name != "orthographic"
+    ):  # mujoco.Renderer converts its depth as if the projection were a perspective one
         assert near.mean() >= 0.99, f"depth: {near.mean():.4f}"
     same = (objects == arrays[f"objects_{number}"]).all(axis=-1)
     assert same.mean() >= 0.99, f"segmentation: {same.mean():.4f}"

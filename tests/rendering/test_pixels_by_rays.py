@@ -33,7 +33,8 @@ def test_depth_and_segmentation_are_those_of_rays(xml: str) -> None:
                 continue
             ahead = distance * float(directions[row, column] @ seen.forward)
             agree += (
-                tuple(objects[row, column]) == (geom, ObjType.GEOM) and abs(depth[row, column] - ahead) < 1e-4 * ahead
+                tuple(objects[row, column]) == (geom, ObjType.GEOM)
+                and abs(depth[row, column] - ahead) < 1e-4 * ahead
             )
     assert agree >= 0.99 * HEIGHT * WIDTH
     assert np.unique(objects[..., 0]).size > 2

@@ -15,7 +15,9 @@ from dovetail.rendering.renderer import ClosedRendererError
 from dovetail.visual import FreeCamera, TrackingCamera, VisualOptions
 
 BACKENDS = [
-    pytest.param("native", marks=pytest.mark.skipif(choose_compiler() is None, reason="there is no C compiler")),
+    pytest.param(
+        "native", marks=pytest.mark.skipif(choose_compiler() is None, reason="there is no C compiler")
+    ),
     "numpy",
 ]
 
@@ -74,7 +76,12 @@ def test_out_is_filled() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     "camera",
-    ["front", 0, FreeCamera(lookat=(0, 0, 0), distance=2, elevation=-10), TrackingCamera("world", distance=2)],
+    [
+        "front",
+        0,
+        FreeCamera(lookat=(0, 0, 0), distance=2, elevation=-10),
+        TrackingCamera("world", distance=2),
+    ],
     ids=["name", "number", "free", "tracking"],
 )
 def test_cameras_of_every_kind_see_the_ball(backend: str, camera: Any) -> None:
@@ -100,7 +107,8 @@ def test_edits_of_the_model_are_seen() -> None:
     red = middle()
     model.mat_rgba[0] = (0, 1, 0, 1)
     green = middle()
-    assert red[0] > green[0] and green[1] > red[1]
+    assert red[0] > green[0]
+    assert green[1] > red[1]
     model.geom_rgba[0] = (0, 0, 1, 1)
     assert middle()[2] > green[2]
     model.geom_size[0] = 1e-3
@@ -183,7 +191,7 @@ def test_a_picture_may_be_larger_than_the_buffer_that_mujoco_has() -> None:
 def test_a_wrong_camera_is_named() -> None:
     model, data = _still(BALL)
     renderer = dovetail.Renderer(model, 8, 8, backend="numpy")
-    with pytest.raises(UnknownNameError, match="fornt.*front"):
+    with pytest.raises(UnknownNameError, match=r"fornt.*front"):
         renderer.update_scene(data, "fornt")
     with pytest.raises(UnknownIndexError, match="no camera number 7: the model has 2"):
         renderer.update_scene(data, 7)
