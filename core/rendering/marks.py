@@ -1,6 +1,6 @@
 """Marks as shapes that rays can be cast at: arrows, lines, outlines of boxes.
 
-An arrow is a cylinder and a cone; a line is a thin cylinder, as wide as it says in pixels where it is. Labels are not
+An arrow is a cylinder and a cone; a line is a thin cylinder, `vis.global_.linewidth` pixels wide where it is. Labels are not
 drawn.
 """
 
@@ -13,10 +13,13 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.visual.surfaces import ARROW_HEAD_WIDTH, Surface, _cone, shape_surface
+from dovetail.visual.surfaces import Surface, _cone, shape_surface
 
 CONE = 200
 """A cone of radius one from z = 0 to its tip at z = 1; no geom type of MuJoCo's."""
+
+HEAD_WIDTH = 1.75
+"""Radius of an arrow's head in radii of its shaft; measured in MuJoCo's pictures, as are lengths below."""
 
 SLICES = 28
 """Facets of a cone."""
@@ -61,37 +64,36 @@ _TURNED = np.diag([1.0, -1.0, -1.0])
 
 
 def _arrow(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
-    wide = ARROW_HEAD_WIDTH * radius
-    head = min(2 * wide, length)
-    return [
-        _part(row, GeomType.CYLINDER, (radius, radius, (length - head) / 2), (0, 0, (length - head) / 2)),
-        _part(row, CONE, (wide, wide, head), (0, 0, length - head)),
-    ]
+    return _shaft_and_head(row, HEAD_WIDTH)
 
 
 def _wedge(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
+    return _shaft_and_head(row, 1.0)
+
+
+def _shaft_and_head(row: Any, wide: float) -> list[Any]:
+    """From the origin along z, as long as half of what the element says; the head is the last third."""
+    radius, length = float(row["size"][0]), float(row["size"][2]) / 2
+    head = length / 3
     return [
-        _part(row, GeomType.CYLINDER, (radius, radius, length / 2), (0, 0, length / 2)),
-        _part(row, CONE, (radius, radius, radius), (0, 0, length)),
+        _part(row, GeomType.CYLINDER, (radius, radius, head), (0, 0, head)),
+        _part(row, CONE, (wide * radius, wide * radius, head), (0, 0, 2 * head)),
     ]
 
 
 def _double_arrow(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
-    wide = ARROW_HEAD_WIDTH * radius
-    head = min(2 * wide, length / 2)
-    half = (length - 2 * head) / 2
+    """The same in both directions."""
+    radius, head = float(row["size"][0]), float(row["size"][2]) / 6
+    wide = HEAD_WIDTH * radius
     return [
-        _part(row, GeomType.CYLINDER, (radius, radius, half), (0, 0, length / 2)),
-        _part(row, CONE, (wide, wide, head), (0, 0, length - head)),
-        _part(row, CONE, (wide, wide, head), (0, 0, head), _TURNED),
+        _part(row, GeomType.CYLINDER, (radius, radius, 2 * head), (0, 0, 0)),
+        _part(row, CONE, (wide, wide, head), (0, 0, 2 * head)),
+        _part(row, CONE, (wide, wide, head), (0, 0, -2 * head), _TURNED),
     ]
 
 
 def _line(row: Any, width: float) -> list[Any]:
-    radius = max(float(row["size"][0]), 1.0) * width / 2
+    radius = width / 2
     length = float(row["size"][2])
     return [_part(row, GeomType.CYLINDER, (radius, radius, length / 2), (0, 0, length / 2))]
 
