@@ -1,7 +1,7 @@
 """Marks as shapes that rays can be cast at: arrows, lines, outlines of boxes.
 
-An arrow is a cylinder and a cone; a line is a thin cylinder, `vis.global_.linewidth` pixels wide where it is. Labels are not
-drawn.
+An arrow is a cylinder and a cone; a line is a thin cylinder, `vis.global_.linewidth` pixels wide where it is. Labels
+are not drawn.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.visual.surfaces import Surface, _cone, shape_surface
+from dovetail.visual.surfaces import Surface, flat_surface, shape_surface
 
 CONE = 200
 """A cone of radius one from z = 0 to its tip at z = 1; no geom type of MuJoCo's."""
@@ -24,8 +25,26 @@ HEAD_WIDTH = 1.75
 SLICES = 28
 """Facets of a cone."""
 
+
+def _cone() -> Surface:
+    """With a bottom; the sides are smooth."""
+    angle = np.linspace(0, 2 * np.pi, SLICES, endpoint=False)
+    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(SLICES)], axis=1)
+    vertices = np.concatenate([ring, [[0, 0, 1], [0, 0, 0]]])
+    at = np.arange(SLICES)
+    following = (at + 1) % SLICES
+    side = np.stack([at, following, np.full(SLICES, SLICES)], axis=1)
+    bottom = np.stack([following, at, np.full(SLICES, SLICES + 1)], axis=1)
+    surface = flat_surface(vertices, np.concatenate([side, bottom]))
+    normals = surface.normals.copy()
+    smooth = surface.vertices[: 3 * SLICES]
+    tips = smooth[:, 2] > 0.5
+    normals[: 3 * SLICES][~tips] = (smooth[~tips] + (0, 0, 1)) / np.sqrt(2)
+    return attrs.evolve(surface, normals=normals)
+
+
 SURFACES: dict[int, Callable[[], Surface]] = {
-    CONE: lambda: _cone(SLICES, 1.0, 0.0, 1.0),
+    CONE: _cone,
     GeomType.TRIANGLE: lambda: shape_surface(GeomType.TRIANGLE),
 }
 
