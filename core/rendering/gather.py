@@ -194,8 +194,7 @@ class Gatherer:
         )
 
     def _background(self) -> Background:
-        haze = np.append(np.asarray(self.model.vis.rgba.haze)[:3], self.model.vis.map.haze).astype(np.float32)
-        return Background(skybox(self.model), haze)
+        return Background(skybox(self.model))
 
 
 def _flat(surface: Surface) -> Surface:
