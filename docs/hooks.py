@@ -1,6 +1,7 @@
 """What mkdocs fills in while it builds: the page of changes, drawings as part of their pages, where the source is.
 
 - `changes.md` gets the repository's changelog and its fragments.
+- Long names in tables get places where a line may end.
 - An image of `images/*.svg` becomes the drawing itself, so that its boxes are links and follow light and dark.
 - mkdocstrings reads the package from a folder of links, because four folders are mounted under one name.
 """
@@ -25,11 +26,16 @@ START = "<!-- towncrier release notes start -->"
 """In CHANGELOG.md, above the newest release."""
 BEHIND = ("adr/", "changes.md")
 """Pages that a search lists behind others."""
+LONG = 12
+"""Letters of a name in a table that stays on one line."""
 MOUNTED = ("backends", "mjcf", "plugins")
 """Folders that are packages of `dovetail`; what is in `core` stands in it directly."""
 
 _IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<source>[^"]*images/(?P<name>[\w-]+)\.svg)"[^>]*?/?>')
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+_CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+_CODE = re.compile(r"<code>(?P<text>[^<]+)</code>")
+_SEAM = re.compile(r"(?<=[_:.,=/|])(?=\w)")
 _LINK = re.compile(r'href="(?P<page>[^"#]+\.md)#(?P<anchor>[^"]+)"')
 
 _linked: list[Path] = []
@@ -65,7 +71,14 @@ def past_releases() -> str:
 
 def on_page_content(html: str, page: Any, files: Any, **around: Any) -> str:
     """Called by mkdocs with the HTML of every page."""
+    html = _CELL.sub(lambda cell: _CODE.sub(breakable, cell[0]), html)
     return _IMAGE.sub(lambda found: drawing(found["name"], found["alt"], page, files), html)
+
+
+def breakable(code: re.Match[str]) -> str:
+    """A long name in a table may go on in the next line, but only where a new word begins."""
+    words = code["text"]
+    return f"<code>{_SEAM.sub('<wbr>', words)}</code>" if len(words) > LONG else code[0]
 
 
 def drawing(name: str, alt: str, page: Any, files: Any) -> str:

@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where pictures go")
     parser.add_argument("--whole", action="store_true", help="whole pages, not the first screen")
     parser.add_argument("--check", action="store_true", help="look for what does not fit")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     if given.out:
         take(given.site, given.out, tuple(given.pages) or TYPES, whole=given.whole)
     if given.check:
