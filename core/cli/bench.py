@@ -432,10 +432,17 @@ ONE_WORLD: tuple[Column, ...] = (
 )
 
 
+OPTIONAL = (
+    *("from … to", "steps/s", "scaling", "per world", "compile s"),
+    *("imported", "planned", "loaded", "real time"),
+)
+"""What a narrow terminal is not shown; --json and --history have all."""
+
+
 def _show(columns: Sequence[Column], entries: Sequence[object]) -> None:
     names = [name for name, _ in columns]
     cells = [[cell(entry) for _, cell in columns] for entry in entries]
-    table(names, cells, numeric=names)
+    table(names, cells, numeric=names, optional=OPTIONAL)
 
 
 def _show_notes(notes: Iterable[str]) -> None:
