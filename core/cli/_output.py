@@ -59,7 +59,7 @@ def in_colour() -> bool:
 
 def styled(text: str, **style: Any) -> str:
     """A text in colour or bold, where that is welcome."""
-    return click.style(text, **style) if in_colour() else text
+    return click.style(text, **style) if style and in_colour() else text
 
 
 def ascii_only() -> bool:
@@ -81,13 +81,13 @@ def console(*, stderr: bool = False) -> Console:
     )
 
 
-def say(text: str = "", *, hanging: int = 2) -> None:
-    """Lines on stdout. What is longer than the terminal is wide is wrapped at its spaces, `hanging` columns further
-    in; in a pipe a line stays a line."""
+def say(text: str = "", *, hanging: int = 2, **style: Any) -> None:
+    """Lines on stdout, in a style where that is welcome. What is longer than the terminal is wide is wrapped at its
+    spaces, `hanging` columns further in; in a pipe a line stays a line."""
     room = width()
     for line in text.splitlines() or [""]:
         for part in [line] if room is None else _hung(line, room, hanging):
-            click.echo(part)
+            click.echo(styled(part, **style))
 
 
 def _hung(line: str, room: int, hanging: int) -> list[str]:
@@ -103,10 +103,8 @@ def _hung(line: str, room: int, hanging: int) -> list[str]:
 
 def title(text: str) -> None:
     """A heading on stdout, with space before it."""
-    click.echo("")
-    for line in text.splitlines() or [""]:
-        for part in [line] if width() is None else _hung(line, width() or 0, 2):
-            click.echo(styled(part, bold=True))
+    say()
+    say(text, bold=True)
 
 
 def table(
