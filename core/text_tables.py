@@ -83,6 +83,8 @@ def table_lines(
         for i, name in enumerate(columns)
         if any(row[i] for row in texts)
     ]
+    if not found:
+        return [], []
     beside, beneath = _placed(found, optional, below, width)
     widths = _shared_out(beside, width)
     heading = _row(beside, widths, [c.heading for c in beside], bottom=True)

@@ -30,8 +30,8 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 
 
 @cli_command(
-    example="""dovetail bench humanoid --nworld 64 --nworld 1024 --precision f64 --precision f32
-    dovetail bench --suite --threads 1 --threads 2 --history speed.jsonl --plot speed.svg
+    example="""dovetail bench humanoid --nworld 64 --nworld 1024 --precision f32
+    dovetail bench --suite --threads 1 --threads 2 --plot speed.svg
     dovetail bench humanoid --profile
     dovetail bench --sweep ncon --plot contacts.png"""
 )

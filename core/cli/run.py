@@ -49,7 +49,7 @@ REFRESH = 0.1
     example="""dovetail run humanoid --duration 2 --plot height
     dovetail run pendulum --plot energy --plot "qpos[0]" --plot-file swing.pdf
     dovetail run humanoid --nworld 1024 --noise 0.1 --steps 500
-    dovetail run arm --keyframe reach --output reach.npz --every 10 --stage integrate=euler"""
+    dovetail run arm --keyframe reach --output reach.npz --every 10"""
 )
 @model_argument
 @click.option("--steps", type=click.IntRange(min=0), help="How many steps; 0 shows how the model begins.")
