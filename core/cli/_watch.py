@@ -9,7 +9,7 @@ themselves the least, the mean and the largest of all worlds are kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,17 +17,17 @@ import numpy as np
 
 from dovetail.contracts.enums import JointType
 from dovetail.errors import DovetailError
+from dovetail.posed import Posed, state_of
 
 if TYPE_CHECKING:
     from dovetail.contracts.fields import Array
-    from dovetail.contracts.types import Data, Model
+    from dovetail.contracts.types import Model
     from dovetail.simulation import Simulation
 
 SAMPLES = 144
 """Moments of a run that are looked at: one for each dot of a plot."""
 SEEN = ("time", "qpos", "qvel", "act", "mocap_pos", "mocap_quat")
 """Of the state, what positions and energy follow from."""
-POSITIONS = ("kinematics", "com_position", "flex_kinematics", "tendon", "mass_matrix")
 COLLISION = ("broadphase", "narrowphase")
 
 
@@ -83,7 +83,7 @@ class Watch:
         """Keep what is now; `first` means that no step has been taken yet."""
         data = self.sim.data
         world = data.world(0)
-        self.states.append({name: np.array(world.field(name), np.float64) for name in SEEN})
+        self.states.append(state_of(world, SEEN))
         if data.nworld is not None:
             qpos = np.asarray(data.qpos, np.float64)
             self.spread.append(np.stack([qpos.min(axis=0), qpos.mean(axis=0), qpos.max(axis=0)]))
@@ -169,27 +169,21 @@ class Observer:
     """The reference's positions, energy and contacts of a state of one world."""
 
     def __init__(self, model: Model) -> None:
-        from dovetail.contracts.derive import make_data
-        from dovetail.simulation import reference_plan_for
-
         self._model = model
-        self._data: Data = make_data(model)
-        self._plan = reference_plan_for(model, self._data)
+        self._posed = Posed(model)
 
     def look(self, state: dict[str, Array]) -> _Look:
         """Height of the centre of mass, and mechanical energy."""
         from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
 
-        self._move(state)
-        energy = potential_energy(self._model, self._data) + kinetic_energy(self._model, self._data)
-        return _Look(float(self._data.subtree_com[0, 2]), float(energy))
+        data = self._posed.put(state, further=("mass_matrix",))
+        energy = potential_energy(self._model, data) + kinetic_energy(self._model, data)
+        return _Look(float(data.subtree_com[0, 2]), float(energy))
 
     def touching(self, state: dict[str, Array]) -> Contacts:
         """The contacts of a state."""
-        self._move(state)
-        self._run(COLLISION)
-        count = int(self._data.ncon)
-        contact = self._data.contact
+        data = self._posed.put(state, further=COLLISION)
+        count, contact = int(data.ncon), data.contact
         found = Counter(
             tuple(self._name(int(contact.geom[i, k]), int(contact.flex[i, k])) for k in (0, 1))
             for i in range(count)
@@ -205,19 +199,6 @@ class Observer:
             return named(self._model, "flex", flex)
         body = int(self._model.geom_bodyid[geom])
         return named(self._model, "body", body) if body else named(self._model, "geom", geom)
-
-    def _move(self, state: dict[str, Array]) -> None:
-        for name, values in state.items():
-            if name == "time":
-                self._data.time = float(values)
-            else:
-                self._data.field(name)[...] = values
-        self._run(POSITIONS)
-
-    def _run(self, stages: Iterable[str]) -> None:
-        from dovetail.plugins.queries.partial import run_stages
-
-        run_stages(self._plan, self._data, stages)
 
 
 def named(model: Model, kind: str, index: int) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._filming import film_options
 from dovetail.cli._options import (
     Choices,
     FiniteRange,
@@ -27,6 +28,7 @@ from dovetail.cli._output import Progress, emit, waiting
 from dovetail.errors import BadStateError
 
 if TYPE_CHECKING:
+    from dovetail.cli._filming import Filming
     from dovetail.cli._recording import Quantity, Recorder
     from dovetail.cli._run_report import Outcome
     from dovetail.cli._watch import Watch
@@ -49,7 +51,8 @@ REFRESH = 0.1
     example="""dovetail run humanoid --duration 2 --plot height
     dovetail run pendulum --plot energy --plot "qpos[0]" --plot-file swing.pdf
     dovetail run humanoid --nworld 1024 --noise 0.1 --steps 500
-    dovetail run arm --keyframe reach --output reach.npz --every 10"""
+    dovetail run arm --keyframe reach --output reach.npz --every 10
+    dovetail run humanoid --keyframe leap --video leap.mp4 --size 1280x720"""
 )
 @model_argument
 @click.option("--steps", type=click.IntRange(min=0), help="How many steps; 0 shows how the model begins.")
@@ -94,14 +97,22 @@ REFRESH = 0.1
     help="Draw what --plot names into this .svg, .png or .pdf.",
 )
 @click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
+@film_options
 @asset_root_option
 @selection_options
-def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **asked: Any) -> int:
+def run(
+    model: str,
+    choices: Choices,
+    filming: dict[str, Any],
+    asset_root: str | None,
+    as_json: bool,
+    **asked: Any,
+) -> int:
     """Simulate a model and sum up what happened.
 
     MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if the state went bad.
     """
-    from dovetail.cli import _recording, _run_report, _screen
+    from dovetail.cli import _filming, _recording, _run_report, _screen
     from dovetail.cli._watch import Watch
 
     loaded = load_model(model, choices, asset_root=asset_root)
@@ -113,7 +124,10 @@ def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **a
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in plots)
     profiler = _profiler() if asked["profile"] else None
     outcome = _run_report.Outcome()
-    with _collecting(outcome.warnings):
+    with (
+        _collecting(outcome.warnings),
+        _filming.filming(loaded, filming, choices["nworld"], total) as film,
+    ):
         sim = _simulation(
             loaded,
             choices,
@@ -126,7 +140,10 @@ def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **a
         recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
         every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
         watch = Watch(sim, total)
-        _simulate(sim, total, every, recorder, watch, profiler, outcome, quiet=as_json)
+        _simulate(sim, total, every, recorder, watch, film, profiler, outcome, quiet=as_json)
+    if film is not None:
+        outcome.film = film.report(outcome.problem)
+    with _collecting(outcome.warnings):
         if asked["output"] is not None:
             recorder.write(asked["output"])
         if asked["plot_file"] is not None:
@@ -248,6 +265,7 @@ def _simulate(
     every: int,
     recorder: Recorder,
     watch: Watch,
+    film: Filming | None,
     profiler: Profiler | None,
     outcome: Outcome,
     *,
@@ -256,6 +274,8 @@ def _simulate(
     """Step in portions that end at samples and are short enough for a live progress bar; stop at NaN."""
     recorder.sample(first=True)
     watch.sample(first=True)
+    if film is not None:
+        film.look(sim, 0)
     if not total:
         return
     outcome.first_seconds = _first_step(sim, outcome, quiet=quiet)
@@ -265,16 +285,15 @@ def _simulate(
         profiler.reset()  # the first calls may have compiled something
     portion = 1
     with Progress(total, show=not quiet) as progress:
-        _record(recorder, watch, outcome, every, total)
+        _record(recorder, watch, film, outcome, every, total)
         while outcome.steps < total and not outcome.problem and _finite(sim):
-            left = (every - outcome.steps % every, watch.every - outcome.steps % watch.every)
-            count = min(portion, *left, total - outcome.steps)
+            count = min(portion, _until_stop(outcome.steps, every, watch, film), total - outcome.steps)
             spent = _timed(sim, count, outcome)
             outcome.steps += 0 if outcome.problem else count
             outcome.seconds += spent
             if spent < REFRESH / 2 and count == portion:
                 portion *= 2
-            _record(recorder, watch, outcome, every, total)
+            _record(recorder, watch, film, outcome, every, total)
             progress.advance(outcome.steps, outcome.seconds)
     outcome.energy_last = _energy(sim)
 
@@ -301,12 +320,22 @@ def _timed(sim: Simulation, count: int, outcome: Outcome) -> float:
     return time.perf_counter() - start
 
 
-def _record(recorder: Recorder, watch: Watch, outcome: Outcome, every: int, total: int) -> None:
+def _until_stop(steps: int, every: int, watch: Watch, film: Filming | None) -> int:
+    """How many steps there are until somebody wants to look."""
+    near = min(every - steps % every, watch.every - steps % watch.every)
+    return near if film is None else min(near, film.until_next(steps))
+
+
+def _record(
+    recorder: Recorder, watch: Watch, film: Filming | None, outcome: Outcome, every: int, total: int
+) -> None:
     last = outcome.steps == total or bool(outcome.problem)
     if outcome.steps % every == 0 or outcome.steps == total:
         recorder.sample()
     if outcome.steps % watch.every == 0 or last:
         watch.sample()
+    if film is not None and not outcome.problem:
+        film.look(watch.sim, outcome.steps)
 
 
 def _finite(sim: Simulation) -> bool:
