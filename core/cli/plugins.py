@@ -103,7 +103,7 @@ def _offers(plugin: PluginInfo) -> str:
     from dovetail.cli.stages import short
 
     ordered = sorted(plugin.implementations, key=lambda r: (r.backend, r.slot))
-    return short((r.label, r.key, "") for r in ordered)
+    return short((r.label, r.key or "", "") for r in ordered)
 
 
 plugins = _group(plugins)

@@ -106,7 +106,7 @@ class Animation(Writer):
 
     def milliseconds(self, tick: float) -> list[int]:
         """For how long each picture stands, in whole ticks whose sum is never off by more than one."""
-        ends = np.rint(np.arange(self.count + 1) / self.fps / tick)
+        ends = np.rint(np.arange(len(self._kept) + 1) / self.fps / tick)
         return [int(n) for n in np.diff(ends) * round(tick * 1000)]
 
 
