@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 from dovetail.contracts.fields import Array
+from dovetail.distribution import requirement
+from dovetail.errors import MissingDependencyError
 from dovetail.rendering.drawing import Drawing
+
+logger = logging.getLogger(__name__)
 
 BACKENDS = ("auto", "native", "numpy")
 
@@ -40,4 +45,24 @@ class NumpyCaster:
 
 def caster(backend: str, threads: int | None) -> Caster:
     """The one that is asked for; "auto" is the reference only where nothing can be compiled."""
+    if backend == "numpy":
+        return NumpyCaster()
+    from dovetail.backends.native.compilers import CompilerError, choose_compiler
+
+    try:
+        compiler = choose_compiler()
+        if compiler is not None:
+            from dovetail.backends.native.raycaster.launch import NativeCaster
+
+            return NativeCaster(compiler, threads)
+    except CompilerError:
+        if backend == "native":
+            raise
+        logger.warning("pictures are made by the slow reference: no kernel could be compiled", exc_info=True)
+        return NumpyCaster()
+    if backend == "native":
+        raise MissingDependencyError(
+            'Renderer(backend="native") needs a C compiler, and there is none: install clang or gcc, or run pip install '
+            f'"{requirement("native")}"; backend="numpy" needs none'
+        )
     return NumpyCaster()

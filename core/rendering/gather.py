@@ -123,6 +123,7 @@ class Gatherer:
         bending = [
             (at, surface)
             for world, surfaces in enumerate(scenes.bending)
+            if surfaces
             for at, surface in self._bent(rows, first[world], first[world + 1], surfaces)
         ]
         if self._still_forest is None:

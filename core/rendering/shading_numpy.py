@@ -19,6 +19,12 @@ from dovetail.rendering.shapes_numpy import NORMALS
 SHADOW_OFFSET = np.float32(5e-4)
 """Rays to lights start this much above the surface, as a share of the distance to the camera."""
 
+SHARP = np.float32(1.5)
+"""By how much less a pixel that lies slantingly on a surface blurs textures than all of its length would."""
+
+CUBE_SHARP = np.float32(0.5)
+"""The same for cube textures."""
+
 GRAZING = np.float32(0.05)
 """Least cosine between ray and normal by which the size of a pixel on a surface is taken."""
 
@@ -93,8 +99,7 @@ class Shader:
         place, normal, paint = self._geometry(rays, hits)
         rgb = elements.rgba[hits.element, :3]
         gloss = elements.gloss[hits.element]
-        lit = self._lit(rays, hits, place, normal, rgb, gloss)
-        colour: Array = np.clip(lit, 0, 1) * paint
+        colour: Array = self._lit(rays, hits, place, normal, rgb, gloss) * paint
         if mirrors:
             self._mirror(rays, hits, place, normal, gloss[:, 3], colour)
         return np.clip(colour, 0, 1)
@@ -130,11 +135,13 @@ class Shader:
         scale = elements.texture_scale[element].astype(np.float32)
         length = np.sqrt(np.einsum("ni,ni->n", rays.direction, rays.direction))
         slope = np.abs(np.einsum("ni,ni->n", rays.direction, normal)) / length
-        footprint = hits.distance * self.pixel / np.maximum(slope, GRAZING)
+        footprint = hits.distance * self.pixel * np.maximum(
+            np.float32(1), np.float32(1) / (SHARP * np.maximum(slope, GRAZING))
+        )
         if use == TextureUse.CUBE:
             direction = point * scale
             reach = np.maximum(np.abs(direction).max(axis=1), np.float32(1e-20))
-            detail = footprint * np.abs(scale).max() * np.float32(0.5) / reach
+            detail = footprint * (np.abs(scale).max() * np.float32(0.5) * CUBE_SHARP) / reach
             return sampling.in_direction(self.drawing.textures, texture, direction, detail)
         density = np.abs(scale[:2]).max()
         if use == TextureUse.OWN:
@@ -148,9 +155,10 @@ class Shader:
     # ---- light --------------------------------------------------------------------------------------------
 
     def _lit(self, rays: Rays, hits: Hits, place: Array, normal: Array, rgb: Array, gloss: Array) -> Array:
-        """What lights and the surface's own glow give."""
+        """What lights and the surface's own glow give: at most 1 from all that casts no shadow together, and from each
+        light that does, for MuJoCo draws these one after the other."""
         lights = self.drawing.lights
-        total = gloss[:, :1] * rgb
+        base, cast = gloss[:, :1] * rgb, np.zeros_like(rgb)
         viewer = -_unit(rays.direction)
         above = place + (SHADOW_OFFSET * hits.distance)[:, None] * normal
         for light in range(lights.first[self.world], lights.first[self.world + 1]):
@@ -160,20 +168,25 @@ class Shader:
             between = _unit(towards + viewer)
             glance = np.maximum(np.einsum("ni,ni->n", normal, between), np.float32(1e-6))
             highlight = np.where(facing > 0, glance ** (gloss[:, 2] * np.float32(128)), 0) * gloss[:, 1]
-            total = total + strength[:, None] * (
+            given = strength[:, None] * (
                 rgb * lights.ambient[light]
                 + rgb * lights.diffuse[light] * np.maximum(facing, 0)[:, None]
                 + lights.specular[light] * highlight[:, None]
             )
-        return total.astype(np.float32)
+            if lights.castshadow[light]:
+                cast = cast + np.clip(given, 0, 1)
+            else:
+                base = base + given
+        return (np.clip(base, 0, 1) + cast).astype(np.float32)
 
     def _reaching(self, light: int, place: Array) -> tuple[Array, Array, Array]:
-        """Unit vectors to a light, distances to it, and how much of it arrives."""
+        """Unit vectors to a light, distances to it, and how much of it arrives. What is behind a directional light
+        casts no shadow."""
         lights = self.drawing.lights
         dir_ = lights.dir[light].astype(np.float32)
         if lights.directional[light]:
-            count = len(place)
-            return np.broadcast_to(-dir_, place.shape), np.full(count, FAR), np.ones(count, np.float32)
+            below = (place - self.prepared.light_pos[light]) @ dir_
+            return np.broadcast_to(-dir_, place.shape), below, np.ones(len(place), np.float32)
         way = self.prepared.light_pos[light] - place
         away = np.sqrt(np.einsum("ni,ni->n", way, way))
         towards = way / np.maximum(away, np.float32(1e-20))[:, None]

@@ -66,13 +66,18 @@ def _smaller(faces: Array) -> list[Array]:
 
 
 def _halved(image: Array, axis: int) -> Array:
-    """Averages of neighbours along an axis; the last one of an odd number is left out."""
+    """Half as many along an axis: averages of two, or with weights of three where the number is odd."""
     count = image.shape[axis]
+    half = count // 2
     if count == 1:
         return image
-    even = np.take(image, np.arange(0, count - 1, 2), axis)
-    odd = np.take(image, np.arange(1, count, 2), axis)
-    return (even + odd) / 2
+    even = np.take(image, np.arange(0, 2 * half, 2), axis)
+    odd = np.take(image, np.arange(1, 2 * half, 2), axis)
+    if count == 2 * half:
+        return (even + odd) / 2
+    next_even = np.take(image, np.arange(2, 2 * half + 1, 2), axis)
+    at = np.arange(half, dtype=np.float32).reshape([-1 if i == axis else 1 for i in range(image.ndim)])
+    return ((half - at) * even + half * odd + (at + 1) * next_even) / count
 
 
 def _with_four_channels(faces: Array) -> Array:
