@@ -218,6 +218,15 @@ def even_size(width: int, height: int) -> tuple[int, int]:
     return width + width % 2, height + height % 2
 
 
+def averaged(picture: Array, count: int) -> Array:
+    """A picture whose pixels are the means of squares of `count` × `count` of another one's."""
+    if count == 1:
+        return picture
+    tall, wide = picture.shape[0] // count, picture.shape[1] // count
+    squares = picture.reshape(tall, count, wide, count, 3).mean(axis=(1, 3))
+    return np.rint(squares).astype(np.uint8)
+
+
 def mosaic(pictures: Sequence[Array], width: int, height: int) -> Array:
     """Pictures of one size in rows and columns, in the middle of a larger one."""
     rows, columns = grid_of(len(pictures))

@@ -27,7 +27,7 @@ LOOK = """
     <quality shadowsize="2048"/>
   </visual>
   <asset>
-    <texture name="sky" type="skybox" builtin="gradient" rgb1=".8 .87 .93" rgb2=".4 .55 .7" width="256" height="1536"/>
+    <texture name="sky" type="skybox" builtin="gradient" rgb1=".8 .87 .93" rgb2=".4 .55 .7" width="64" height="384"/>
     <texture name="tiles" type="2d" builtin="checker" rgb1=".86 .87 .86" rgb2=".74 .77 .78" width="256" height="256"/>
     <material name="tiles" texture="tiles" texrepeat="1 1" texuniform="true" reflectance="0"/>
   </asset>
@@ -116,14 +116,14 @@ def make_film(path: Path) -> None:
     leaping(model, sim.data, "one_", -0.9, -0.25, 4.5)
     leaping(model, sim.data, "two_", -3.4, 0.45, 5.0)
     camera = FreeCamera(lookat=(0.85, 0.0, 0.68), distance=4.7, azimuth=35, elevation=-15)
-    filmed(sim, path, 2.2, camera=camera, fps=20, speed=0.5, width=640, height=360)
+    filmed(sim, path, 1.9, camera=camera, fps=25, speed=0.5, width=640, height=360, smooth=2)
 
 
 def make_cloth(path: Path) -> None:
     """A cloth on a sphere, half as fast as real time."""
     sim = dovetail.Simulation(dovetail.loads(CLOTH))
     camera = FreeCamera(lookat=(0, 0, 0.26), distance=1.1, azimuth=120, elevation=-20)
-    filmed(sim, path, 1.0, camera=camera, fps=20, speed=0.25, width=400, height=300)
+    filmed(sim, path, 1.0, camera=camera, fps=20, speed=0.25, width=400, height=300, smooth=2)
 
 
 def filmed(sim: dovetail.Simulation, path: Path, seconds: float, **look: object) -> None:

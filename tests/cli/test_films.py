@@ -208,6 +208,23 @@ def test_one_world_of_a_batch_can_be_filmed(monkeypatch, tmp_path) -> None:
         film.add_picture(np.zeros((24, 32, 3), np.uint8))
 
 
+def test_a_smooth_picture_is_the_mean_of_a_larger_one(tmp_path) -> None:
+    model = ball()
+    data = dovetail.make_data(model)
+    for name, size in (
+        ("small", {"width": 32, "height": 24, "smooth": 2}),
+        ("large", {"width": 64, "height": 48}),
+    ):
+        with dovetail.Film(tmp_path / name, model, camera="side", backend="numpy", **size) as film:
+            film.add(data)
+    small, large = (
+        np.asarray(Image.open(tmp_path / name / "frame_00000.png")).astype(float)
+        for name in ("small", "large")
+    )
+    np.testing.assert_allclose(small, large.reshape(24, 2, 32, 2, 3).mean(axis=(1, 3)), atol=0.5)
+    assert large.std() > 1
+
+
 # ---- what goes wrong
 
 
