@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import numpy as np
 
 from dovetail.contracts.enums import GeomType, LightType, TextureType
@@ -18,8 +19,9 @@ from dovetail.rendering.batch import Scenes
 from dovetail.rendering.drawing import Background, Drawing, Elements, Kind, Lights, TextureUse, Views
 from dovetail.rendering.textures import Textures
 from dovetail.rendering.trees import Forest, Planted, Tree, plant, planted
-from dovetail.visual import VisFlag, hfield_surface, mesh_surface, skybox, texture_image
+from dovetail.visual import Surface, VisFlag, hfield_surface, mesh_surface, skybox, texture_image
 from dovetail.visual.materials import colour_texture
+from dovetail.visual.surfaces import flat_surface
 
 _MESHES = (GeomType.MESH, GeomType.SDF)
 
@@ -63,18 +65,20 @@ class Gatherer:
 
     def _elements(self, rows: Array, first: Array, surface: Array, options: Any) -> Elements:
         kind = np.where(surface >= 0, int(Kind.SURFACE), rows["type"]).astype(np.int32)
+        drawn = (surface >= 0) | np.isin(rows["type"], list(_SHAPES))
         size = rows["size"].astype(float)
         stretched = (surface >= 0) & ~np.isin(rows["type"], (marks.CONE, GeomType.TRIANGLE))
         texture, use, scale = self._painting(rows, size, options)
+        bends = np.isin(rows["type"], (GeomType.FLEX, GeomType.SKIN))  # their triangles are in the world's frame
         return Elements(
             first=first,
             kind=kind,
             size=np.where(stretched[:, None], 1.0, size),
-            pos=rows["pos"].astype(float),
-            mat=rows["mat"].astype(float),
+            pos=np.where(bends[:, None], 0.0, rows["pos"]),
+            mat=np.where(bends[:, None, None], np.eye(3), rows["mat"]),
             surface=surface.astype(np.int32),
             two_sided=np.isin(rows["type"], (GeomType.FLEX, GeomType.TRIANGLE)),
-            rgba=rows["rgba"].copy(),
+            rgba=np.where(drawn[:, None], rows["rgba"], np.float32(0)),
             gloss=np.stack(
                 [rows[name] for name in ("emission", "specular", "shininess", "reflectance")], axis=1
             ),
@@ -162,7 +166,7 @@ class Gatherer:
         if kind in _MESHES:
             surface = mesh_surface(self.model, data // 2, hull=bool(data % 2))
         elif kind == GeomType.HFIELD:
-            surface = hfield_surface(self.model, data)
+            surface = _flat(hfield_surface(self.model, data))  # MuJoCo's terrains have facets
         else:
             surface = marks.SURFACES[kind]()
         return planted(surface.vertices, surface.faces, surface.normals, surface.texcoords)
@@ -190,6 +194,13 @@ class Gatherer:
     def _background(self) -> Background:
         haze = np.append(np.asarray(self.model.vis.rgba.haze)[:3], self.model.vis.map.haze).astype(np.float32)
         return Background(skybox(self.model), haze)
+
+
+def _flat(surface: Surface) -> Surface:
+    """A surface whose triangles have corners, and normals, of their own."""
+    flat = flat_surface(surface.vertices, surface.faces)
+    coordinates = None if surface.texcoords is None else surface.texcoords[surface.faces].reshape(-1, 2)
+    return attrs.evolve(flat, texcoords=coordinates)
 
 
 _SHAPES = {int(kind) for kind in Kind if kind != Kind.SURFACE}

@@ -91,10 +91,10 @@ def local(prepared: Prepared, element: int, rays: Rays) -> tuple[Array, Array]:
 
 
 def meet(drawing: Drawing, prepared: Prepared, element: int, rays: Rays, *, leaving: bool = False) -> Hits:
-    """Where rays enter an element, or leave it."""
+    """Where rays enter an element, or leave a shape."""
     origin, direction = local(prepared, element, rays)
     if prepared.elements.kind[element] == Kind.SURFACE:
-        return _meet_surface(drawing, prepared, element, rays, (origin, direction), leaving=leaving)
+        return _meet_surface(drawing, prepared, element, rays, (origin, direction))
     size = prepared.elements.size[element].astype(np.float32)
     enter, leave = SPANS[int(prepared.elements.kind[element])](origin, direction, size)
     distance = np.where(enter <= leave, leave if leaving else enter, FAR)
@@ -129,10 +129,8 @@ def _meet_surface(
     element: int,
     rays: Rays,
     local_rays: tuple[Array, Array],
-    *,
-    leaving: bool,
 ) -> Hits:
-    """The first front of a triangle that each ray meets, or the last back."""
+    """The first front of a triangle that each ray meets."""
     forest, surface = drawing.forest, int(prepared.elements.surface[element])
     origin, direction = local_rays
     ray, leaf = _leaves(drawing, surface, origin, direction, rays)
@@ -140,10 +138,9 @@ def _meet_surface(
     ray = np.repeat(ray, LEAF)
     triangle = (leaf[:, None] * LEAF + np.arange(LEAF)).reshape(-1) + int(forest.first_triangle[surface])
     distance, u, v, facing = _triangles(forest.triangles[triangle], origin[ray], direction[ray])
-    wanted = ~facing if leaving else facing | bool(prepared.elements.two_sided[element])
+    wanted = facing | bool(prepared.elements.two_sided[element])
     valid = np.flatnonzero(wanted & (distance > rays.near[ray]) & (distance < rays.far[ray]))
-    key = -distance if leaving else distance
-    order = valid[np.lexsort((triangle[valid], key[valid], ray[valid]))]
+    order = valid[np.lexsort((triangle[valid], distance[valid], ray[valid]))]
     which, first = np.unique(ray[order], return_index=True)
     chosen = order[first]
     hits.distance[which] = distance[chosen]

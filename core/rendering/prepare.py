@@ -16,7 +16,7 @@ from dovetail.rendering.drawing import OPAQUE, Drawing, Elements, Kind
 FAR = np.float32(1e30)
 """Larger than any distance."""
 
-BELOW = np.float32(0.5)
+BELOW = np.float32(0.3)
 """Opacity of planes seen from below, in MuJoCo's pictures."""
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
@@ -92,7 +92,7 @@ def prepare(drawing: Drawing, height: int, width: int) -> Prepared:
 
 
 def _seen_from_below(elements: Elements, offset: Array) -> Array:
-    """Colours; a plane that the camera is behind hides only half of what is on its other side."""
+    """Colours; a plane that the camera is behind is nearly clear."""
     rgba = elements.rgba
     height = np.einsum("ni,ni->n", elements.mat[:, :, 2], offset)
     below = (elements.kind == Kind.PLANE) & (height > 0)

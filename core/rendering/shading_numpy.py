@@ -12,7 +12,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.rendering import sampling_numpy as sampling
 from dovetail.rendering.drawing import Drawing, Kind, TextureUse
-from dovetail.rendering.hits_numpy import NOTHING, Hits, Rays, local, nearest
+from dovetail.rendering.hits_numpy import NOTHING, Hits, Rays, in_rect, local, meet, near_line, nearest
 from dovetail.rendering.prepare import FAR, Prepared
 from dovetail.rendering.shapes_numpy import NORMALS
 
@@ -46,10 +46,11 @@ class Shader:
         everything = np.arange(first[world], first[world + 1])
         visible = prepared.elements.rgba[everything, 3] > 0
         finite = np.isfinite(prepared.near[everything])
-        self.opaque = everything[visible & finite & ~prepared.transparent[everything]]
+        shown = everything[visible & finite]
+        self.opaque = shown[~prepared.transparent[shown]]
         start, end = prepared.clear_first[world : world + 2]
         self.clear = prepared.clear_order[start:end]
-        self.casters = self.opaque[prepared.elements.kind[self.opaque] != Kind.PLANE]
+        self.casters = shown[prepared.elements.kind[shown] != Kind.PLANE]
 
     # ---- one ray, all that is along it ------------------------------------------------------------------
 
@@ -63,20 +64,22 @@ class Shader:
         return self._through(rays, hits.distance, colour, on_picture)
 
     def _through(self, rays: Rays, far: Array, colour: Array, on_picture: bool) -> Array:
-        """Blend what is transparent over a colour: first the sides that rays leave, the nearest element first, then
-        the sides that they enter, the nearest last."""
-        from dovetail.rendering.hits_numpy import in_rect, meet, near_line
-
-        for leaving, order in ((True, self.clear), (False, self.clear[::-1])):
-            for element in order:
-                some = (in_rect if on_picture else near_line)(self.prepared, element, rays)
-                fewer = rays.take(some)
-                fewer.far = far[some]
-                hits = meet(self.drawing, self.prepared, element, fewer, leaving=leaving)
-                met = np.flatnonzero(hits.element != NOTHING)
-                opacity = self.prepared.elements.rgba[element, 3]
-                own = self._surface(fewer.take(met), hits.take(met), mirrors=False)
-                colour[some[met]] += opacity * (own - colour[some[met]])
+        """Blend what is transparent over a colour. Each element is blended twice, as MuJoCo does: the nearest first, then
+        all again, the nearest last. Planes are seen from below, too."""
+        choose = in_rect if on_picture else near_line
+        for element in (*self.clear, *self.clear[::-1]):
+            some = choose(self.prepared, element, rays)
+            fewer = rays.take(some)
+            fewer.far = far[some]
+            hits = meet(self.drawing, self.prepared, element, fewer)
+            if self.prepared.elements.kind[element] == Kind.PLANE:
+                below = meet(self.drawing, self.prepared, element, fewer, leaving=True)
+                behind = np.flatnonzero(below.element != NOTHING)
+                hits.put(behind, below.take(behind))
+            met = np.flatnonzero(hits.element != NOTHING)
+            opacity = self.prepared.elements.rgba[element, 3]
+            own = self._surface(fewer.take(met), hits.take(met), mirrors=False)
+            colour[some[met]] += opacity * (own - colour[some[met]])
         return colour
 
     def _behind(self, rays: Rays) -> Array:

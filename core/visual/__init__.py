@@ -1,15 +1,16 @@
 """What a Model and Data look like, as plain arrays: surfaces, materials, cameras, and scenes of elements.
 
-`surfaces` triangles of shapes, meshes, height fields; `deforming` of skins and flexes; `materials` colours and
-textures; `cameras` where pictures are taken from; `options` what is drawn; `elements` and `markers/` every mark that
-MuJoCo draws; `lights`; `scene` all of it at one time. Needs NumPy only; nothing here draws.
+`surfaces` triangles of shapes, meshes, height fields; `deforming` of skins, `flexes` of flexes; `materials` colours
+and textures; `cameras` where pictures are taken from; `options` what is drawn; `elements` and `markers/` every mark
+that MuJoCo draws; `lights`; `scene` all of it at one time. Needs NumPy only; nothing here draws.
 """
 
 from __future__ import annotations
 
 from dovetail.visual.cameras import FreeCamera, TrackingCamera, View, default_free_camera, view
-from dovetail.visual.deforming import FlexSurface, SkinSurface, skin_surface
+from dovetail.visual.deforming import SkinSurface, skin_surface
 from dovetail.visual.elements import Elements
+from dovetail.visual.flexes import FlexSurface, flex_surface
 from dovetail.visual.lights import Light
 from dovetail.visual.materials import Appearance, appearance, cube_faces, skybox, texture_image
 from dovetail.visual.options import Category, Frame, Label, VisFlag, VisualOptions
@@ -40,6 +41,7 @@ __all__ = [
     "appearance",
     "cube_faces",
     "default_free_camera",
+    "flex_surface",
     "geom_poses",
     "geom_surface",
     "hfield_surface",

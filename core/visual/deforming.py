@@ -1,4 +1,4 @@
-"""Skins and flexes: surfaces that change their shape, as triangles in the world."""
+"""Skins: surfaces that hang on several bodies, as triangles in the world. Flexes are in `flexes`."""
 
 from __future__ import annotations
 
@@ -21,31 +21,12 @@ class SkinSurface:
     surface: Surface
 
 
-@attrs.frozen(eq=False)
-class FlexSurface:
-    """A flex as it is bent."""
-
-    flexid: int
-    surface: Surface
-    """Triangles; none for lines."""
-    vertices: Array
-    """Positions of its vertices in the world."""
-    edges: Array
-    """Two vertices per edge."""
-
-
 def skin_surfaces(model: Any, data: Any, options: VisualOptions) -> list[SkinSurface]:
     """The skins of the groups that are drawn."""
     if not model.nskin or not options.shows(VisFlag.SKIN):
         return []
     chosen = np.flatnonzero(in_groups(options.skingroup, model.skin_group))
     return [SkinSurface(int(i), skin_surface(model, data, int(i))) for i in chosen]
-
-
-def flex_surfaces(model: Any, data: Any, options: VisualOptions) -> list[FlexSurface]:
-    """The flexes of the groups that are drawn."""
-    del options
-    return []
 
 
 def skin_surface(model: Any, data: Any, skin: int) -> Surface:

@@ -198,7 +198,7 @@ class Drawing:
         """Category of what hangs on each body: static if it cannot move. A mocap body is moved by hand."""
         model = self.model
         still = np.asarray(model.body_weldid) == 0
-        moved = np.asarray(model.body_mocapid)[np.asarray(model.body_rootid)] >= 0
+        moved = np.asarray(model.body_mocapid) >= 0
         return np.where(still & ~moved, Category.STATIC, Category.DYNAMIC).astype(np.int32)
 
     def colours(self, matid: Any, rgba: Any) -> Array:

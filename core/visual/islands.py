@@ -42,11 +42,15 @@ def island_dofs(data: Any) -> Array:
     return np.asarray(data.map_idof2dof)[np.asarray(data.island_idofadr)[:count]]
 
 
-def tendon_colour(data: Any, tendon: int) -> Array:
-    """The colour of the island that a tendon's constraint belongs to."""
-    row = int(data.tendon_efcadr[tendon]) if int(data.nefc) else -1
+def row_colour(data: Any, row: int) -> Array:
+    """The colour of the island that a constraint row belongs to; -1: no row."""
     island = int(data.efc_island[row]) if row >= 0 and int(data.nisland) else -1
     return FREE if island < 0 else island_colour(int(island_dofs(data)[island]))
+
+
+def tendon_colour(data: Any, tendon: int) -> Array:
+    """The colour of the island that a tendon's constraint belongs to."""
+    return row_colour(data, int(data.tendon_efcadr[tendon]) if int(data.nefc) else -1)
 
 
 def body_dof(model: Any, body: int) -> int:

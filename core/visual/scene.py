@@ -9,8 +9,9 @@ import numpy as np
 from dovetail.arguments import whole
 from dovetail.contracts.fields import Array
 from dovetail.visual.cameras import View, view
-from dovetail.visual.deforming import FlexSurface, SkinSurface, flex_surfaces, skin_surfaces
+from dovetail.visual.deforming import SkinSurface, skin_surfaces
 from dovetail.visual.elements import Drawing, Elements
+from dovetail.visual.flexes import FlexSurface, flex_surfaces
 from dovetail.visual.lights import Light, lights
 from dovetail.visual.markers import ORDER
 from dovetail.visual.options import Category, VisualOptions

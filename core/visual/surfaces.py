@@ -211,9 +211,9 @@ def joined(parts: list[Surface]) -> Surface:
     )
 
 
-def _unit(vectors: Array) -> Array:
+def _unit(vectors: Array, dtype: Any = np.float32) -> Array:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(dtype)
 
 
 def _grid_faces(rows: int, columns: int) -> Array:
@@ -347,10 +347,12 @@ def _terrain(grid: Array) -> Surface:
     return Surface(vertices, faces, smooth_normals(vertices, faces))
 
 
-def smooth_normals(vertices: Array, faces: Array) -> Array:
-    """Unit normals of vertices: the mean over the triangles around each, weighted by their areas."""
+def smooth_normals(vertices: Array, faces: Array, *, by_area: bool = True) -> Array:
+    """Unit normals of vertices: the mean over the triangles around each, weighted by their areas or all alike."""
     corners = vertices[faces]
     areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    if not by_area:
+        areas = _unit(areas, areas.dtype)
     total = np.stack(
         [
             np.bincount(faces.reshape(-1), np.repeat(areas[:, axis], 3), minlength=len(vertices))

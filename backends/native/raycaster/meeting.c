@@ -24,9 +24,9 @@ INLINE int left_first(const float *l, const float *r, V3 d) {
              (l[2] + l[5] - r[2] - r[5]) * LANE(d.z, 0) <= 0;
 }
 
-/* the nearest front of a triangle before h->t, or with `leaving` the farthest back beyond h->t and before far; Möller and
-   Trumbore, 1997. Of two at the same distance the one with the lower number counts, in whatever order they come. */
-static void meet_surface(const arguments *a, int e, V3 o, V3 d, V near, V far, int leaving, hits *h) {
+/* the nearest front of a triangle before h->t; Möller and Trumbore, 1997. Of two at the same distance the one with the
+   lower number counts, in whatever order they come. */
+static void meet_surface(const arguments *a, int e, V3 o, V3 d, V near, hits *h) {
   const int s = a->surface[e], levels = a->levels[s], leaves = 1 << levels, two_sided = a->two_sided[e];
   const float *nodes = a->nodes + 6 * (int64_t)a->first_node[s];
   const V tiny = SPL(TINY);
@@ -36,7 +36,7 @@ static void meet_surface(const arguments *a, int e, V3 o, V3 d, V near, V far, i
   stack[depth++] = 0;
   while (depth) {
     const int node = stack[--depth];
-    if (!passes(nodes + 6 * (int64_t)node, o, slope, leaving ? h->t : near, leaving ? far : h->t)) continue;
+    if (!passes(nodes + 6 * (int64_t)node, o, slope, near, h->t)) continue;
     if (node < leaves - 1) {
       const int left = 2 * node + 1, right = left + 1;
       const int first = left_first(nodes + 6 * (int64_t)left, nodes + 6 * (int64_t)right, d);
@@ -53,12 +53,10 @@ static void meet_surface(const arguments *a, int e, V3 o, V3 d, V near, V far, i
       const V u = dot3(away, across) * scale;
       const V3 twisted = cross3(away, first);
       const V v = dot3(d, twisted) * scale, t = dot3(second, twisted) * scale;
-      M hit = (VABS(volume) > tiny) & (u >= SPL(-EDGE)) & (v >= SPL(-EDGE)) & (u + v <= SPL(1 + EDGE)) & (t > near) &
-              (t < far);
-      if (leaving) hit &= volume < SPL(0.0f);
-      else if (!two_sided) hit &= volume > SPL(0.0f);
+      M hit = (VABS(volume) > tiny) & (u >= SPL(-EDGE)) & (v >= SPL(-EDGE)) & (u + v <= SPL(1 + EDGE)) & (t > near);
+      if (!two_sided) hit &= volume > SPL(0.0f);
       const M own = (h->element == ISPL(e)) & (t == h->t) & (ISPL(triangle) < h->triangle);
-      hit &= (leaving ? t > h->t : t < h->t) | own;
+      hit &= (t < h->t) | own;
       if (!ANY(hit)) continue;
       h->t = SEL(hit, t, h->t);
       h->u = SEL(hit, u, h->u);
@@ -69,25 +67,12 @@ static void meet_surface(const arguments *a, int e, V3 o, V3 d, V near, V far, i
   }
 }
 
-/* where rays enter an element before what they have met, or (leaving) where they leave it */
+/* where rays enter an element before what they have met; with `leaving`, where they leave a shape */
 static void meet(const arguments *a, int e, const rays *r, int leaving, hits *h) {
   V3 o, d;
   localise(a, e, r, &o, &d);
   if (a->kind[e] == SURFACE) {
-    if (!leaving) {
-      meet_surface(a, e, o, d, r->near, r->far, 0, h);
-      return;
-    }
-    hits back = *h;
-    back.t = r->near;
-    back.element = ISPL(-1);
-    meet_surface(a, e, o, d, r->near, h->t, 1, &back);
-    const M found = back.element == ISPL(e);
-    h->t = SEL(found, back.t, h->t);
-    h->u = SEL(found, back.u, h->u);
-    h->v = SEL(found, back.v, h->v);
-    h->element = ISEL(found, back.element, h->element);
-    h->triangle = ISEL(found, back.triangle, h->triangle);
+    meet_surface(a, e, o, d, r->near, h);
     return;
   }
   const span s = spans(a->kind[e], o, d, a->size + 3 * e);

@@ -37,10 +37,11 @@ static void list_elements(const arguments *a, context *c, int32_t *room, const i
       if (seen && a->segmented[e]) opaque[c->nopaque++] = e;
       continue;
     }
-    if (a->transparent[e] || !a->finite[e]) continue;
+    if (!a->finite[e]) continue;
+    if (a->kind[e] != PLANE) casters[c->ncasters++] = e;
+    if (a->transparent[e]) continue;
     if (seen) opaque[c->nopaque++] = e;
     everything[c->neverything++] = e;
-    if (a->kind[e] != PLANE) casters[c->ncasters++] = e;
   }
   if (a->mode == COLOUR)
     for (int i = a->clear_first[c->world]; i < a->clear_first[c->world + 1]; i++) {

@@ -256,12 +256,13 @@ static V3 behind(const context *c, const rays *r) {
   return in_direction(a, (int)a->skybox, v3(r->d.x, r->d.z, -r->d.y), SPL(c->pixel * 0.5f));
 }
 
-/* blend what is transparent over a colour */
+/* blend what is transparent over a colour: each element twice, the nearest first, then all again, the nearest last */
 static V3 through(const context *c, const rays *r, const hits *h, V3 colour) {
   for (int i = 0; i < 2 * c->nclear; i++) {
-    const int leaving = i < c->nclear, e = c->clear[leaving ? i : 2 * c->nclear - 1 - i];
+    const int e = c->clear[i < c->nclear ? i : 2 * c->nclear - 1 - i];
     hits own = {h->t, SPL(0.0f), SPL(0.0f), ISPL(-1), ISPL(0)};
-    meet(c->a, e, r, leaving, &own);
+    meet(c->a, e, r, 0, &own);
+    if (c->a->kind[e] == PLANE) meet(c->a, e, r, 1, &own);
     const M met = own.element >= ISPL(0);
     if (!ANY(met)) continue;
     const V3 seen = surface_colour(c, r, &own, met, 0, 0, 0);

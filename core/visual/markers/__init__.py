@@ -42,8 +42,8 @@ ORDER: tuple[Callable[[Drawing], None], ...] = (
     draw_mass_centres,
     draw_connections,
     draw_rangefinders,
-    draw_equalities,
     draw_forces,
+    draw_equalities,
     draw_contacts,
 )
 """Who adds elements, in the order of mjv_updateScene."""

@@ -11,6 +11,7 @@ from dovetail.contracts.fields import Array
 from dovetail.visual.elements import Drawing, connect
 from dovetail.visual.islands import body_island
 from dovetail.visual.markers.deformables import NO_SIZE
+from dovetail.visual.markers.shapes import glow, of_selected_body, wanted
 from dovetail.visual.options import Category, Label, VisFlag
 
 BOX_SPREAD = 1.5
@@ -26,8 +27,8 @@ def draw_inertia(drawing: Drawing) -> None:
     if not drawing.shows(VisFlag.INERTIA) or not drawing.draws(Category.DECOR):
         return
     model, data = drawing.model, drawing.data
-    bodies = np.flatnonzero(np.asarray(model.body_mass) > MINVAL)
-    bodies = bodies[bodies > 0]
+    seen = wanted(drawing, drawing.body_categories()) & (np.asarray(model.body_mass) > MINVAL)
+    bodies = 1 + np.flatnonzero(seen[1:])
     if not len(bodies):
         return
     drawing.add(
@@ -38,7 +39,17 @@ def draw_inertia(drawing: Drawing) -> None:
         rgba=model.vis.rgba.inertia,
         objtype=ObjType.BODY,
         objid=bodies,
+        label=[_inertia_label(drawing, int(body)) for body in bodies] if drawing.options.label else "",
     )
+    glow(drawing, of_selected_body(drawing, bodies))
+
+
+def _inertia_label(drawing: Drawing, body: int) -> str:
+    """A body's name, if bodies or the selected one are labelled."""
+    label = drawing.options.label
+    if label == Label.BODY or (label == Label.SELECTION and body == drawing.perturb.select):
+        return drawing.name("body", body)
+    return ""
 
 
 def inertia_sizes(model: Any, bodies: Array, *, scaled: bool) -> Array:
@@ -57,10 +68,14 @@ def inertia_sizes(model: Any, bodies: Array, *, scaled: bool) -> Array:
 
 
 def draw_body_names(drawing: Drawing) -> None:
-    """The names of bodies."""
-    if drawing.options.label != Label.BODY or not drawing.draws(Category.DECOR):
+    """The names of bodies, if they are not at the marks of their inertia."""
+    if (
+        drawing.options.label != Label.BODY
+        or drawing.shows(VisFlag.INERTIA)
+        or not drawing.draws(Category.DECOR)
+    ):
         return
-    data, bodies = drawing.data, np.arange(1, drawing.model.nbody)
+    data, bodies = drawing.data, 1 + np.flatnonzero(wanted(drawing, drawing.body_categories()[1:]))
     drawing.add(
         GeomType.LABEL,
         pos=np.asarray(data.xpos)[bodies],

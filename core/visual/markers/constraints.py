@@ -9,6 +9,7 @@ import numpy as np
 from dovetail.contracts.enums import EqType, GeomType, ObjType, SensorType
 from dovetail.contracts.fields import Array
 from dovetail.visual.elements import Drawing, connect
+from dovetail.visual.islands import row_colour
 from dovetail.visual.markers.frames import draw_axes
 from dovetail.visual.options import Category, Frame, Label, VisFlag
 
@@ -102,7 +103,10 @@ def draw_contacts(drawing: Drawing) -> None:
 def _draw_disc(drawing: Drawing, contact: int, frame: Array) -> None:
     """A disc in the plane of a contact."""
     rgba, data = drawing.model.vis.rgba, drawing.data
-    gap = int(data.contact.efc_address[contact]) < 0
+    row = int(data.contact.efc_address[contact])
+    colour = rgba.contactgap if row < 0 else rgba.contactpoint
+    if drawing.shows(VisFlag.ISLAND):
+        colour = row_colour(data, row)
     width = drawing.length("contactwidth")
     mat = frame[[1, 2, 0]].T
     drawing.add(
@@ -110,7 +114,7 @@ def _draw_disc(drawing: Drawing, contact: int, frame: Array) -> None:
         pos=data.contact.pos[contact],
         mat=mat,
         size=(width, width, drawing.length("contactheight")),
-        rgba=rgba.contactgap if gap else rgba.contactpoint,
+        rgba=colour,
         objid=contact,
         label=_sides(drawing, contact) if drawing.options.label == Label.CONTACTPOINT else "",
     )
@@ -136,8 +140,10 @@ def _draw_force(drawing: Drawing, contact: int, frame: Array) -> None:
     if int(data.contact.efc_address[contact]) < 0:
         return
     force = np.asarray(contact_force(model, data, contact), float)[:3]
+    arrow = GeomType.ARROW2 if _both_move(drawing, contact) else GeomType.ARROW
     parts = [(force, rgba.contactforce)]
-    if drawing.shows(VisFlag.CONTACTSPLIT):
+    if drawing.shows(VisFlag.CONTACTSPLIT) and int(data.contact.dim[contact]) > 1:
+        arrow = GeomType.ARROW
         parts = [
             (force * np.array([1, 0, 0]), rgba.contactforce),
             (force * np.array([0, 1, 1]), rgba.contactfriction),
@@ -148,11 +154,21 @@ def _draw_force(drawing: Drawing, contact: int, frame: Array) -> None:
         if size > 0:
             connect(
                 drawing,
-                GeomType.ARROW,
+                arrow,
                 drawing.length("forcewidth"),
                 start,
                 start + frame.T @ part * drawing.force_length(),
                 rgba=colour,
                 objid=contact,
-                label=f"{size:-.3g}" if drawing.options.label == Label.CONTACTFORCE else "",
+                label=f"{np.linalg.norm(force):-.3g}" if drawing.options.label == Label.CONTACTFORCE else "",
             )
+
+
+def _both_move(drawing: Drawing, contact: int) -> bool:
+    """Whether both sides of a contact can move, so that its force has two ends."""
+    return all(_moves(drawing, contact, side) for side in (0, 1))
+
+
+def _moves(drawing: Drawing, contact: int, side: int) -> bool:
+    geom = int(drawing.data.contact.geom[contact][side])
+    return geom < 0 or bool(drawing.model.body_weldid[drawing.model.geom_bodyid[geom]])

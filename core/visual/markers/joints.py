@@ -95,9 +95,8 @@ def actuator_colour(drawing: Drawing, actuator: int) -> Array:
     if drawing.shows(VisFlag.ACTIVATION) and model.actuator_actadr[actuator] >= 0:
         last = int(model.actuator_actadr[actuator]) + int(model.actuator_actnum[actuator]) - 1
         value = float(data.act[last])
-        if model.actuator_actlimited[actuator]:
-            low, high = (float(x) for x in model.actuator_actrange[actuator])
-    share = np.clip(value / max(high if value > 0 else -low, 1e-15), -1.0, 1.0)
+    rest = min(max(0.0, low), high)
+    share = np.clip((value - rest) / max(high - rest if value > rest else rest - low, 1e-15), -1.0, 1.0)
     end = rgba.actuatorpositive if share > 0 else rgba.actuatornegative
     mixed: Array = (1 - abs(share)) * np.asarray(rgba.actuator, float) + abs(share) * np.asarray(end, float)
     return mixed
@@ -109,7 +108,7 @@ def _on_joint(drawing: Drawing, actuator: int, joint: int, colour: Array) -> Non
         joint,
         drawing.length("actuatorlength"),
         drawing.length("actuatorwidth"),
-        BALL_ACTUATOR * float(drawing.model.stat.meansize),
+        BALL_ACTUATOR * drawing.length("jointlength"),
         **_described(drawing, actuator, colour),
     )
 

@@ -8,19 +8,20 @@ from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.visual.deforming import rotation
 from dovetail.visual.elements import Drawing, connect
-from dovetail.visual.markers.bodies import inertia_sizes
 from dovetail.visual.markers.deformables import NO_SIZE
 from dovetail.visual.options import Category, Label, VisFlag
 from dovetail.visual.perturbation import PerturbBit
 
 LINE = 0.9
 """How bright lines are: red for the first hand, green for the second. Boxes are turned in red and green, too."""
-BOX_ON, BOX_OFF, BOX_ALPHA = 0.8, 0.2, 0.6
+END = 2.0
+"""Radius of the ball at the end of a line in radii of the line."""
+BOX_ON, BOX_OFF = 0.8, 0.2
 
 
 def draw_perturbation(drawing: Drawing) -> None:
     """A line from the selected point to where it is pulled, and a box as it is turned to."""
-    hand, data, model = drawing.perturb, drawing.data, drawing.model
+    hand = drawing.perturb
     active = hand.active | hand.active2
     if (
         hand.select <= 0
@@ -46,18 +47,18 @@ def draw_perturbation(drawing: Drawing) -> None:
             GeomType.SPHERE,
             pos=hand.refselpos,
             mat=turn,
-            size=drawing.length("selectpoint"),
+            size=END * drawing.length("constraint"),
             rgba=colour,
             objid=body,
         )
     if active & PerturbBit.ROTATE:
-        red, green = np.where(hands(drawing, PerturbBit.ROTATE), BOX_ON, BOX_OFF)
+        center, size = body_box(drawing, body)
         drawing.add(
             GeomType.BOX,
-            pos=data.xipos[body],
+            pos=center,
             mat=turn,
-            size=inertia_sizes(model, np.array([body]), scaled=False),
-            rgba=(red, green, BOX_OFF, BOX_ALPHA),
+            size=size,
+            rgba=box_colour(drawing),
             objid=body,
         )
 
@@ -82,7 +83,7 @@ def draw_selection(drawing: Drawing) -> None:
             objid=body,
             label=text,
         )
-    if drawing.options.label == Label.SELECTION:
+    if drawing.options.label == Label.SELECTION and not drawing.shows(VisFlag.INERTIA):
         drawing.add(
             GeomType.LABEL,
             pos=data.xpos[body],
@@ -99,6 +100,23 @@ def selected_point(drawing: Drawing) -> Array:
     turn = np.asarray(data.xmat[body], float).reshape(3, 3)
     point: Array = np.asarray(data.xpos[body], float) + turn @ drawing.perturb.localpos
     return point
+
+
+def body_box(drawing: Drawing, body: int) -> tuple[Array, Array]:
+    """Middle and half sides of the box around a body's geoms; of a mean size if it has none."""
+    model, data = drawing.model, drawing.data
+    center, first = np.array(data.xipos[body], float), int(model.body_bvhadr[body])
+    if first < 0 or not int(model.body_bvhnum[body]):
+        return center, np.full(3, float(model.stat.meansize))
+    box = np.asarray(model.bvh_aabb[first], float)
+    return center + np.asarray(data.ximat[body], float).reshape(3, 3) @ box[:3], box[3:]
+
+
+def box_colour(drawing: Drawing) -> Array:
+    """The colour of inertia, bright in red for the first hand and in green for the second."""
+    colour = np.array(drawing.model.vis.rgba.inertia, float)
+    colour[:2] = np.where(hands(drawing, PerturbBit.ROTATE), BOX_ON, BOX_OFF)
+    return colour
 
 
 def hands(drawing: Drawing, how: PerturbBit) -> Array:

@@ -33,9 +33,8 @@ def draw_geoms(drawing: Drawing) -> None:
     kind = np.asarray(model.geom_type)[geoms]
     matid = np.asarray(model.geom_matid)[geoms]
     colour = rgba[geoms]
-    if drawing.shows(VisFlag.ISLAND):
-        matid = tint(drawing, colour, matid, np.asarray(model.geom_bodyid)[geoms])
-    fade(drawing, colour, category[geoms])
+    tinted = tint(drawing, colour, np.asarray(model.geom_bodyid)[geoms])
+    fade(drawing, colour, np.where(tinted, Category.STATIC, category[geoms]))
     own = np.isin(kind, MESH_TYPES) & (matid >= 0)
     drawing.add(
         kind,
@@ -54,6 +53,7 @@ def draw_geoms(drawing: Drawing) -> None:
         if options.label == Label.GEOM
         else "",
     )
+    drawing.blocks[-1]["matid"][tinted] = -1
     glow(drawing, of_selected_body(drawing, np.asarray(model.geom_bodyid)[geoms]))
 
 
@@ -96,11 +96,14 @@ def wanted(drawing: Drawing, category: Array) -> Array:
     return asked
 
 
-def tint(drawing: Drawing, rgba: Array, matid: Array, bodies: Array) -> Array:
-    """Give what moves the colours of islands, and say which materials are left."""
+def tint(drawing: Drawing, rgba: Array, bodies: Array) -> Array:
+    """Give what moves the colours of islands, if those are asked for, and say what was coloured. It keeps the lustre
+    of its material, but no texture, and is not faded."""
+    if not drawing.shows(VisFlag.ISLAND):
+        return np.zeros(len(bodies), bool)
     moving = np.asarray(drawing.model.body_dofnum)[np.asarray(drawing.model.body_weldid)[bodies]] > 0
     rgba[moving] = body_colours(drawing.model, drawing.data)[bodies[moving]]
-    return np.where(moving, -1, matid)
+    return moving
 
 
 def fade(drawing: Drawing, rgba: Array, category: Array) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType, ObjType, TrnType
 from dovetail.contracts.fields import Array
+from dovetail.visual.catenary import catenary
 from dovetail.visual.elements import Drawing, connect, in_groups
 from dovetail.visual.islands import tendon_colour
 from dovetail.visual.markers.shapes import fade
@@ -25,15 +26,18 @@ def draw_tendons(drawing: Drawing) -> None:
     if not model.ntendon or not drawing.shows(VisFlag.TENDON) or not drawing.draws(Category.DYNAMIC):
         return
     for tendon in np.flatnonzero(in_groups(drawing.options.tendongroup, model.tendon_group)):
-        start, end, around = segments(drawing.data, int(tendon))
+        start, end, around = drawn_path(drawing, int(tendon))
         if not len(start):
             continue
         matid = int(model.tendon_matid[tendon])
         rgba = drawing.colours(matid, model.tendon_rgba[tendon])
         text = drawing.text(Label.TENDON, "tendon", int(tendon))
-        if drawing.shows(VisFlag.ISLAND):
-            matid, rgba = -1, tendon_colour(drawing.data, int(tendon)).copy()
-        fade(drawing, rgba[None], np.array([Category.DYNAMIC]))
+        hangs = len(start) > 1 and int(drawing.data.ten_wrapnum[tendon]) == 2
+        tinted = drawing.shows(VisFlag.ISLAND) and not hangs
+        if tinted:
+            rgba = tendon_colour(drawing.data, int(tendon))
+        else:
+            fade(drawing, rgba[None], np.array([Category.DYNAMIC]))
         connect(
             drawing,
             GeomType.CAPSULE,
@@ -45,8 +49,32 @@ def draw_tendons(drawing: Drawing) -> None:
             objtype=ObjType.TENDON,
             objid=tendon,
             category=Category.DYNAMIC,
-            label=[text] + [""] * (len(start) - 1),
+            label=text if hangs else [text] + [""] * (len(start) - 1),
         )
+        if tinted:
+            drawing.blocks[-1]["matid"] = -1
+
+
+def drawn_path(drawing: Drawing, tendon: int) -> tuple[Array, Array, Array]:
+    """The parts of a tendon as it is drawn: a slack rope hangs."""
+    start, end, around = segments(drawing.data, tendon)
+    if len(start) == 1 and is_slack(drawing.model, drawing.data, tendon):
+        gravity = np.asarray(drawing.model.opt.gravity, float)
+        points = catenary(start[0], end[0], gravity, float(drawing.model.tendon_range[tendon][1]))
+        return points[:-1], points[1:], np.zeros(len(points) - 1, bool)
+    return start, end, around
+
+
+def is_slack(model: Any, data: Any, tendon: int) -> bool:
+    """Whether a tendon is a rope, which only limits a distance from above, and shorter than it may be."""
+    lower, upper = (float(x) for x in model.tendon_range[tendon])
+    rope = bool(model.tendon_limited[tendon]) and lower == 0
+    pulls = (
+        model.tendon_stiffness[tendon] or model.tendon_damping[tendon] or model.tendon_frictionloss[tendon]
+    )
+    return (
+        rope and not pulls and float(data.ten_length[tendon]) < upper and int(data.ten_wrapnum[tendon]) == 2
+    )
 
 
 def segments(data: Any, tendon: int) -> tuple[Array, Array, Array]:
