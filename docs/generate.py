@@ -319,7 +319,9 @@ def decisions_page() -> str:
     )
     rows = []
     for path in sorted((DOCS / "adr").glob("[0-9]*.md")):
-        number, _, title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").partition(" ")
+        number, _, title = (
+            path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").partition(" ")
+        )
         rows.append((number, f"[{title}]({path.name})"))
     return page("Decisions", intro, [table(("number", "decision"), rows)])
 

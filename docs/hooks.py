@@ -84,7 +84,7 @@ def breakable(code: re.Match[str]) -> str:
 def drawing(name: str, alt: str, page: Any, files: Any) -> str:
     """A drawing to stand in a page: its style is the site's, its links lead from the page."""
     text = (DOCS / "images" / f"{name}.svg").read_text(encoding="utf-8")
-    text = _STYLE.sub("", text[text.index("<svg") :])
+    text = _STYLE.sub("", text[text.index("<svg") :]).strip()
 
     def link(found: re.Match[str]) -> str:
         path = found["page"].removeprefix("../")
