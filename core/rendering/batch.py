@@ -1,9 +1,8 @@
 """Scenes of one world or of all worlds of a batch, as the arrays that a drawing is gathered from.
 
-In most models only places differ between worlds: then one scene is made, of world 0, and places of geoms, sites, cameras
-and lights are read for all worlds at once. Where what is drawn differs by world (tendons that wrap, marks of contacts,
-skins, flexes) a scene is made for each.
-"""
+In most models only places differ between worlds: then one scene is made, of world 0, and places of geoms, sites,
+cameras and lights are read for all worlds at once. Where what is drawn differs by world (tendons that wrap, marks
+of contacts, skins, flexes) a scene is made for each."""
 
 from __future__ import annotations
 

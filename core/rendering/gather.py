@@ -1,9 +1,8 @@
 """From scenes to a drawing: elements of `dovetail.visual` as the arrays that rays are cast at.
 
 A `Gatherer` belongs to one Model. Trees of meshes and height fields, and textures with their smaller copies, are made
-when first seen and kept; trees of skins and flexes keep their order and get new boxes. Everything else is read anew for
-each picture, so that what was edited in the Model since is seen.
-"""
+when first seen and kept; trees of skins and flexes keep their order and get new boxes. Everything else is read anew
+for each picture, so that what was edited in the Model since is seen."""
 
 from __future__ import annotations
 
@@ -171,6 +170,7 @@ class Gatherer:
         if kind in _MESHES:
             surface = mesh_surface(self.model, data // 2, hull=bool(data % 2))
         elif kind == GeomType.HFIELD:
+            self._heights = np.array(self.model.hfield_data)
             surface = _flat(hfield_surface(self.model, data))  # MuJoCo's terrains have facets
         else:
             surface = marks.SURFACES[kind]()
@@ -178,14 +178,11 @@ class Gatherer:
 
     def _notice_heights(self) -> None:
         """Height fields are made anew if their heights were edited, as terrains of training are."""
-        if not any(name == "hfield" for name, _ in self._still):
+        if self._heights is None or np.array_equal(self.model.hfield_data, self._heights):
             return
-        heights = np.asarray(self.model.hfield_data)
-        if self._heights is not None and not np.array_equal(heights, self._heights):
-            for key in [key for key in self._still if key[0] == "hfield"]:
-                self._still[key] = self._planted(GeomType.HFIELD, key[1])
-            self._still_forest = None
-        self._heights = heights.copy()
+        for key in [key for key in self._still if key[0] == "hfield"]:
+            self._still[key] = self._planted(GeomType.HFIELD, key[1])
+        self._still_forest = None
 
     # ---- textures and sky ---------------------------------------------------------------------------------
 

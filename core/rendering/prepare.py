@@ -37,7 +37,8 @@ class Prepared:
     near: Array
     """No point of it is nearer to the camera's plane."""
     rect: Array
-    """(n, 4) int32: first and one past last column, first and one past last row; empty if it is not in the picture."""
+    """(n, 4) int32: first and one past last column, first and one past last row; empty if it is not in the
+    picture."""
     transparent: Array
     """Of each element, whether what is behind it is seen."""
     clear_order: Array

@@ -17,12 +17,13 @@ CUBE_AXES = (
     (2, 0, 1, 1, -1),
     (2, 0, 1, -1, -1),
 )
-"""Of each face of a cube: its axis, the axes along which columns and rows run, and their signs (OpenGL 1.3, 3.8.6)."""
+"""Of each face of a cube: its axis, the axes along which columns and rows run, and their signs (OpenGL 1.3,
+3.8.6)."""
 
 
 def on_plane(textures: Textures, texture: int, coordinates: Array, detail: Array) -> Array:
-    """Colours (n, 3) at coordinates (n, 2) of a 2d texture, which repeats; `detail` is how much of the coordinates one
-    pixel spans."""
+    """Colours (n, 3) at coordinates (n, 2) of a 2d texture, which repeats; `detail` is how much of the coordinates
+    one pixel spans."""
     return _sampled(
         textures, texture, np.zeros(len(coordinates), np.int64), coordinates, detail, repeats=True
     )

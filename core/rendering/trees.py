@@ -1,10 +1,9 @@
 """Surfaces of triangles, sorted into trees of boxes.
 
 A tree is a full binary one without pointers: the children of node i are 2 i + 1 and 2 i + 2, and a leaf holds `LEAF`
-triangles. It is made by halving: at every level each group of triangles is sorted along the longest side of its box and
-cut in the middle. Where a surface bends, its order stays and only its boxes are made anew. Room at the end of the last
-leaves is filled with triangles that no ray meets.
-"""
+triangles. It is made by halving: at every level each group of triangles is sorted along the longest side of its box
+and cut in the middle. Where a surface bends, its order stays and only its boxes are made anew. Room at the end of
+the last leaves is filled with triangles that no ray meets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Casting rays in C: the sources put together, compiled once, and called with a struct of pointers and numbers.
 
-Lanes are pixels: a packet of as many rays as a register has single-precision numbers goes through the same code, and a
-pixel's colour depends on no other lane, so pictures have the same bits for any number of threads and worlds.
+Lanes are pixels: a packet of as many rays as a register has single-precision numbers goes through the same code,
+and a pixel's colour depends on no other lane, so pictures have the same bits for any number of threads and worlds.
 """
 
 from __future__ import annotations
