@@ -1,0 +1,1 @@
+"""A viewer in the browser, on viser (the extra `viewer`)."""
