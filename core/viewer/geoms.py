@@ -39,6 +39,7 @@ class Batch:
     """Colours of the pieces (n, 4), if they have their own."""
     transparent: bool = False
     shadow: bool = True
+    """Whether it casts one; a plane has nothing below it to cast it on, and would darken itself."""
 
     def geoms(self, ngeom: int) -> Array:
         """The geom that each piece belongs to."""
@@ -133,7 +134,14 @@ def _painted(model: Model, found: list[tuple[int, Appearance]], hull: bool) -> I
         look = looks[key]
         surface = textured(model, members[0], _surface(model, members[0], hull), look)
         file = glb(surface.vertices, surface.faces, surface.normals, surface.texcoords, paint_of(model, look))
-        yield Batch(f"painted_{number}", _as_they_are(members), file=file, transparent=look.transparent)
+        plane = key[0] == GeomType.PLANE
+        yield Batch(
+            f"painted_{number}",
+            _as_they_are(members),
+            file=file,
+            transparent=look.transparent,
+            shadow=not plane,
+        )
 
 
 def _painted_key(model: Model, geom: int, look: Appearance) -> tuple[Any, ...]:
@@ -153,7 +161,14 @@ def _coloured(model: Model, geoms: Array, rgba: Array, hull: bool) -> list[Batch
             own = attrs.evolve(made, element=geoms[chosen][made.element])
             colours = rgba[chosen][made.element]
             found.append(
-                Batch(made.shape + word, own, unit_shape(made.shape), rgba=colours, transparent=clear)
+                Batch(
+                    made.shape + word,
+                    own,
+                    unit_shape(made.shape),
+                    rgba=colours,
+                    transparent=clear,
+                    shadow=made.shape != "sheet",
+                )
             )
         found += _surfaces(model, geoms[chosen], rgba[chosen], word, hull)
     return found

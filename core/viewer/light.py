@@ -1,0 +1,61 @@
+"""Light, floor and sky: how a page looks before anything moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import Model
+from dovetail.viewer.geoms import horizon
+from dovetail.viewer.glb import Paint, glb
+from dovetail.viewer.texturing import on_a_cube
+from dovetail.visual import cube_faces, shape_surface, skybox
+from dovetail.visual.surfaces import Surface
+
+SKY_TOP, SKY_BOTTOM = (0.62, 0.72, 0.84), (0.93, 0.95, 0.97)
+"""Colours of a sky that no model states, above and at the horizon."""
+
+SUN = np.array([1.0, -1.4, 3.0])
+"""Where the sun stands from the middle of the model, in its extents."""
+
+
+def light_up(server: Any, model: Model) -> None:
+    """Lights with soft shadows, fog at the horizon, and a sky."""
+    scene = server.scene
+    extent, centre = float(model.stat.extent), np.asarray(model.stat.center, float)
+    # Viser's own lights are made for point clouds: they bleach what has a colour.
+    scene.configure_default_lights(enabled=False)
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere(
+        "/lights/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 160), intensity=1.7
+    )
+    scene.add_light_directional(
+        "/lights/sun", intensity=2.2, cast_shadow=True, position=tuple(centre + extent * SUN)
+    )
+    top, bottom = (np.array(c) for c in (SKY_TOP, SKY_BOTTOM))
+    if skybox(model) >= 0:
+        scene.add_glb("/sky", sky_ball(model), cast_shadow=False, receive_shadow=False)
+    else:
+        scene.set_background_image(gradient(top, bottom), format="png")
+        far = horizon(model)
+        scene.configure_fog(near=0.25 * far, far=0.95 * far, color=tuple(int(255 * x) for x in bottom))
+
+
+def gradient(top: Array, bottom: Array, height: int = 256) -> Array:
+    """An image that goes from one colour to another."""
+    share = np.linspace(0, 1, height)[:, None, None] ** 1.5
+    return np.clip(255 * ((1 - share) * top + share * bottom), 0, 255).astype(np.uint8).repeat(2, axis=1)
+
+
+def sky_ball(model: Model) -> bytes:
+    """The model's sky as a ball around everything, seen from inside."""
+    ball = shape_surface(2, (1.0, 1.0, 1.0), slices=64, stacks=48)
+    # A sky's cube has y up; the world's z is.
+    directions = ball.vertices[:, [0, 2, 1]] * np.array([1.0, 1.0, -1.0])
+    inside = on_a_cube(Surface(ball.vertices, ball.faces[:, ::-1], -ball.normals), directions)
+    image = np.concatenate(list(cube_faces(model, skybox(model))), axis=1)
+    radius = 2.5 * horizon(model)
+    paint = Paint(rgba=(1, 1, 1, 1), image=image, unlit=True)
+    return glb(inside.vertices * np.float32(radius), inside.faces, inside.normals, inside.texcoords, paint)
