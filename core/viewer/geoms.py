@@ -21,7 +21,7 @@ from dovetail.viewer.texturing import texture_of, textured
 from dovetail.visual.materials import Appearance, appearance, material_rgba
 from dovetail.visual.surfaces import Surface, element_size, geom_surface
 
-HORIZON = 40.0
+HORIZON = 12.0
 """Half the side of an infinite plane, in extents of the model."""
 LEAST_HORIZON = 25.0
 """And in metres, at least."""

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.viewer.geoms import horizon
 from dovetail.viewer.glb import Paint, glb
 from dovetail.viewer.texturing import on_a_cube
-from dovetail.visual import cube_faces, shape_surface, skybox
+from dovetail.viewer.stage import ROOT
+from dovetail.visual import appearance, cube_faces, shape_surface, skybox
 from dovetail.visual.surfaces import Surface
 
 SKY_TOP, SKY_BOTTOM = (0.62, 0.72, 0.84), (0.93, 0.95, 0.97)
@@ -35,12 +37,36 @@ def light_up(server: Any, model: Model) -> None:
         "/lights/sun", intensity=2.2, cast_shadow=True, position=tuple(centre + extent * SUN)
     )
     top, bottom = (np.array(c) for c in (SKY_TOP, SKY_BOTTOM))
+    floor = bare_floor(model)
+    if floor is not None:
+        scene.add_grid(
+            f"{ROOT}/grid",
+            plane="xy",
+            infinite_grid=True,
+            fade_distance=horizon(model),
+            cell_size=0.5,
+            section_size=1.0,
+            cell_color=(196, 200, 204),
+            section_color=(170, 176, 182),
+            shadow_opacity=0.0,
+            position=(0.0, 0.0, floor + 0.002),
+        )
     if skybox(model) >= 0:
         scene.add_glb("/sky", sky_ball(model), cast_shadow=False, receive_shadow=False)
     else:
         scene.set_background_image(gradient(top, bottom), format="png")
         far = horizon(model)
         scene.configure_fog(near=0.25 * far, far=0.95 * far, color=tuple(int(255 * x) for x in bottom))
+
+
+def bare_floor(model: Model) -> float | None:
+    """The height of an endless level floor without a texture, on which nothing would be seen to move; or None."""
+    for geom in np.flatnonzero(np.asarray(model.geom_type) == GeomType.PLANE):
+        level = np.allclose(np.abs(np.asarray(model.geom_quat[geom])), (1, 0, 0, 0), atol=1e-6)
+        on_world = model.geom_bodyid[geom] == 0 and (np.asarray(model.geom_size[geom])[:2] == 0).any()
+        if level and on_world and appearance(model, int(model.geom_matid[geom])).texid < 0:
+            return float(model.geom_pos[geom][2])
+    return None
 
 
 def gradient(top: Array, bottom: Array, height: int = 256) -> Array:
