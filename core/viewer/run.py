@@ -33,6 +33,8 @@ class Runner:
     clock: Callable[[], float] = time.perf_counter
     before_step: list[Callable[[], bool]] = attrs.field(factory=list)
     """Called before every step (a hand that pulls); True: it edited the state, and wants to be called before each."""
+    stopped: bool = False
+    """Whether somebody wants the viewer to end."""
     problem: str = ""
     """Why it stopped by itself."""
     steps: int = 0
@@ -45,6 +47,7 @@ class Runner:
     """What could not be done as asked, to be told once."""
     _asked: queue.SimpleQueue[tuple[Callable[[], object], bool]] = attrs.field(factory=queue.SimpleQueue)
     _steps_asked: int = 0
+    _last_time: float = 0.0
     _stale: bool = True
     """Whether the state was edited and nothing has been computed from it since."""
 
@@ -95,6 +98,25 @@ class Runner:
             except DovetailError as error:
                 self.notices.append(str(error))
             self._stale |= edits
+
+    def first_look(self) -> None:
+        """Compute what follows from the first state, before anything is drawn."""
+        self._stale = False
+        self._guarded(self.watched.refresh)
+
+    def follow(self) -> None:
+        """A frame of something that somebody else steps: do what was asked, and look at what is there."""
+        before = self._last_time
+        self.work()
+        for call in self.before_step:
+            self._stale |= call()
+        bad = self.watched.bad_state()
+        self.problem = bad
+        now, self._last_time = self.clock(), self.watched.time
+        if self._stale and self._last_time == before and not bad:
+            self._guarded(self.watched.refresh)
+        self._stale = False
+        self.meter.mark(now, self._last_time, round(self._last_time / self.watched.timestep))
 
     def frame(self) -> bool:
         """One frame's work; whether what is seen may have changed."""
