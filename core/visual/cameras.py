@@ -48,7 +48,8 @@ class FreeCamera:
     distance: float = attrs.field(default=2.0, converter=float)
     azimuth: float = attrs.field(default=90.0, converter=float)
     elevation: float = attrs.field(default=-45.0, converter=float)
-    orthographic: bool = attrs.field(default=False, converter=bool)
+    orthographic: bool | None = None
+    """Whether it projects in parallel; None: as `<visual><global>` says."""
 
 
 @attrs.define(eq=False)
@@ -59,7 +60,8 @@ class TrackingCamera:
     distance: float = attrs.field(default=2.0, converter=float)
     azimuth: float = attrs.field(default=90.0, converter=float)
     elevation: float = attrs.field(default=-45.0, converter=float)
-    orthographic: bool = attrs.field(default=False, converter=bool)
+    orthographic: bool | None = None
+    """Whether it projects in parallel; None: as `<visual><global>` says."""
 
 
 @attrs.frozen(eq=False)
@@ -116,7 +118,7 @@ class View:
 
     def project(self, points: Any, width: int, height: int) -> Array:
         """Where points (…, 3) of the world fall in a picture: column and row in pixels from the upper left corner,
-        and the depth along the line of sight [m]. What is behind a perspective camera has pixels that are not numbers."""
+        and the depth along the line of sight [m]. What is behind a perspective camera has NaN for pixels."""
         away = np.asarray(points, float) - self.pos
         depth = away @ self.forward
         x, y = away @ self.right, away @ self.up
@@ -174,7 +176,6 @@ def default_free_camera(model: Any) -> FreeCamera:
         distance=FREE_DISTANCE * float(model.stat.extent),
         azimuth=float(model.vis.global_.azimuth),
         elevation=float(model.vis.global_.elevation),
-        orthographic=bool(model.vis.global_.orthographic),
     )
 
 
@@ -198,8 +199,8 @@ def view(model: Any, data: Any, camera: Any = -1, world: int | None = None) -> V
 
 def _numbered(model: Any, kind: str, count: int, which: Any) -> int:
     """The number of a camera or body given by name or number."""
-    names = [getattr(model, kind)(i).name for i in range(count)] if isinstance(which, str) else []
     if isinstance(which, str):
+        names = [getattr(model, kind)(i).name for i in range(count)]
         if which in names:
             return names.index(which)
         free = "; -1 is the free camera" if kind == "camera" else ""
@@ -235,7 +236,8 @@ def _free_view(model: Any, camera: Any, lookat: Array) -> View:
     forward = np.array([cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)])
     up = np.array([-sin(elevation) * cos(azimuth), -sin(elevation) * sin(azimuth), cos(elevation)])
     fovy = float(model.vis.global_.fovy)
-    orthographic = bool(getattr(camera, "orthographic", False))
+    own = camera.orthographic if isinstance(camera, FreeCamera | TrackingCamera) else None
+    orthographic = bool(model.vis.global_.orthographic if own is None else own)
     near, far = planes(model)
     half = fovy / 2 if orthographic else near * tan(radians(fovy) / 2)
     return View(

@@ -153,6 +153,8 @@ class Drawing:
         self._lustre(rows)
         for name, value in others.items():
             rows[name] = value
+        if not self.shows(VisFlag.TEXTURE):
+            rows["matid"] = -1
         rows["segid"] = np.arange(self.count, self.count + len(rows))
         texts = [label] * len(rows) if isinstance(label, str) else label
         self.labels.update({self.count + i: text for i, text in enumerate(texts) if text})
@@ -174,6 +176,14 @@ class Drawing:
         rows = np.concatenate(self.blocks) if self.blocks else np.zeros(0, ELEMENT)
         return Elements(rows, self.labels)
 
+    def length(self, name: str) -> float:
+        """A length of `model.vis.scale`, in metres."""
+        return float(getattr(self.model.vis.scale, name)) * float(self.model.stat.meansize)
+
+    def force_length(self) -> float:
+        """Length of arrows per force [m/N]: the heavier bodies are, the shorter."""
+        return float(self.model.vis.map.force) / float(self.model.stat.meanmass)
+
     def text(self, wanted: Label, kind: str, number: int) -> str:
         """The label of an object, if its kind is labelled: its name, or kind and number."""
         if self.options.label != wanted:
@@ -182,12 +192,7 @@ class Drawing:
 
     def name(self, kind: str, number: int) -> str:
         """An object's name; its kind and number if it has none."""
-        if hasattr(self.model, "object_names"):
-            names = self.model.object_names.get(kind, ())
-            name = names[number] if number < len(names) else ""
-        else:
-            name = getattr(self.model, kind)(number).name
-        return name or f"{kind} {number}"
+        return object_name(self.model, kind, number) or f"{kind} {number}"
 
     def body_categories(self) -> Array:
         """Category of what hangs on each body: static if it cannot move. A mocap body is moved by hand."""
@@ -199,6 +204,20 @@ class Drawing:
     def colours(self, matid: Any, rgba: Any) -> Array:
         """Colours that materials and objects' own colours give."""
         return material_rgba(self.model, matid, rgba)
+
+
+ADDRESSES = {"joint": "jnt", "camera": "cam", "equality": "eq"}
+"""Kinds whose fields have another prefix."""
+
+
+def object_name(model: Any, kind: str, number: int) -> str:
+    """The name of an object; empty if it has none. Of MuJoCo's own models, too."""
+    if hasattr(model, "object_names"):
+        names = model.object_names.get(kind, ())
+        return names[number] if number < len(names) else ""
+    start = int(getattr(model, f"name_{ADDRESSES.get(kind, kind)}adr")[number])
+    packed: bytes = model.names
+    return packed[start : packed.index(b"\0", start)].decode()
 
 
 def in_groups(groups: Array, group: Any) -> Array:

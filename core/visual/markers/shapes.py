@@ -9,6 +9,7 @@ import numpy as np
 from dovetail.contracts.enums import GeomType, ObjType
 from dovetail.contracts.fields import Array
 from dovetail.visual.elements import Drawing, in_groups
+from dovetail.visual.islands import body_colours
 from dovetail.visual.options import Category, Label, VisFlag
 
 MESH_TYPES = (GeomType.MESH, GeomType.SDF)
@@ -32,9 +33,10 @@ def draw_geoms(drawing: Drawing) -> None:
     kind = np.asarray(model.geom_type)[geoms]
     matid = np.asarray(model.geom_matid)[geoms]
     colour = rgba[geoms]
+    if drawing.shows(VisFlag.ISLAND):
+        matid = tint(drawing, colour, matid, np.asarray(model.geom_bodyid)[geoms])
     fade(drawing, colour, category[geoms])
     own = np.isin(kind, MESH_TYPES) & (matid >= 0)
-    start = drawing.count
     drawing.add(
         kind,
         pos=plane_positions(drawing, geoms),
@@ -52,7 +54,7 @@ def draw_geoms(drawing: Drawing) -> None:
         if options.label == Label.GEOM
         else "",
     )
-    glow(drawing, start, np.asarray(model.geom_bodyid)[geoms])
+    glow(drawing, of_selected_body(drawing, np.asarray(model.geom_bodyid)[geoms]))
 
 
 def draw_sites(drawing: Drawing) -> None:
@@ -69,7 +71,6 @@ def draw_sites(drawing: Drawing) -> None:
     kind = np.asarray(model.site_type)[sites]
     colour = rgba[sites]
     fade(drawing, colour, category[sites])
-    start = drawing.count
     drawing.add(
         kind,
         pos=np.asarray(data.site_xpos)[sites],
@@ -84,7 +85,7 @@ def draw_sites(drawing: Drawing) -> None:
         if options.label == Label.SITE
         else "",
     )
-    glow(drawing, start, np.asarray(model.site_bodyid)[sites])
+    glow(drawing, of_selected_body(drawing, np.asarray(model.site_bodyid)[sites]))
 
 
 def wanted(drawing: Drawing, category: Array) -> Array:
@@ -95,17 +96,28 @@ def wanted(drawing: Drawing, category: Array) -> Array:
     return asked
 
 
+def tint(drawing: Drawing, rgba: Array, matid: Array, bodies: Array) -> Array:
+    """Give what moves the colours of islands, and say which materials are left."""
+    moving = np.asarray(drawing.model.body_dofnum)[np.asarray(drawing.model.body_weldid)[bodies]] > 0
+    rgba[moving] = body_colours(drawing.model, drawing.data)[bodies[moving]]
+    return np.where(moving, -1, matid)
+
+
 def fade(drawing: Drawing, rgba: Array, category: Array) -> None:
     """Make what can move transparent, if that is asked for."""
     if drawing.shows(VisFlag.TRANSPARENT):
         rgba[category == Category.DYNAMIC, 3] *= np.float32(drawing.model.vis.map.alpha)
 
 
-def glow(drawing: Drawing, start: int, bodies: Array) -> None:
-    """Let what belongs to the selected body shine."""
-    if drawing.perturb.select > 0 and len(bodies):
-        rows = drawing.blocks[-1]
-        rows["emission"][bodies == drawing.perturb.select] += np.float32(drawing.model.vis.global_.glow)
+def glow(drawing: Drawing, selected: Array) -> None:
+    """Let the selected ones of the elements that were added last shine."""
+    drawing.blocks[-1]["emission"][selected] += np.float32(drawing.model.vis.global_.glow)
+
+
+def of_selected_body(drawing: Drawing, bodies: Array) -> Array:
+    """Whether bodies are the selected one."""
+    chosen: Array = (bodies == drawing.perturb.select) & (bodies > 0)
+    return chosen
 
 
 def element_sizes(kind: Array, size: Array) -> Array:

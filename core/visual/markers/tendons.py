@@ -9,6 +9,8 @@ import numpy as np
 from dovetail.contracts.enums import GeomType, ObjType, TrnType
 from dovetail.contracts.fields import Array
 from dovetail.visual.elements import Drawing, connect, in_groups
+from dovetail.visual.islands import tendon_colour
+from dovetail.visual.markers.shapes import fade
 from dovetail.visual.options import Category, Label, VisFlag
 
 PULLEY = -2
@@ -29,6 +31,9 @@ def draw_tendons(drawing: Drawing) -> None:
         matid = int(model.tendon_matid[tendon])
         rgba = drawing.colours(matid, model.tendon_rgba[tendon])
         text = drawing.text(Label.TENDON, "tendon", int(tendon))
+        if drawing.shows(VisFlag.ISLAND):
+            matid, rgba = -1, tendon_colour(drawing.data, int(tendon)).copy()
+        fade(drawing, rgba[None], np.array([Category.DYNAMIC]))
         connect(
             drawing,
             GeomType.CAPSULE,
@@ -40,7 +45,7 @@ def draw_tendons(drawing: Drawing) -> None:
             objtype=ObjType.TENDON,
             objid=tendon,
             category=Category.DYNAMIC,
-            label=text,
+            label=[text] + [""] * (len(start) - 1),
         )
 
 
@@ -69,12 +74,13 @@ def draw_slider_cranks(drawing: Drawing) -> None:
         reach = float(away @ axis)
         square = reach**2 + rod**2 - float(away @ away)
         end = rail + axis * (reach - np.sqrt(max(square, 0.0)))
-        width = float(model.vis.scale.slidercrank) * float(model.stat.meansize)
+        width = drawing.length("slidercrank")
+        text = drawing.text(Label.ACTUATOR, "actuator", int(actuator))
         common: dict[str, Any] = {
             "objtype": ObjType.ACTUATOR,
             "objid": actuator,
             "category": Category.DYNAMIC,
         }
-        connect(drawing, GeomType.CYLINDER, width, rail, end, rgba=rgba.slidercrank, **common)
+        connect(drawing, GeomType.CYLINDER, width, rail, end, rgba=rgba.slidercrank, label=text, **common)
         colour = rgba.crankbroken if square < 0 else rgba.slidercrank
         connect(drawing, GeomType.CAPSULE, width / 2, end, pin, rgba=colour, **common)
