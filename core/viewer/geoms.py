@@ -6,7 +6,7 @@ texture, a glow or a stated finish is a batch for itself, with its material insi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -94,6 +94,30 @@ def batches(
     rgba[seen_through, 3] *= float(model.vis.map.alpha)
     made += _coloured(model, geoms[~special], rgba[~special], hull)
     return [_in_worlds(batch, model, worlds) for batch in made]
+
+
+GHOST = 0.4
+"""Opacity of what stands in the place of something else."""
+
+
+def ghosts(model: Model, geoms: Array, worlds: Iterable[int]) -> list[Batch]:
+    """What can move of some worlds, see-through, for drawing over the first one."""
+    moving = geoms[moving_geoms(model)[geoms]]
+    rgba = geom_colours(model)[moving]
+    rgba[:, 3] *= GHOST
+    found = []
+    for world in worlds:
+        for batch in _coloured(model, moving, rgba, hull=False):
+            element = batch.made.element + world * int(model.ngeom)
+            found.append(
+                attrs.evolve(
+                    batch,
+                    name=f"ghost_{world}_{batch.name}",
+                    made=attrs.evolve(batch.made, element=element),
+                    shadow=False,
+                )
+            )
+    return found
 
 
 def moving_geoms(model: Model) -> Array:

@@ -6,8 +6,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 
-ROOM = 1.2
-"""Distance of neighbours in sizes of what moves."""
+ROOM = 1.3
+"""Distance of neighbours in sizes of what moves, lying or standing."""
 
 
 def grid_offsets(count: int, spacing: float) -> Array:
@@ -25,6 +25,6 @@ def spacing_of(pos: Array, radius: Array) -> float:
     """A distance at which neighbours do not touch, from geoms of one world (n, 3) and their bounding radii."""
     if len(pos) == 0:
         return 1.0
-    low = (pos[:, :2] - radius[:, None]).min(axis=0)
-    high = (pos[:, :2] + radius[:, None]).max(axis=0)
+    low = (pos - radius[:, None]).min(axis=0)
+    high = (pos + radius[:, None]).max(axis=0)
     return ROOM * max(0.1, float((high - low).max()))

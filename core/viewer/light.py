@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
-from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.viewer.geoms import horizon
 from dovetail.viewer.glb import Paint, glb
@@ -16,8 +15,8 @@ from dovetail.viewer.stage import ROOT
 from dovetail.visual import appearance, cube_faces, shape_surface, skybox
 from dovetail.visual.surfaces import Surface
 
-SKY_TOP, SKY_BOTTOM = (0.62, 0.72, 0.84), (0.93, 0.95, 0.97)
-"""Colours of a sky that no model states, above and at the horizon."""
+SKY = (216, 225, 235)
+"""Colour of a sky that no model states; an endless floor fades into it."""
 
 SUN = np.array([1.0, -1.4, 3.0])
 """Where the sun stands from the middle of the model, in its extents."""
@@ -36,7 +35,6 @@ def light_up(server: Any, model: Model) -> None:
     scene.add_light_directional(
         "/lights/sun", intensity=2.2, cast_shadow=True, position=tuple(centre + extent * SUN)
     )
-    top, bottom = (np.array(c) for c in (SKY_TOP, SKY_BOTTOM))
     floor = bare_floor(model)
     if floor is not None:
         scene.add_grid(
@@ -54,9 +52,9 @@ def light_up(server: Any, model: Model) -> None:
     if skybox(model) >= 0:
         scene.add_glb("/sky", sky_ball(model), cast_shadow=False, receive_shadow=False)
     else:
-        scene.set_background_image(gradient(top, bottom), format="png")
+        scene.set_background_image(np.full((2, 2, 3), SKY, np.uint8), format="png")
         far = horizon(model)
-        scene.configure_fog(near=0.25 * far, far=0.95 * far, color=tuple(int(255 * x) for x in bottom))
+        scene.configure_fog(near=0.2 * far, far=0.9 * far, color=SKY)
 
 
 def bare_floor(model: Model) -> float | None:
@@ -67,12 +65,6 @@ def bare_floor(model: Model) -> float | None:
         if level and on_world and appearance(model, int(model.geom_matid[geom])).texid < 0:
             return float(model.geom_pos[geom][2])
     return None
-
-
-def gradient(top: Array, bottom: Array, height: int = 256) -> Array:
-    """An image that goes from one colour to another."""
-    share = np.linspace(0, 1, height)[:, None, None] ** 1.5
-    return np.clip(255 * ((1 - share) * top + share * bottom), 0, 255).astype(np.uint8).repeat(2, axis=1)
 
 
 def sky_ball(model: Model) -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
-from dovetail.viewer.geoms import batches, drawn_geoms, geom_colours, moving_geoms
+from dovetail.viewer.geoms import batches, drawn_geoms, geom_colours, ghosts, moving_geoms
 from dovetail.viewer.grid import grid_offsets, spacing_of
 from dovetail.viewer.nodes import BatchNode, Bending, Marks
 from dovetail.viewer.poses import quaternions
@@ -30,7 +30,15 @@ PICKED = np.array([1.0, 0.85, 0.3])
 class Stage:
     """What is seen of something watched. `options` says what is drawn; after changing it, call `rebuild`."""
 
-    def __init__(self, server: Any, watched: Watched, options: VisualOptions | None = None) -> None:
+    def __init__(
+        self,
+        server: Any,
+        watched: Watched,
+        options: VisualOptions | None = None,
+        *,
+        colours: Callable[[], Array | None] | None = None,
+        ghost: bool = False,
+    ) -> None:
         self.server, self.watched, self.model = server, watched, watched.model
         self.options = options or VisualOptions()
         self.world = 0
@@ -38,8 +46,10 @@ class Stage:
         self.offset = np.zeros(3)
         """What is drawn at the origin: the place of the tracked body, or zero."""
         self.perturb: Perturb | None = None
-        self.colours: Callable[[], Array | None] | None = None
+        self.colours = colours
         """Colours of all elements, asked every frame; None: their own."""
+        self.ghost = ghost
+        """Whether all worlds stand in one place, those after the first see-through."""
         self.offsets = self._grid()
         self.root = server.scene.add_frame(ROOT, show_axes=False)
         self._scene = Scene(self.model)
@@ -56,8 +66,8 @@ class Stage:
         return self.watched.nworld or 1
 
     def _grid(self) -> Array:
-        if self.worlds == 1:
-            return np.zeros((1, 3))
+        if self.worlds == 1 or self.ghost:
+            return np.zeros((self.worlds, 3))
         pos, _ = self.watched.poses()
         moving = moving_geoms(self.model)
         radius = np.asarray(self.model.geom_rbound)
@@ -71,16 +81,25 @@ class Stage:
         geoms = drawn_geoms(self.model, self.options.geomgroup)
         if not shows(VisFlag.STATIC):
             geoms = geoms[moving_geoms(self.model)[geoms]]
+        drawn = 1 if self.ghost else self.worlds
         made = batches(
             self.model,
             geoms,
-            self.worlds,
+            drawn,
             textures=shows(VisFlag.TEXTURE) and self.colours is None,
             hull=shows(VisFlag.CONVEXHULL),
             clear=shows(VisFlag.TRANSPARENT),
         )
+        if self.ghost:
+            made += ghosts(self.model, geoms, range(1, self.worlds))
         self._nodes = [BatchNode(self.server.scene, f"{ROOT}/geoms", batch) for batch in made]
         self._repaint = False
+
+    def stand(self, *, ghost: bool) -> None:
+        """All worlds in one place, or side by side."""
+        self.ghost = ghost
+        self.offsets = self._grid()
+        self.rebuild()
 
     @property
     def nodes(self) -> list[BatchNode]:

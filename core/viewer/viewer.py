@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
+from dovetail.contracts.fields import Array
 from dovetail.viewer.cameras import Cameras
 from dovetail.viewer.hand import Hand
 from dovetail.viewer.light import light_up
@@ -35,6 +36,8 @@ class Viewer:
         options: VisualOptions | None = None,
         panels: tuple[Any, ...] = (),
         passive: bool = False,
+        colours: Callable[[], Array | None] | None = None,
+        ghost: bool = False,
     ) -> None:
         self.watched, self.passive = watched, passive
         self._lock = RLock()
@@ -46,7 +49,7 @@ class Viewer:
             if not passive:
                 self.runner.first_look()
             light_up(server.viser, watched.model)
-            self.stage = Stage(server.viser, watched, options)
+            self.stage = Stage(server.viser, watched, options, colours=colours, ghost=ghost)
             self.cameras = Cameras(server.viser, watched.model)
             self.cameras.begin(watched, self.stage.offsets)
             self.hand = Hand(self.runner, self.stage)
@@ -102,6 +105,7 @@ class Viewer:
         """End the viewer and its threads; a second call does nothing."""
         if not self._closed:
             self._closed = True
+            self.panels.close()
             self._server.close()
 
     def stop(self) -> None:

@@ -48,3 +48,10 @@ class Panels:
     def renew(self) -> None:
         for panel in self._all:
             panel.renew()
+
+    def close(self) -> None:
+        """End what panels have started."""
+        for panel in self._all:
+            end = getattr(panel, "close", None)
+            if end is not None:
+                end()
