@@ -32,7 +32,7 @@ class Blame:
             data.field(name)[...] = value
         data.save(state)
         a, b = (spec.text for spec in pair.specs)
-        command = [sys.executable, "-m", "dovetail.cli", "diff", source, "--a", a, "--b", b, "--json"]
+        command = [sys.executable, "-m", "dovetail", "diff", source, "--a", a, "--b", b, "--json"]
         command += ["--steps", str(STEPS), "--start", state]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -15,8 +15,9 @@ from dovetail.viewer.stage import ROOT
 from dovetail.visual import appearance, cube_faces, shape_surface, skybox
 from dovetail.visual.surfaces import Surface
 
-SKY = (216, 225, 235)
-"""Colour of a sky that no model states; an endless floor fades into it."""
+SKY, HAZE = (237, 241, 246), (216, 225, 235)
+"""Colour of a sky that no model states, and of the fog in which an endless floor ends: as it is asked for, which comes
+out as the sky on the screen."""
 
 SUN = np.array([1.0, -1.4, 3.0])
 """Where the sun stands from the middle of the model, in its extents."""
@@ -54,7 +55,7 @@ def light_up(server: Any, model: Model) -> None:
     else:
         scene.set_background_image(np.full((2, 2, 3), SKY, np.uint8), format="png")
         far = horizon(model)
-        scene.configure_fog(near=0.2 * far, far=0.9 * far, color=SKY)
+        scene.configure_fog(near=0.2 * far, far=0.9 * far, color=HAZE)
 
 
 def bare_floor(model: Model) -> float | None:
