@@ -71,7 +71,7 @@ def test_colours_go_from_together_to_apart() -> None:
 
 def test_what_cannot_move_keeps_its_colour() -> None:
     made = pair("", "integrate=rk4")
-    made.step(100)
+    made.step(20)
     colours = made.colours().reshape(2, 3, 4)
     assert colours[0, 0, :3] == pytest.approx([0.5, 0.5, 0.5])
     assert not np.allclose(colours[0, 2, :3], [0.5, 0.5, 0.5])
