@@ -86,3 +86,6 @@ def minimise(x: Array, hessian: Array, g: Array, low: Array, high: Array) -> tup
 
 def _value(x: Array, hessian: Array, g: Array) -> float:
     return float(0.5 * x @ hessian @ x + g @ x)
+
+
+__all__ = [name for name in globals() if name.startswith(("mju_", "mjd_"))]

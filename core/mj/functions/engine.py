@@ -23,6 +23,7 @@ from dovetail.contracts.derive import initial_values, reset
 from dovetail.contracts.enums import Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
+from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.staged import Stages
 from dovetail.planning.execution import Ready
 from dovetail.planning.loading_selection import over_configuration
@@ -52,23 +53,14 @@ BAD_FIELDS = {"qpos": 4, "qvel": 5, "qacc": 6}
 def engine_of(m: MjModel, d: MjData) -> Engine:
     """What computes an MjData with an MjModel of the same sizes."""
     model: Model = m._model
-    found: Engine | None = d._engine
+    found: Engine | None = d._ready
     if found is None or found.model is not model:
-        found = d._engine = Engine(model, shared(d._data, model), d)
+        try:
+            data = d.seen_by(m)
+        except ValueError as problem:
+            raise FatalError(f"{problem}; make one of this model: MjData(model)") from None
+        found = d._ready = Engine(model, data, d)
     return found
-
-
-def shared(data: Data, model: Model) -> Data:
-    """The Data as one of another Model of the same sizes, in the same memory."""
-    if data.model is model:
-        return data
-    from dovetail.mj.errors import FatalError
-
-    differ = [name for name, size in data.model.sizes.items() if model.sizes.get(name) != size]
-    if differ:
-        sizes = ", ".join(f"{n} is {data.model.sizes[n]}, not {model.sizes.get(n)}" for n in differ[:5])
-        raise FatalError(f"this MjData was made for a model of other sizes ({sizes}); make one: MjData(model)")
-    return Data(data.arena, data.specs, model, data._sizes, nworld=None, precision=data.precision)
 
 
 class Engine:
@@ -98,8 +90,6 @@ class Engine:
     def plan(self, stages: dict[str, str] | None = None, backend: str | None = None) -> Plan:
         """What computes all fields as configuration says; remembered with the Model."""
         if int(self.model.opt.solver) not in iter(Solver):
-            from dovetail.mj.errors import FatalError
-
             raise FatalError(f"mj_fwdConstraint: unknown solver type {int(self.model.opt.solver)}")
         known: dict[Any, list[Plan]] = self.model.__dict__.setdefault("_mj_plans", {})
         requested = ON_REQUEST if backend else BODY_FORCES if self.with_body_forces else ()
@@ -142,11 +132,15 @@ class Engine:
         for view, values in zip(views, shown, strict=True):
             view[...] = values
 
+    def forget(self) -> None:
+        """What was set aside of an earlier evaluation is not what would be found now."""
+        self.fresh = self._halfway = None
+
     # ---- a forward evaluation
 
     def forward(self) -> None:
         """Compute everything that follows from the state."""
-        self.fresh = self._halfway = None
+        self.forget()
         if not self._forward_by_a_step():
             self._forward_plan().forward(self.data)
 
@@ -231,7 +225,7 @@ class Engine:
         """Put every field back to its initial value."""
         data = self.data
         data.arena.late.forget()
-        self.fresh = self._halfway = None
+        self.forget()
         buffers = data.arena.buffers
         if any(self._template.get(k, b[:0]).shape != b.shape for k, b in buffers.items()):
             reset(self.model, data)

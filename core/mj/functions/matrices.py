@@ -329,3 +329,6 @@ def mju_cholSolveBand(res: Array, mat: Array, vec: Array, ntotal: int, nband: in
     need(len(res) == ntotal, "size of res should equal ntotal")
     need(len(vec) == ntotal, "size of vec should equal ntotal")
     res[:] = solve_factored(_dense(mat, ntotal, nband, ndense, symmetric=False), vec)
+
+
+__all__ = [name for name in globals() if name.startswith(("mju_", "mjd_"))]

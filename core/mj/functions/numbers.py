@@ -205,3 +205,6 @@ def mju_writeLog(type: str, msg: str) -> None:
     """Add a message with its time to the file MUJOCO_LOG.TXT in the working directory."""
     with Path("MUJOCO_LOG.TXT").open("a", encoding="utf-8") as log:
         log.write(f"{datetime.datetime.now().astimezone():%c}\n{type}: {msg}\n\n")
+
+
+__all__ = [name for name in globals() if name.startswith(("mju_", "mjd_"))]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.binding import function, need
 from dovetail.mj.functions.vectors import MINVAL, normalize
 from dovetail.plugins.shared.quaternions_numpy import (
@@ -142,8 +143,6 @@ def mju_quatZ2Vec(quat: Array, vec: Array) -> None:
 @function("quat: w4, euler: v3, seq: str")
 def mju_euler2Quat(quat: Array, euler: Array, seq: str) -> None:
     """Three rotations one after the other, about axes that turn along (x, y, z) or stay (X, Y, Z)."""
-    from dovetail.mj.errors import FatalError
-
     if len(seq) != 3:
         raise FatalError("mju_euler2Quat: seq must contain exactly 3 characters")
     total: Any = IDENTITY

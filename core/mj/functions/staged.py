@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from dovetail import pipeline
@@ -50,6 +50,17 @@ class Stages:
         for name in names:
             for _, call in self._calls.get(name, ()):
                 call(data, evaluation)
+
+    def run_with_rows(self, data: Data, name: str, rows: Mapping[str, Any]) -> None:
+        """Run a dispatching stage with other rows under the key `user` of some of its tables."""
+        for slot, call in self._calls.get(name, ()):
+            if not rows:
+                call(data, 0)
+                continue
+            parts = dict(slot.parts)
+            for table, row in rows.items():
+                parts[table] = {**parts.get(table, {}), "user": row}
+            slot.target(self._model, data, parts)
 
     def sensors(self, data: Data, stage: int, user: bool = True) -> None:
         """The sensors that need a stage (mjtStage); `user`: also those that a callback would fill."""

@@ -307,3 +307,6 @@ def normalize(vec: Array) -> float:
     else:
         vec *= 1.0 / norm
     return norm
+
+
+__all__ = [name for name in globals() if name.startswith(("mju_", "mjd_"))]
