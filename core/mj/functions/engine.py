@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dovetail import pipeline
-from dovetail.bad_states import Event, StateWarning, describe_event
+from dovetail.bad_states import Event, StateWarning, describe_event, first_bad
 from dovetail.config import Config
 from dovetail.contracts.derive import initial_values, reset
-from dovetail.contracts.enums import Integrator, Solver
+from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
@@ -80,6 +80,7 @@ class Engine:
         self._template: dict[str, Array] = {}
         self._taking_back = False
         self._went_bad = False
+        self._step_durations, self._step_numbers = owner.timer.duration, owner.timer.number
         places = data.arena.layout.places
         self._state_end = places["mocap_quat"].offset + places["mocap_quat"].count
         hears = weakref.WeakMethod(self._hear)
@@ -183,6 +184,10 @@ class Engine:
         self._forward_ready = plan.execution.ready(self.data)
         return self._forward_ready is not None
 
+    def may_take_steps(self) -> bool:
+        """Whether a forward evaluation can be a step that is taken back."""
+        return self._forward_ready is not None or self._forward_plan().execution.may_be_ready
+
     # ---- halves of a step
 
     def first_half(self) -> None:
@@ -198,6 +203,24 @@ class Engine:
         of_accelerations = self._acceleration_sensors
         data.sensordata[of_accelerations] = sensors[of_accelerations]
         self._halfway = [buffer.copy() for buffer in data.arena.buffers.values()]
+
+    def second_half(self) -> None:
+        """All of a step again from where its first half left it, and then the move."""
+        self.forget()
+        if int(self.model.opt.integrator) != Integrator.RK4:
+            self.step(1)
+        elif self._forward_ready is None or not self._forward_ready.step(self.data, 1):
+            self._forward_plan().step(self.data, 1)
+
+    def integrate(self, name: str) -> None:
+        """Move the state by an integrator that evaluates once."""
+        self.data.arena.late.settle()
+        self.forget()
+        self.with_integrator(name).run(self.data, ["integrate"])
+
+    def with_integrator(self, name: str) -> Stages:
+        """The reference with an integrator of one's own choice."""
+        return Stages.of(self.plan({"integrate": name}, "numpy"))
 
     @property
     def _acceleration_sensors(self) -> Array:
@@ -238,7 +261,36 @@ class Engine:
         for name in ("mocap_pos", "mocap_quat") if self.model.nmocap else ():
             data.field(name)[...] = initial_values(self.model, DATA_SPECS[name])
 
-    # ---- numbers that go bad
+    # ---- counting, and numbers that go bad
+
+    def count(self, timer: int, times: int, duration: float) -> None:
+        """Add to a timer (mjtTimer)."""
+        owner = self._owner()
+        if owner is not None:
+            row = owner.timer[timer]
+            row.number, row.duration = row.number + times, row.duration + duration
+
+    def count_step(self, nstep: int, duration: float) -> None:
+        """The same for steps, without a detour."""
+        self._step_durations[0] += duration
+        self._step_numbers[0] += nstep
+
+    @property
+    def resets(self) -> bool:
+        """Whether a state that goes bad is reset."""
+        return not int(self.model.opt.disableflags) & DisableBit.AUTORESET
+
+    def check(self, fields: Sequence[str]) -> bool:
+        """Look for broken numbers; what is found is counted and told, and the state reset. True if all are well."""
+        for field in fields:
+            index = first_bad(self.data, field)
+            if index is not None:
+                value = float(self.data.field(field)[index])
+                self._hear([Event(0, field, index, value, float(self.data.time), 1)])
+                if self.resets:
+                    self.reset()
+                return False
+        return True
 
     def _hear(self, events: Sequence[Event]) -> None:
         """Count and tell what went bad in a step; nothing happens to a state that is taken back."""
@@ -246,11 +298,10 @@ class Engine:
         owner = self._owner()
         if self._taking_back or owner is None:
             return
+        outcome = "the state is reset" if self.resets else "it goes on, because autoreset is disabled"
         for event in events:
             note_warning(owner, BAD_FIELDS[event.field], event.index, event.count)
-            reset_it = not int(self.model.opt.disableflags) & (1 << 16)
-            outcome = "the state is reset" if reset_it else "it goes on, because autoreset is disabled"
-            warnings.warn(f"{describe_event(self.data, event)}: {outcome}", StateWarning, stacklevel=6)
+            warnings.warn(f"{describe_event(self.data, event)}: {outcome}", StateWarning, stacklevel=2)
 
 
 def _told(hears: weakref.WeakMethod[Any], events: Sequence[Event]) -> bool:

@@ -30,6 +30,7 @@ class Stages:
 
     def __init__(self, plan: Plan) -> None:
         self._model = plan.model
+        self.evaluations = plan.evaluations
         self._calls: dict[str, list[tuple[Slot, Call]]] = {}
         for slot in plan.slots:
             self._calls.setdefault(slot.stage.name, []).append((slot, _bound(plan.model, slot)))
@@ -69,7 +70,7 @@ class Stages:
             kind = slot.label.partition(":")[2]
             if kind == "user" and not user:
                 continue
-            mine = model.sensor_type == SensorType.from_keyword(kind)
+            mine = model.sensor_type == SensorType[kind.upper()]
             if (model.sensor_needstage[mine] == stage).any():
                 slot.target(model, data)
 
