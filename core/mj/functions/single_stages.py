@@ -16,6 +16,7 @@ from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
 from dovetail.mj.functions.engine import BODY_FORCES, Engine, engine_of
 from dovetail.mj.functions.staged import COLLISION
+from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
 from dovetail.plugins.shared.rne_numpy import bias_accelerations, body_forces
 from dovetail.plugins.shared.solver.cost_numpy import constraint_forces
@@ -46,7 +47,6 @@ mj_flex = _stage("mj_flex", ("flex_kinematics",), "Vertices, edges and boxes of 
 mj_tendon = _stage("mj_tendon", ("tendon",), "Paths, lengths and Jacobians of tendons.")
 mj_transmission = _stage("mj_transmission", ("transmission",), "Lengths and moment arms of actuators.")
 mj_makeM = _stage("mj_makeM", ("mass_matrix",), "The mass matrix.")
-mj_crb = _stage("mj_crb", ("mass_matrix",), "The mass matrix, by composite rigid bodies.")
 mj_factorM = _stage("mj_factorM", ("factor_mass",), "The factors of the mass matrix.")
 mj_makeConstraint = _stage("mj_makeConstraint", ("constraint_rows",), "Rows of constraints.")
 mj_island = _stage("mj_island", ("islands",), "Which degrees of freedom constraints tie together.")
@@ -71,6 +71,18 @@ def _alone(m: MjModel, d: MjData) -> Engine:
     engine.data.arena.late.settle()
     engine.forget()
     return engine
+
+
+@function("m: m, d: d")
+def mj_crb(m: MjModel, d: MjData) -> None:
+    """The mass matrix of bodies and joints, without what tendons add."""
+    engine = _alone(m, d)
+    model, data = engine.model, engine.data
+    data.crb[:] = composite_inertias(model, data.cinert)
+    if model.nv:
+        data.M[:] = mass_entries(model, data.crb, data.cdof)
+        data.qM[:] = 0.0
+        data.qM[model.mapM2M] = data.M
 
 
 @function("m: m, d: d")
@@ -212,9 +224,10 @@ def mj_projectConstraint(m: MjModel, d: MjData) -> None:
     model = engine.model
     dual = int(model.opt.solver) == Solver.PGS or model.opt.noslip_iterations > 0
     if dual and not model.opt.disableflags & DisableBit.CONSTRAINT and engine.data.nefc:
-        from dovetail.mj.functions.projection import project
+        from dovetail.plugins.queries.dense import dense_jacobian
+        from dovetail.plugins.shared.solver.dual_numpy import write_dual_matrix
 
-        project(model, engine.data)
+        write_dual_matrix(model, engine.data, dense_jacobian(model, engine.data))
 
 
 @function("m: m, d: d, jar: v, cost: w1?, flg_coneHessian: int")
