@@ -86,8 +86,14 @@ def read(view: Array) -> Any:
 
 
 def write(name: str, view: Array, value: Any) -> None:
-    """Assign to a member; a number must be of its kind, an array of a shape that fits."""
-    view[...] = value if view.ndim else _CASTS[view.dtype.kind](name, value)
+    """Assign to a member; a number must be of its kind, an array of a shape that fits, a text not too long."""
+    if view.ndim:
+        view[...] = value
+        return
+    fitting = _CASTS[view.dtype.kind](name, value)
+    if view.dtype.kind == "S" and len(fitting) > view.dtype.itemsize:
+        raise ValueError(f"len({name}) cannot exceed {view.dtype.itemsize}: got length {len(fitting)}")
+    view[...] = fitting
 
 
 def _property(name: str) -> property:
