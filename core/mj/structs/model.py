@@ -131,6 +131,14 @@ class MjModel:
     def _address(self) -> int:
         return id(self)
 
+    def bind(self, specs: Any) -> Any:
+        """What it has of elements of the spec that it was compiled from."""
+        from dovetail.mj.spec.binding import bind
+
+        return bind(self, specs)
+
+    bind_scalar = bind
+
     # ---- copies
 
     def __copy__(self) -> MjModel:
