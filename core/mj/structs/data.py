@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class MjData:
         "maxuse_threadstack",
         *_PLAIN,
     )
+
+    if TYPE_CHECKING:  # fields are put on the class below
+        _others: dict[int, Data]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, model: MjModel) -> None:
         if not isinstance(model, MjModel):
