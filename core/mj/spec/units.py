@@ -43,5 +43,14 @@ def in_radians(element: Element, name: str, value: Any) -> Any:
     if element.KIND != "joint" or not settings.degree:
         return value
     kind = int(element._values["type"])
-    angular = kind in _ANGULAR if name == "range" else kind == _HINGE and name in ("ref", "springref")
+    if name == "range":
+        angular = kind in _ANGULAR and _limited(element)  # as the compiler: a range that does not count stays as it is
+    else:
+        angular = kind == _HINGE and name in ("ref", "springref")
     return value * (math.pi / 180) if angular else value
+
+
+def _limited(joint: Any) -> bool:
+    """Whether the range of a joint counts: as it says, or if it increases."""
+    values = joint._values
+    return bool(values["limited"]) and (values["limited"] == 1 or values["range"][0] < values["range"][1])
