@@ -18,7 +18,7 @@ from dovetail.contracts.choices import Dialect
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
-from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, shown, shown_path
+from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, nearest, shown, shown_path
 from dovetail.planning.loading_selection import Loading, Stages, recorded
 from dovetail.registry import Registry, default_registry
 
@@ -35,6 +35,7 @@ def builtin_models() -> list[str]:
 def load(
     path: str | Path,
     *,
+    assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
     dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
@@ -44,7 +45,7 @@ def load(
 ) -> Model:
     """A Model from an MJCF file, or from the name of a built-in model.
 
-    `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
+    `assets` holds files by name that go before those on the disk. `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
     spellings, each with a DeprecationWarning; `registry` brings plugins of one's own. `stages` chooses what loads the
     model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle
     of rules, as `"mujoco-4"`; `config` stands for the configuration files and the environment. A model that was
@@ -53,16 +54,31 @@ def load(
     builtin = isinstance(path, str) and path in builtin_models()
     file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)
     root = None if builtin else checked_root(asset_root)
+    given = texts_by_name("assets", {} if assets is None else assets)
     loading = _loading(registry, stages, config, dialect, semantics)
+    if not builtin and not given and isinstance(path, str):
+        _check_name(path)
 
     def make() -> Model:
         from dovetail import mjcf
 
-        compiled = mjcf.compile_file(file, _tables(loading), asset_root=root, dialect=dialect)
+        compiled = mjcf.compile_file(file, _tables(loading), assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
     with _at_work(str(path)):
-        return model_cache.kept(model_cache.key_of_file(file, root, dialect, loading), make, loading)
+        key = None if given else model_cache.key_of_file(file, root, dialect, loading)
+        return model_cache.kept(key, make, loading)
+
+
+def _check_name(path: str) -> None:
+    """A word that is no file was perhaps meant as the name of a built-in model."""
+    if path.isidentifier() and not os.path.lexists(path):
+        known = builtin_models()
+        raise FileError(
+            path,
+            f"no such file, and no built-in model of this name{nearest(path, known)}; "
+            f"built-in models: {', '.join(known)}",
+        )
 
 
 def loads(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -160,7 +161,7 @@ class Model(Bound, ModelObjects, ModelLike):
     def __copy__(self) -> Model:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Model:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -185,6 +186,18 @@ class Model(Bound, ModelObjects, ModelLike):
             f"<dovetail.Model {self.modelname!r}: nq={size['nq']} nv={size['nv']} nu={size['nu']} "
             f"nbody={size['nbody']} ngeom={size['ngeom']}>"
         )
+
+
+def _unpickled_data(
+    model: Model,
+    memory: tuple[Any, ...],
+    own: Mapping[str, FieldSpec],
+    sizes: dict[str, int],
+    nworld: int | None,
+) -> Data:
+    """A Data from what it is pickled as, in memory that is aligned again."""
+    arena = Arena(*memory).copy()
+    return Data(arena, {**DATA_SPECS, **own}, model, sizes, nworld=nworld, precision=arena.precision)
 
 
 def _unpickled(layout: ArenaLayout, buffers: dict[str, Any], *described: Any) -> Model:
@@ -328,12 +341,15 @@ class Data(Bound, DataObjects, DataLike):
             for bound in (data, *(getattr(data, group) for group in DATA_GROUPS)):
                 bound._rebind(other.arena, other.specs)
 
-    def copy(self) -> Data:
-        """An independent clone: same numbers, memory of its own."""
+    def copy(self, model: Model | None = None) -> Data:
+        """An independent clone: same numbers, memory of its own; the model is shared, or another of the same
+        sizes."""
+        if model is not None and model.sizes != self.model.sizes:
+            raise ArgumentError("a Data can only be copied for a model of the same sizes")
         return Data(
             self.arena.copy(),
             self.specs,
-            self.model,
+            self.model if model is None else model,
             dict(self.sizes),
             nworld=self.nworld,
             precision=self.precision,
@@ -355,8 +371,25 @@ class Data(Bound, DataObjects, DataLike):
     def __copy__(self) -> Data:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Data:
-        return self.copy()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Data:
+        """A copy that shares nothing, with a copy of the model: the one that others deep-copied with it have."""
+        return self.copy(copy.deepcopy(self.model, memo))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as numbers, with the model; of a world of a batch, that world."""
+        data = self if self.nworld is not None or self.arena.ntile * self.arena.lanes == 1 else self._alone()
+        arena = data.arena
+        arena.late.settle()
+        own = {name: data.specs[name] for name in arena.layout.places if name not in DATA_SPECS}
+        memory = arena.layout, arena.buffers, arena.lanes, arena.ntile, arena.precision, arena.max_bytes
+        return _unpickled_data, (data.model, memory, own, dict(data.sizes), data.nworld)
+
+    def _alone(self) -> Data:
+        """A world of a batch as a Data of its own."""
+        alone = self.single()
+        for name, view in self.fields():
+            alone.field(name)[...] = view
+        return alone
 
     def _named(self, kind: str, which: int | str) -> Named:
         return Named(self, self.model, kind, which)

@@ -90,13 +90,15 @@ def compile_file(
     path: str | Path,
     tables: Tables,
     *,
+    assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
-    """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
+    """Compile a model file. `assets` go before files on the disk; `asset_root`, if given, is the only directory that
+    files may come from."""
     main = Path(path)
     root = Path(asset_root) if asset_root is not None else None
-    loader = Loader(_folder(main.parent, root), asset_root=root)
+    loader = Loader(_folder(main.parent, root), assets=dict(assets or {}), asset_root=root)
     return _compile(loader.read_main(main), str(main), loader, tables, dialect)
 
 

@@ -121,6 +121,9 @@ class Loader:
 
     def read_main(self, path: Path) -> str:
         """Text of the main model file."""
+        key = self._asset_key(str(path))
+        if key is not None:
+            return self.check_text(self.assets[key], str(path))
         self.opened.add(_identity(path))
         return self._text(self._bytes(path, Place(str(path))), str(path))
 
