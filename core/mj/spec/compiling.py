@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.errors import DovetailError, MJCFError
-from dovetail.mj.spec.keys import settle_keys
+from dovetail.errors import ArgumentError, DovetailError, MJCFError
+from dovetail.mj.spec.keys import layout, settle_keys
 from dovetail.mj.spec.problems import SpecError, compile_problem
 from dovetail.mj.spec.tree import CHILD_KINDS
 from dovetail.mj.spec.writing import SOURCE, Writer
@@ -37,7 +37,6 @@ def compile_model(spec: MjSpec) -> Model:
         raise
     except DovetailError as problem:
         raise SpecError(f"Error: {problem}") from problem
-    spec._compiled = spec._signature()
     return model
 
 
@@ -50,8 +49,81 @@ def number_elements(spec: MjSpec) -> None:
 
 def compile_spec(spec: MjSpec) -> Any:
     """An MjModel of a spec."""
-    from dovetail.mj.structs.model import MjModel
+    from dovetail.mj.structs import MjModel
 
-    made = MjModel._wrapped(compile_model(spec))
-    made.signature = spec._compiled
+    made = MjModel.of(compile_model(spec))
+    _remember(spec)
+    spec._signed = spec._version, int(made.signature)
     return made
+
+
+def recompile_spec(spec: MjSpec, model: Any, data: Any) -> tuple[Any, Any]:
+    """Compile again, and give all that was there before the state that it had.
+
+    What is new starts where the model starts. Time, controls, activations, velocities and forces are carried over
+    element by element.
+    """
+    from dovetail.mj.structs import MjData, MjModel
+
+    if not isinstance(model, MjModel) or not isinstance(data, MjData):
+        raise ArgumentError("recompile takes the MjModel and the MjData of the spec before it was changed")
+    before = spec._layouts
+    if any(end > _width(data, part) for part, places in before.items() for _, end in places.values()):
+        raise SpecError("the model and data are not those that this spec was compiled to last")
+    new = compile_spec(spec)
+    state = MjData(new)
+    state.time = data.time
+    for part, places in _places(spec).items():
+        for owner, (start, end) in places.items():
+            kept = before[part].get(owner)
+            if kept is not None and kept[1] - kept[0] == end - start:
+                getattr(state, part).reshape(-1)[start:end] = getattr(data, part).reshape(-1)[slice(*kept)]
+    if state.userdata.shape == data.userdata.shape:
+        state.userdata[:] = data.userdata
+    return new, state
+
+
+_CARRIED = {
+    "qpos": "qpos",
+    "qvel": "qvel",
+    "act": "act",
+    "ctrl": "ctrl",
+    "mocap_pos": "mpos",
+    "mocap_quat": "mquat",
+    "qacc_warmstart": "qvel",
+    "qfrc_applied": "qvel",
+    "xfrc_applied": "body",
+    "eq_active": "equality",
+}
+"""Parts of the state, and by which elements they are laid out."""
+Places = dict[str, dict[int, tuple[int, int]]]
+"""Part of the state → element → first and last place."""
+
+
+def _layout(spec: MjSpec, part: str) -> list[tuple[Any, int]]:
+    if part == "body":
+        return [(body, 6) for body in spec._of_kind("body")]
+    if part == "equality":
+        return [(equality, 1) for equality in spec._lists["equality"]]
+    return layout(spec, part)
+
+
+def _width(data: Any, part: str) -> int:
+    return int(getattr(data, part).size)
+
+
+def _places(spec: MjSpec) -> Places:
+    """Where the numbers of each element are in the state."""
+    found: Places = {}
+    for part, kind in _CARRIED.items():
+        start, places = 0, {}
+        for element, width in _layout(spec, kind):
+            places[id(element)] = start, start + width
+            start += width
+        found[part] = places
+    return found
+
+
+def _remember(spec: MjSpec) -> None:
+    """Keep where everything is in the state of the model that was compiled."""
+    spec._layouts = _places(spec)

@@ -104,7 +104,7 @@ class MjSpec(Record):
         self._version, self._signed = 0, (-1, 0)
         self._known: dict[str, dict[str, int]] | None = None
         self._pending: list[tuple[MjsKey, Any]] = []
-        self._compiled = 0
+        self._layouts: dict[str, dict[int, tuple[int, int]]] = {}
         self._lists: dict[str, list[Any]] = {kind: [] for kind in LISTED}
         self._default = MjsDefault(self, "main")
         self._world = MjsBody(self)
