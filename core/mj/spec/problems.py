@@ -17,31 +17,34 @@ class SpecError(ModelError):
 
 
 WORDS: tuple[tuple[str, str], ...] = (
-    (r"size\[?(\d?)\]? .*must be positive|needs? .*positive size|size .*positive", "size {} must be positive in {kind}"),
+    (r"positive size number", "size {size} must be positive in {kind}"),
     (r"elevation has .* numbers", "elevation data length must match nrow*ncol"),
     (r"has no attribute '(\w+)'", "unrecognized attribute 'plugin:{0}'"),
     (r"name '(.*?)' is used twice", "repeated name '{0}' in {kind}"),
 )
-"""Patterns of our reasons, and what MuJoCo says there."""
+"""Patterns of the compiler's reasons, and MuJoCo's words for them."""
 
 
 def compile_problem(problem: MJCFError, element: Element | None) -> SpecError:
-    """What went wrong when a spec was compiled, with the element that it is about."""
-    text = f"Error: {_reason(problem, element)}"
+    """What went wrong when a spec was compiled, with the element that it is about; where MuJoCo has words for it that
+    scripts may look for, they come first and the compiler's reason last."""
+    words = _known_words(problem.reason, element)
+    lines = [f"Error: {words or problem.reason}"]
     if element is not None:
-        text += f"\nElement name '{element._values['name']}', id {max(element.id, 0)}"
-        told = [element._values["info"]] if element._values["info"] else []
         file, line = element._place
-        told += [f"{file}:{line}"] if file else []
-        text += "".join(f", {word}" for word in told)
-    return SpecError(text)
+        place = f"{file}:{line}" if file else ""
+        told = [text for text in (element._values["info"], place) if text]
+        name = element._values["name"]
+        lines.append("".join([f"Element name '{name}', id {max(element.id, 0)}", *(f", {text}" for text in told)]))
+    return SpecError("\n".join([*lines, *([problem.reason] if words else [])]))
 
 
-def _reason(problem: MJCFError, element: Element | None) -> str:
+def _known_words(reason: str, element: Element | None) -> str:
     kind = element.KIND if element is not None else "model"
+    sizes = list(element._values.get("size", ())) if element is not None and kind in ("geom", "site") else []
+    first = next((place for place, size in enumerate(sizes) if size <= 0), 0)
     for pattern, words in WORDS:
-        found = re.search(pattern, problem.reason)
+        found = re.search(pattern, reason)
         if found:
-            said = words.format(*[g or "" for g in found.groups()], kind=kind)
-            return f"{said} ({problem.reason})"
-    return problem.reason
+            return words.format(*found.groups(), kind=kind, size=first)
+    return ""

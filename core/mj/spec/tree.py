@@ -368,6 +368,8 @@ class MjsBody(Container):
         word = _OBJECTS.get(kind) if isinstance(kind, ENUMS["mjtObj"]) else kind
         if word not in CHILD_KINDS:
             raise SpecError(f"body.find_all supports the types: {', '.join(CHILD_KINDS)}.")
+        if word == "body":
+            return list(self._subtree())[1:]
         return [child for body in self._subtree() for child in body._children[word]]
 
     def find_child(self, name: str) -> MjsBody | None:
