@@ -520,11 +520,11 @@ def _sense(element: Any, end: str, word: str, name: str) -> None:
 
 def _contact(values: Any, given: Any) -> None:
     from dovetail.contracts.enums import ContactData
-    from dovetail.mj.spec.writing_lists import _REDUCTIONS
+    from dovetail.mjcf.write.words import REDUCTIONS
 
     fields = given.get("data") or ("found",)
     bits = sum(1 << int(ContactData.from_keyword(field)) for field in fields)
-    values["intprm"][:] = bits, _REDUCTIONS.index(given.get("reduce", "none")), given.get("num", 1)
+    values["intprm"][:] = bits, REDUCTIONS.index(given.get("reduce", "none")), given.get("num", 1)
 
 
 def _numeric(reader: Reader, element: Any, node: Node) -> None:

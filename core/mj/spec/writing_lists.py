@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail.contracts.enums import ContactData, EqType, ObjType, SensorType, TextureRole, TrnType
+from dovetail.contracts.enums import EqType, ObjType, SensorType, TextureRole, TrnType
 from dovetail.mj.spec.problems import SpecError
-from dovetail.mj.spec.references import object_kind
 from dovetail.mj.spec.sensor_rules import check_sensor
 from dovetail.mj.spec.settings import MjLROpt, MjOption, MjsCompiler, MjStatistic, MjVisual
 from dovetail.mj.spec.units import in_radians
 from dovetail.mjcf.read.schema import MUJOCO
 from dovetail.mjcf.write.text import numbers, written
+from dovetail.mjcf.write.words import TARGETS, Sensed, equality_attributes, sensor_attributes
 
 if TYPE_CHECKING:
     from dovetail.mj.spec.element import Record
@@ -37,7 +37,6 @@ _FACES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"
 _MARKS = ("none", "edge", "cross", "random")
 _ELASTIC = ("none", "bend", "stretch", "both")
 _TEXTURE_TYPE = "image/vnd.mujoco.texture"
-_REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
 
 
 def sections(writer: Writer) -> tuple[dict[str, list[Node]], list[Node]]:
@@ -341,18 +340,8 @@ def _equality(writer: Writer, element: Any) -> Node:
         raise SpecError(f"equalities of type {kind.keyword} are no longer supported; use another")
     row = _ROWS["equality"].children[kind.keyword]
     node = writer.element(element, row, writer.spec.default)
-    names = [values["name1"], values["name2"]]
-    on = {EqType.JOINT: "joint", EqType.TENDON: "tendon", EqType.FLEX: "flex"}.get(kind)
-    on = on or ("site" if int(values["objtype"]) == ObjType.SITE else "body")
-    keys = ("flex",) if on == "flex" else (f"{on}1", f"{on}2")
-    node.raw |= {key: name for key, name in zip(keys, names, strict=False) if name}
-    if on in ("joint", "tendon"):
-        node.raw["polycoef"] = numbers(data[:5])
-    if on == "body":
-        node.raw["anchor"] = numbers(data[:3])
-        node.raw |= {"relpose": numbers(data[3:10])} if kind == EqType.WELD else {}
-    if kind == EqType.WELD:
-        node.raw["torquescale"] = numbers(data[10:])
+    names = (values["name1"], values["name2"])
+    node.raw |= equality_attributes(kind, int(values["objtype"]), names, data)
     return node
 
 
@@ -370,24 +359,14 @@ def _tendon(writer: Writer, element: Any) -> Node:
     return node
 
 
-_TARGETS = {
-    TrnType.JOINT: "joint",
-    TrnType.JOINTINPARENT: "jointinparent",
-    TrnType.TENDON: "tendon",
-    TrnType.SITE: "site",
-    TrnType.SLIDERCRANK: "cranksite",
-    TrnType.BODY: "body",
-}
-
-
 def _actuator(writer: Writer, element: Any) -> Node:
     values = element._values
     used = values["plugin"]
     row = _ROWS["actuator"].children["plugin" if used._values["active"] else "general"]
     node = writer.element(element, row, writer.spec.default)
     kind = int(values["trntype"])
-    if kind in list(_TARGETS) and values["target"]:
-        node.raw[_TARGETS[TrnType(kind)]] = values["target"]
+    if kind in list(TARGETS) and values["target"]:
+        node.raw[TARGETS[TrnType(kind)]] = values["target"]
     if kind == TrnType.SLIDERCRANK:
         node.raw |= {"cranklength": numbers([values["cranklength"]])}
         node.raw |= {"slidersite": values["slidersite"]} if values["slidersite"] else {}
@@ -422,51 +401,18 @@ def _sensor(writer: Writer, element: Any) -> Node:
     check_sensor(element, kind)
     row = _ROWS["sensor"].children[kind.keyword]
     node = _plain(writer, element, row)
-    node.raw |= {name: text for name, text in _sensed(values, kind, row).items() if text}
+    sensed = Sensed(
+        kind,
+        (int(values["objtype"]), int(values["reftype"])),
+        (values["objname"], values["refname"]),
+        tuple(int(number) for number in values["intprm"]),
+        (int(values["datatype"]), int(values["needstage"]), int(values["dim"])),
+    )
+    node.raw |= sensor_attributes(sensed, row)
     if kind == SensorType.PLUGIN:
         node.raw |= writer.plugin_attributes(values["plugin"])
         node.children = writer.configs(values["plugin"])
     return node
-
-
-def _sensed(values: Any, kind: SensorType, row: Any) -> dict[str, str]:
-    """What a sensor is attached to, in the words of its element."""
-    objects = [object_kind(int(values[name])) for name in ("objtype", "reftype")]
-    names = [values["objname"], values["refname"]]
-    if kind in (SensorType.GEOMDIST, SensorType.GEOMNORMAL, SensorType.GEOMFROMTO):
-        return {f"{word}{side}": name for word, side, name in zip(objects, "12", names, strict=True) if word}
-    if kind == SensorType.CONTACT:
-        return _contact(values)
-    found: dict[str, str] = {}
-    if kind in (SensorType.CAMPROJECTION, SensorType.TACTILE):
-        return dict(zip(objects, names, strict=True))
-    if "objtype" in row.attributes:
-        spoken = [ObjType(int(values[name])).keyword if int(values[name]) else "" for name in ("objtype", "reftype")]
-        found = {"objtype": spoken[0], "objname": names[0]}
-        if kind == SensorType.INSIDESITE:
-            found["site"] = names[1]
-        elif "reftype" in row.attributes:
-            found |= {"reftype": spoken[1], "refname": names[1]}
-    elif objects[0]:
-        found = {objects[0]: names[0]}
-    if kind == SensorType.USER:
-        for name in ("datatype", "needstage"):
-            found[name] = written(row.attributes[name], int(values[name]))
-        found["dim"] = str(values["dim"])
-    return found
-
-
-def _contact(values: Any) -> dict[str, str]:
-    words = {ObjType.XBODY: "subtree", ObjType.SITE: "site"}
-    found: dict[str, str] = {}
-    for side, objtype, name in (("1", "objtype", "objname"), ("2", "reftype", "refname")):
-        kind = int(values[objtype])
-        if kind:
-            word = words.get(ObjType(kind), ObjType(kind).keyword)
-            found[word if word == "site" else word + side] = values[name]
-    bits, reduction, slots = (int(x) for x in values["intprm"])
-    fields = [field.keyword for field in ContactData if bits >> int(field) & 1]
-    return found | {"data": " ".join(fields), "reduce": _REDUCTIONS[reduction], "num": str(slots)}
 
 
 def _key(writer: Writer, element: Any) -> Node:
