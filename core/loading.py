@@ -18,7 +18,15 @@ from dovetail.contracts.choices import Dialect
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
-from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, nearest, shown, shown_path
+from dovetail.errors import (
+    ArgumentError,
+    CapacityError,
+    FileError,
+    ValidationError,
+    nearest,
+    shown,
+    shown_path,
+)
 from dovetail.planning.loading_selection import Loading, Stages, recorded
 from dovetail.registry import Registry, default_registry
 

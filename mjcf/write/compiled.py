@@ -31,8 +31,21 @@ from dovetail.contracts.fields import specs_of
 from dovetail.contracts.option import Option
 from dovetail.contracts.visual import VISUAL_GROUPS
 from dovetail.errors import CannotWriteError
-from dovetail.mjcf.elements import actuator, body, camera, contact, equality, geom, joint, light, material
-from dovetail.mjcf.elements import sensor, site, skin, tendon
+from dovetail.mjcf.elements import (
+    actuator,
+    body,
+    camera,
+    contact,
+    equality,
+    geom,
+    joint,
+    light,
+    material,
+    sensor,
+    site,
+    skin,
+    tendon,
+)
 from dovetail.mjcf.elements.columns import Columns
 from dovetail.mjcf.elements.object_kinds import USER_SIZES
 from dovetail.mjcf.read.schema import MUJOCO
@@ -126,7 +139,9 @@ class ModelWriter:
         """Name of an object that another one refers to; without one MJCF cannot."""
         name = self.name(kind, number)
         if not name:
-            raise CannotWriteError(f"{what} refers to {kind} number {number}, which has no name: MJCF needs one")
+            raise CannotWriteError(
+                f"{what} refers to {kind} number {number}, which has no name: MJCF needs one"
+            )
         return name
 
     def named(self, kind: str, number: int) -> dict[str, str]:
@@ -134,7 +149,9 @@ class ModelWriter:
         name = self.name(kind, number)
         return {"name": name} if name else {}
 
-    def columns(self, columns: Columns, number: int, item: Any, row: Any, skip: Iterable[str] = ()) -> dict[str, str]:
+    def columns(
+        self, columns: Columns, number: int, item: Any, row: Any, skip: Iterable[str] = ()
+    ) -> dict[str, str]:
         """Attributes of one object by the table that fills the model, where they differ from the item's defaults."""
         found: dict[str, str] = {}
         for field, attribute in columns.items():
@@ -157,7 +174,9 @@ class ModelWriter:
         raw = {}
         for spec in specs_of(Option):
             value = np.asarray(getattr(option, spec.name))
-            if spec.name in row.attributes and not np.array_equal(value, np.broadcast_to(spec.init, value.shape)):
+            if spec.name in row.attributes and not np.array_equal(
+                value, np.broadcast_to(spec.init, value.shape)
+            ):
                 raw[spec.name] = written(row.attributes[spec.name], value if value.ndim else value.item())
         groups = [str(bit) for bit in range(31) if int(option.disableactuator) >> bit & 1]
         raw |= {"actuatorgroupdisable": " ".join(groups)} if groups else {}
@@ -238,7 +257,9 @@ class ModelWriter:
         model = self.model
         start, size = int(model.numeric_adr[number]), int(model.numeric_size[number])
         data = model.numeric_data[start : start + size]
-        return self.node("numeric", {**self.named("numeric", number), "size": str(size), "data": numbers(data)})
+        return self.node(
+            "numeric", {**self.named("numeric", number), "size": str(size), "data": numbers(data)}
+        )
 
     def _text(self, number: int) -> Node:
         model = self.model
@@ -410,7 +431,9 @@ class ModelWriter:
             raw["resolution"] = " ".join(str(int(pixels)) for pixels in model.cam_resolution[number])
         raw |= self.columns(camera.COLUMNS, number, camera.CameraItem(), _TREE["camera"], skip)
         raw |= self._pose(model.cam_pos[number], model.cam_quat[number])
-        return self.node("camera", {**self.named("camera", number), **raw, **self._aim("camera", "cam", number)})
+        return self.node(
+            "camera", {**self.named("camera", number), **raw, **self._aim("camera", "cam", number)}
+        )
 
     def _aim(self, kind: str, prefix: str, number: int) -> dict[str, str]:
         target = int(self.model.field(f"{prefix}_targetbodyid")[number])
@@ -423,7 +446,9 @@ class ModelWriter:
         texture = int(self.model.light_texid[number])
         if texture >= 0:
             raw["texture"] = self.refer("texture", texture, f"light {self.label('light', number)}")
-        return self.node("light", {**self.named("light", number), **raw, **self._aim("light", "light", number)})
+        return self.node(
+            "light", {**self.named("light", number), **raw, **self._aim("light", "light", number)}
+        )
 
     # what connects
 
@@ -517,7 +542,11 @@ class ModelWriter:
 
     def _wrap(self, place: int, what: str) -> Node:
         model = self.model
-        kind, number, prm = WrapType(int(model.wrap_type[place])), int(model.wrap_objid[place]), model.wrap_prm[place]
+        kind, number, prm = (
+            WrapType(int(model.wrap_type[place])),
+            int(model.wrap_objid[place]),
+            model.wrap_prm[place],
+        )
         if kind == WrapType.PULLEY:
             return self.node("pulley", {"divisor": numbers([prm])})
         if kind == WrapType.JOINT:
@@ -568,10 +597,16 @@ class ModelWriter:
             objects,
             (names[0], names[1]),
             tuple(int(x) for x in model.sensor_intprm[number]),
-            (int(model.sensor_datatype[number]), int(model.sensor_needstage[number]), int(model.sensor_dim[number])),
+            (
+                int(model.sensor_datatype[number]),
+                int(model.sensor_needstage[number]),
+                int(model.sensor_dim[number]),
+            ),
         )
         skip = ("objtype", "reftype", "datatype", "needstage", "dim", "plugin")
-        raw = self.columns(sensor.COLUMNS, number, sensor.SensorItem(), row, skip) | sensor_attributes(sensed, row)
+        raw = self.columns(sensor.COLUMNS, number, sensor.SensorItem(), row, skip) | sensor_attributes(
+            sensed, row
+        )
         children: list[Node] = []
         if kind == SensorType.PLUGIN:
             used, children = self._plugin_use(int(model.sensor_plugin[number]))

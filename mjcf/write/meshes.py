@@ -114,7 +114,9 @@ class MeshWriter:
             face=face,
             normal=part("mesh_normal", "mesh_normaladr", "mesh_normalnum"),
             facenormal=part("mesh_facenormal", "mesh_faceadr", "mesh_facenum"),
-            texcoord=part("mesh_texcoord", "mesh_texcoordadr", "mesh_texcoordnum") if textured else np.zeros((0, 2)),
+            texcoord=part("mesh_texcoord", "mesh_texcoordadr", "mesh_texcoordnum")
+            if textured
+            else np.zeros((0, 2)),
             facetexcoord=part("mesh_facetexcoord", "mesh_faceadr", "mesh_facenum") if textured else face,
             graph=_graph(np.asarray(model.mesh_graph), graph),
             scale=tuple(model.mesh_scale[number].tolist()),
@@ -215,4 +217,3 @@ def _same(stored: Stored, item: MeshItem) -> bool:
         and bool(np.abs(surface.normal - stored.normal).max(initial=0) <= _NORMALS)
         and np.array_equal(np.sort(graph), np.sort(stored.graph))
     )
-

@@ -31,13 +31,13 @@ _SAMPLES = 100_000
 """Pixels that colours are fitted to."""
 
 
-def texture_attributes(
-    model: Any, number: int, label: str, files: dict[str, bytes] | None
-) -> dict[str, str]:
+def texture_attributes(model: Any, number: int, label: str, files: dict[str, bytes] | None) -> dict[str, str]:
     """Attributes that bring a texture back; `files` takes its image, if it is given and no pattern fits."""
     height, width = int(model.tex_height[number]), int(model.tex_width[number])
     channels, start = int(model.tex_nchannel[number]), int(model.tex_adr[number])
-    pixels = np.array(model.tex_data[start : start + height * width * channels]).reshape(height, width, channels)
+    pixels = np.array(model.tex_data[start : start + height * width * channels]).reshape(
+        height, width, channels
+    )
     kind = TextureType(int(model.tex_type[number]))
     raw = {"type": kind.keyword}
     space = ColorSpace(int(model.tex_colorspace[number]))
@@ -124,9 +124,7 @@ def _candidates(
     mark_colour, portion = _mark_of(item, pixels, shares, mark, ends)
     exact = not np.any((share > 0) & (share < 1))
     for pair in _spelled(ends, exact):
-        yield attrs.evolve(
-            item, rgb1=pair[0], rgb2=pair[1], mark=mark, markrgb=mark_colour, random=portion
-        )
+        yield attrs.evolve(item, rgb1=pair[0], rgb2=pair[1], mark=mark, markrgb=mark_colour, random=portion)
 
 
 def _mark_of(

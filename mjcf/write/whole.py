@@ -59,4 +59,3 @@ def check_written(model: Model, again: Model) -> None:
             f"MJCF brings back other numbers in {listing(changed)}: they were edited apart from what they follow from, "
             "or MJCF has no words for them"
         )
-

@@ -7,7 +7,6 @@ they came from can no longer be compiled.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import ArgumentError, shown
@@ -26,10 +25,9 @@ _ASSETS = ("texture", "material", "mesh", "hfield")
 _WHOLE = ("numeric", "text")
 """Kinds that come along whole, whatever part is attached."""
 _STRICT = ("equality", "actuator", "tuple", "skin", "flex")
-"""Kinds that come along if all that they refer to does."""
-_LOOSE = ("pair", "exclude", "tendon", "sensor")
-"""Kinds that come along if something does, or if they refer to nothing."""
-Rename = Callable[[str], str]
+"""Kinds that do not come along if they refer to nothing."""
+_FOLLOWING = ("pair", "exclude", "tendon", "equality", "actuator", "sensor", "flex", "skin", "tuple")
+"""Kinds that refer to others, those that are referred to first."""
 
 
 def attach_spec(
@@ -44,7 +42,9 @@ def attach_spec(
         raise SpecError("Only one of frame or site can be specified.")
     if site is None and frame is None:
         raise SpecError("One of frame or site must be specified.")
-    around = _place(spec, "site", site, MjsSite) if site is not None else _place(spec, "frame", frame, MjsFrame)
+    around = (
+        _place(spec, "site", site, MjsSite) if site is not None else _place(spec, "frame", frame, MjsFrame)
+    )
     _check_other(spec, child)
     if spec._copies:
         child = child.copy()
@@ -140,42 +140,34 @@ def _copy_within(frame: MjsFrame, body: MjsBody) -> MjsBody:
 
     _, became = copy_spec(body._owner())
     copy: MjsBody = became[id(body)]
-    copy._owner()._within = True
+    copy._owner()._twin = True
     return copy
 
 
 def _graft(target: Any, parts: list[Any], child: MjSpec, prefix: str, suffix: str) -> None:
     """Move parts of another spec's tree into a frame or body, and bring along what belongs to them."""
     spec = target._owner()
-
-    def rename(name: str) -> str:
-        return f"{prefix}{name}{suffix}" if name else name
-
-    _prepare_keys(spec)
     moved = _moved(parts)
     names = {(element.KIND, element._values["name"]) for element in moved if element._values["name"]}
+    move = _Move(spec, child, prefix, suffix, names)
+    _prepare_keys(spec)
     keys = [(key, taken_apart(child, key)) for key in child._lists["key"]] + list(child._pending)
-    classes = _adopt_classes(spec, child, rename)
+    move.adopt_classes()
     for element in moved:
-        _adopt(element, spec, rename, classes)
+        move.adopt(element)
     _hang(target, parts)
-    _bring_lists(spec, child, names, rename, classes)
-    _bring_files(spec, child, prefix, suffix)
-    for key, known in keys:
-        if _kept_keys(spec):
+    move.bring_lists()
+    if not child._twin:
+        _bring_files(spec, child, prefix, suffix)
+        for key, known in keys:
             new = MjsKey(spec)
             new._take(key)
-            new._values["name"] = rename(key._values["name"])
+            new._values["name"] = move.rename(key._values["name"])
             spec._pending.append((new, known))
-    if not getattr(child, "_within", False):
         child._parent = spec
-    spec._plugins_used += [name for name in child._plugins_used if name not in spec._plugins_used]
+        spec._plugins_used += [name for name in child._plugins_used if name not in spec._plugins_used]
     spec._changed()
     child._changed()
-
-
-def _kept_keys(spec: MjSpec) -> bool:
-    return True
 
 
 def _prepare_keys(spec: MjSpec) -> None:
@@ -228,80 +220,93 @@ def _moved_here(part: Any) -> list[Any]:
     return [part]
 
 
-def _adopt_classes(spec: MjSpec, child: MjSpec, rename: Rename) -> dict[int, MjsDefault]:
-    """The default classes of another spec, under new names, in this one's top class."""
-    became: dict[int, MjsDefault] = {}
+class _Move:
+    """Elements that go from one spec to another: under which names, with which classes.
 
-    def adopt(old: MjsDefault, parent: MjsDefault) -> None:
-        name = rename(old.name)
-        known = spec.find_default(name)
-        if known is None:
-            known = MjsDefault(spec, name, parent)
-            parent._children.append(known)
-            for kind, prototype in known._prototypes.items():
-                prototype._take(old._prototypes[kind])
-                prototype._settings = old._prototypes[kind]._settings
-                for attribute in TREE.get(kind, {}):
-                    prototype._values[attribute] = rename(prototype._values[attribute])
-        became[id(old)] = known
-        for below in old._children:
-            adopt(below, known)
+    From a twin, a copy of the receiving spec itself, only the part comes along: assets and classes are there already.
+    """
 
-    adopt(child.default, spec.default)
-    return became
+    def __init__(
+        self, spec: MjSpec, child: MjSpec, prefix: str, suffix: str, names: set[tuple[str, str]]
+    ) -> None:
+        self.spec, self.child, self.prefix, self.suffix = spec, child, prefix, suffix
+        self.names = names
+        """Kind and old name of all that comes along."""
+        self.classes: dict[int, MjsDefault] = {}
 
+    def rename(self, name: str) -> str:
+        return f"{self.prefix}{name}{self.suffix}" if name else name
 
-def _adopt(element: Any, spec: MjSpec, rename: Rename, classes: dict[int, MjsDefault]) -> None:
-    """Make an element one of another spec, under its new name."""
-    values = element._values
-    values["name"] = rename(values["name"])
-    element._class = classes.get(id(element._class)) or classes.get(id(element._owner().default))
-    if values.get("childclass"):
-        values["childclass"] = rename(values["childclass"])
-    used = values.get("plugin")
-    if used is not None and used._values["active"] and not used._values.get("adopted"):
-        if used._spec is not spec and used._values["name"]:
-            used._values["name"] = rename(used._values["name"])
-        used._spec = spec
-    rename_references(element, lambda kind, name: rename(name))
-    if getattr(element, "_origin", None) is None:
-        object.__setattr__(element, "_origin", element._owner().modelfiledir)
-    element._spec = spec
+    def refer(self, kind: str, name: str) -> str:
+        """The new name of something that an element refers to."""
+        stays = self.child._twin and (kind, name) not in self.names
+        return name if stays else self.rename(name)
 
+    def adopt_classes(self) -> None:
+        """The default classes of the other spec, under new names, in this one's top class."""
+        stack = [(self.child.default, self.spec.default)]
+        while stack:
+            old, parent = stack.pop()
+            name = old.name if self.child._twin else self.rename(old.name)
+            known = self.spec.find_default(name)
+            if known is None:
+                known = self._adopted_class(old, parent, name)
+            self.classes[id(old)] = known
+            stack += [(below, known) for below in reversed(old._children)]
 
-def _bring_lists(
-    spec: MjSpec, child: MjSpec, names: set[tuple[str, str]], rename: Rename, classes: dict[int, MjsDefault]
-) -> None:
-    """Assets and custom data, and what refers to the attached part."""
-    there = {(kind, e._values["name"]) for kind in (*CHILD_KINDS, *_LOOSE) for e in spec._of_kind(kind)}
-    within = getattr(child, "_within", False)
-    for kind in (*_ASSETS, *_WHOLE) if not within else ():
-        for element in list(child._lists[kind]):
-            if element._spec is child:
-                _adopt(element, spec, rename, classes)
-                spec._lists[kind].append(element)
-    for plugin in child._lists["plugin"] if not within else ():
-        if plugin._spec is child:
-            plugin._values["name"] = rename(plugin._values["name"])
-            plugin._spec = spec
-        if not any(other is plugin for other in spec._lists["plugin"]):
-            spec._lists["plugin"].append(plugin)
-    for kind in ("pair", "exclude", "tendon", "equality", "actuator", "sensor", "flex", "skin", "tuple"):
-        for element in list(child._lists[kind]):
-            if element._spec is not child or not _comes(kind, element, names):
-                continue
-            names.add((kind, element._values["name"]))
-            _adopt(element, spec, rename, classes)
-            spec._lists[kind].append(element)
-    del there
+    def _adopted_class(self, old: MjsDefault, parent: MjsDefault, name: str) -> MjsDefault:
+        new = MjsDefault(self.spec, name, parent)
+        parent._children.append(new)
+        for kind, prototype in new._prototypes.items():
+            prototype._take(old._prototypes[kind])
+            prototype._settings = old._prototypes[kind]._settings
+            for attribute in TREE.get(kind, {}):
+                prototype._values[attribute] = self.rename(prototype._values[attribute])
+        return new
+
+    def adopt(self, element: Any) -> None:
+        """Make an element one of the receiving spec, under its new name."""
+        values, owner = element._values, element._owner()
+        values["name"] = self.rename(values["name"])
+        element._class = self.classes.get(id(element._class)) or self.classes[id(self.child.default)]
+        if values.get("childclass") and not self.child._twin:
+            values["childclass"] = self.rename(values["childclass"])
+        used = values.get("plugin")
+        if used is not None and used._values["active"] and used._spec is not self.spec:
+            used._values["name"] = self.refer("plugin", used._values["name"])
+            used._spec = self.spec
+        rename_references(element, self.refer)
+        if getattr(element, "_origin", None) is None:
+            object.__setattr__(element, "_origin", owner.modelfiledir)
+        element._spec = self.spec
+
+    def bring_lists(self) -> None:
+        """Assets and custom data, and what refers to the attached part."""
+        child, spec = self.child, self.spec
+        for kind in () if child._twin else (*_ASSETS, *_WHOLE):
+            for element in child._lists[kind]:
+                if element._spec is child:
+                    self.adopt(element)
+                    spec._lists[kind].append(element)
+        for plugin in () if child._twin else child._lists["plugin"]:
+            if plugin._spec is child:
+                plugin._values["name"] = self.rename(plugin._values["name"])
+                plugin._spec = spec
+            if not any(other is plugin for other in spec._lists["plugin"]):
+                spec._lists["plugin"].append(plugin)
+        for kind in _FOLLOWING:
+            for element in child._lists[kind]:
+                if element._spec is child and _comes(kind, element, self.names):
+                    self.names.add((kind, element._values["name"]))
+                    self.adopt(element)
+                    spec._lists[kind].append(element)
 
 
 def _comes(kind: str, element: Any, names: set[tuple[str, str]]) -> bool:
-    """Whether an element comes along with the attached part, of which these are the names."""
+    """Whether an element comes along with the attached part, of which these are the names: if all that it refers to
+    does. Sensors and the like that refer to nothing come too."""
     used = [named for named in referred(element) if named != ("body", "world")]
-    if kind in _STRICT:
-        return bool(used) and all(named in names for named in used)
-    return not used or all(named in names for named in used)
+    return all(named in names for named in used) and (bool(used) or kind not in _STRICT)
 
 
 def _bring_files(spec: MjSpec, child: MjSpec, prefix: str, suffix: str) -> None:

@@ -26,7 +26,11 @@ class Bound:
         found = [_attribute(element, name) for element in self._elements]
         if not found:
             return np.array([])
-        return np.concatenate([np.atleast_1d(part) for part in found]) if np.size(found[0]) <= 1 else np.array(found)
+        return (
+            np.concatenate([np.atleast_1d(part) for part in found])
+            if np.size(found[0]) <= 1
+            else np.array(found)
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         values = np.broadcast_to(value, (len(self._elements), *np.shape(value)[1:]))

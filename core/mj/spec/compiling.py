@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dovetail.contracts.enums import EqType
 from dovetail.errors import ArgumentError, DovetailError, MJCFError
 from dovetail.mj.spec.keys import layout, settle_keys
 from dovetail.mj.spec.problems import SpecError, compile_problem
@@ -37,7 +38,18 @@ def compile_model(spec: MjSpec) -> Model:
         raise
     except DovetailError as problem:
         raise SpecError(f"Error: {problem}") from problem
+    _complete(spec, model)
     return model
+
+
+def _complete(spec: MjSpec, model: Model) -> None:
+    """What a spec says and MJCF cannot: all numbers of an equality, and how the bytes of an image are encoded."""
+    for number, equality in enumerate(spec._lists["equality"]):
+        if int(equality.type) in (EqType.JOINT, EqType.TENDON):
+            model.eq_data[number] = equality.data
+    for number, texture in enumerate(spec._lists["texture"]):
+        if len(texture.data):
+            model.tex_colorspace[number] = int(texture.colorspace)
 
 
 def number_elements(spec: MjSpec) -> None:

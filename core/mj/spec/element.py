@@ -173,9 +173,7 @@ class Element(Record):
         known = self._keywords()
         for key in keywords:
             if key not in known:
-                raise ArgumentError(
-                    f"Invalid {key} keyword argument. Valid options are: {', '.join(known)}."
-                )
+                raise ArgumentError(f"Invalid {key} keyword argument. Valid options are: {', '.join(known)}.")
         for part in ("", "i"):
             given = [part + word for word in ORIENTATIONS if part + word in keywords]
             if len(given) > 1:

@@ -301,11 +301,11 @@ class MjsActuator(Element):
         kv: float = -1,
         dampratio: float = -1,
         timeconst: float = -1,
-        inheritrange: float = 0,
+        inheritrange: bool = False,
     ) -> None:
         """A position servo."""
         given = {"kp": kp, "kv": kv, "dampratio": dampratio, "timeconst": timeconst}
-        shortcuts.set_to(self, "position", inheritrange=float(inheritrange), **given)
+        shortcuts.set_to(self, "position", inheritrange=float(bool(inheritrange)), **given)
 
     def set_to_intvelocity(
         self,
@@ -313,11 +313,11 @@ class MjsActuator(Element):
         kv: float = -1,
         dampratio: float = -1,
         timeconst: float = -1,
-        inheritrange: float = 0,
+        inheritrange: bool = False,
     ) -> None:
         """A position servo whose target is the integral of the control."""
         given = {"kp": kp, "kv": kv, "dampratio": dampratio, "timeconst": timeconst}
-        shortcuts.set_to(self, "intvelocity", inheritrange=float(inheritrange), **given)
+        shortcuts.set_to(self, "intvelocity", inheritrange=float(bool(inheritrange)), **given)
 
     def set_to_velocity(self, kv: float) -> None:
         """A velocity servo."""

@@ -35,7 +35,9 @@ def compile_problem(problem: MJCFError, element: Element | None) -> SpecError:
         place = f"{file}:{line}" if file else ""
         told = [text for text in (element._values["info"], place) if text]
         name = element._values["name"]
-        lines.append("".join([f"Element name '{name}', id {max(element.id, 0)}", *(f", {text}" for text in told)]))
+        lines.append(
+            "".join([f"Element name '{name}', id {max(element.id, 0)}", *(f", {text}" for text in told)])
+        )
     return SpecError("\n".join([*lines, *([problem.reason] if words else [])]))
 
 

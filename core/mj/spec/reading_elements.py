@@ -164,7 +164,11 @@ class Reader:
         spec.modelname = self.root.values.get("model", "MuJoCo Model")
         for number, found in enumerate(self.library.settings):
             target = spec.compiler if number == 0 else MjsCompiler()
-            given = {name: value for name, value in attrs.asdict(found, recurse=False).items() if name != "lengthrange"}
+            given = {
+                name: value
+                for name, value in attrs.asdict(found, recurse=False).items()
+                if name != "lengthrange"
+            }
             set_fields(target, given)
             target.degree, target.eulerseq = int(found.degrees), list(found.eulerseq)
             set_fields(target.LRopt, dict(found.lengthrange))
@@ -445,7 +449,9 @@ def _pair(reader: Reader, element: Any, node: Node) -> None:
 
 def _equality(reader: Reader, element: Any, node: Node) -> None:
     given, values = node.values, element._values
-    values["type"] = element.FIELDS["type"].enum(["connect", "weld", "joint", "tendon", "flex"].index(node.tag))
+    values["type"] = element.FIELDS["type"].enum(
+        ["connect", "weld", "joint", "tendon", "flex"].index(node.tag)
+    )
     word = next((word for word in ("site", "body", "joint", "tendon") if f"{word}1" in given), "flex")
     first, second = (word, "") if word == "flex" else (f"{word}1", f"{word}2")
     values["name1"], values["name2"] = given.get(first, ""), given.get(second, "")

@@ -16,7 +16,6 @@ from dovetail.mj.spec.fields import Field, Letters, Numbers, Part, Real, Text, W
 from dovetail.mj.spec.vectors import MjCharVec
 
 
-
 def _field(spec: FieldSpec, mjcf: str | None = None) -> Field:
     """The attribute of a declared field of the Model's settings, with its initial value."""
     if spec.shape:
@@ -30,9 +29,7 @@ def _field(spec: FieldSpec, mjcf: str | None = None) -> Field:
 
 def _fields(declared: type, unwritten: tuple[str, ...] = ()) -> dict[str, Any]:
     """Attributes for all fields of a group of settings; some have no attribute of the same name in MJCF."""
-    return {
-        spec.name: _field(spec, "" if spec.name in unwritten else None) for spec in specs_of(declared)
-    }
+    return {spec.name: _field(spec, "" if spec.name in unwritten else None) for spec in specs_of(declared)}
 
 
 class MjLROpt(Record):
@@ -107,10 +104,15 @@ class MjStatistic(Record):
 
 def _group(name: str, declared: type) -> type[Record]:
     doc = f"`<{name.strip('_')}>` of `<visual>`."
-    return type(f"MjVisual{name.title()}", (Record,), {"__module__": __name__, "__doc__": doc, **_fields(declared)})
+    return type(
+        f"MjVisual{name.title()}", (Record,), {"__module__": __name__, "__doc__": doc, **_fields(declared)}
+    )
 
 
-GROUPS = {path.removeprefix("vis."): _group(path.removeprefix("vis."), declared) for path, declared in VISUAL_GROUPS.items()}
+GROUPS = {
+    path.removeprefix("vis."): _group(path.removeprefix("vis."), declared)
+    for path, declared in VISUAL_GROUPS.items()
+}
 """The groups of `<visual>`."""
 MjVisual = type(
     "MjVisual",

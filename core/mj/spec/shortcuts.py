@@ -40,7 +40,9 @@ def set_to(actuator: MjsActuator, tag: str, **numbers: Any) -> None:
     if numbers.get("kv", -1) >= 0 and numbers.get("dampratio", -1) >= 0:
         raise SpecError("kv and dampratio cannot both be defined")
     inherited = numbers.pop("inheritrange", 0.0)
-    given = {name: value for name, value in numbers.items() if not isinstance(value, float | int) or value >= 0}
+    given = {
+        name: value for name, value in numbers.items() if not isinstance(value, float | int) or value >= 0
+    }
     values = actuator._values
     item = ActuatorItem(
         **{name: tuple(values[name].tolist()) for name in _NUMBERS},

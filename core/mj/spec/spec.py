@@ -101,6 +101,8 @@ class MjSpec(Record):
         self._copies = False
         self._overrides = True
         self._parent: MjSpec | None = None
+        self._twin = False
+        """Whether it is a copy out of which a part goes back into the original."""
         self._version, self._signed = 0, (-1, 0)
         self._known: dict[str, dict[str, int]] | None = None
         self._pending: list[tuple[MjsKey, Any]] = []
@@ -394,7 +396,9 @@ class MjSpec(Record):
         from dovetail.contracts.engine_plugins import ATTRIBUTES
 
         if name not in ATTRIBUTES:
-            raise SpecError(f"there is no engine plugin {name!r}{nearest(name, ATTRIBUTES)}; known: {listing(ATTRIBUTES)}")
+            raise SpecError(
+                f"there is no engine plugin {name!r}{nearest(name, ATTRIBUTES)}; known: {listing(ATTRIBUTES)}"
+            )
         if name not in self._plugins_used:
             self._plugins_used.append(name)
 

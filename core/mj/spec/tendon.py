@@ -32,7 +32,9 @@ class MjsWrap:
     def type(self) -> Any:
         """What it is (mjtWrap); of a geom it is known once the geom is there."""
         if self._kind != "geom":
-            return {"site": _WRAP.mjWRAP_SITE, "joint": _WRAP.mjWRAP_JOINT, "pulley": _WRAP.mjWRAP_PULLEY}[self._kind]
+            return {"site": _WRAP.mjWRAP_SITE, "joint": _WRAP.mjWRAP_JOINT, "pulley": _WRAP.mjWRAP_PULLEY}[
+                self._kind
+            ]
         geom = self.target
         return _SURFACES.get(int(geom.type), _WRAP.mjWRAP_SPHERE) if geom is not None else _WRAP.mjWRAP_SPHERE
 

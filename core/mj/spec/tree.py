@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail.errors import ArgumentError, nearest, shown
+from dovetail.errors import ArgumentError, shown
 from dovetail.mj.enums import ENUMS
 from dovetail.mj.spec.element import MjsOrientation, TreeElement
 from dovetail.mj.spec.fields import Choice, Numbers, Part, Real, Text, Vector, Whole

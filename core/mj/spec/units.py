@@ -15,9 +15,7 @@ _ANGULAR = (1, 3)
 _HINGE = 3
 
 
-def quaternion(
-    orientation: MjsOrientation, degrees: bool, sequence: str
-) -> tuple[float, ...] | None:
+def quaternion(orientation: MjsOrientation, degrees: bool, sequence: str) -> tuple[float, ...] | None:
     """The quaternion of an orientation given in another way; None if it is not."""
     from dovetail.mjcf.geometry import rotation
 
@@ -44,7 +42,9 @@ def in_radians(element: Element, name: str, value: Any) -> Any:
         return value
     kind = int(element._values["type"])
     if name == "range":
-        angular = kind in _ANGULAR and _limited(element)  # as the compiler: a range that does not count stays as it is
+        angular = kind in _ANGULAR and _limited(
+            element
+        )  # as the compiler: a range that does not count stays as it is
     else:
         angular = kind == _HINGE and name in ("ref", "springref")
     return value * (math.pi / 180) if angular else value

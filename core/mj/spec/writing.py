@@ -7,13 +7,13 @@ written in radians and orientations as quaternions, each by the rules of the spe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dovetail.mj.spec.defaults import PROTOTYPES
 from dovetail.mj.spec.problems import SpecError
-from dovetail.mj.spec.tree import CHILD_KINDS
 from dovetail.mj.spec.units import in_radians, pose_quat
 from dovetail.mjcf.read.schema import MUJOCO
 from dovetail.mjcf.read.source import Node
@@ -21,7 +21,7 @@ from dovetail.mjcf.write.text import numbers, printed, written
 
 if TYPE_CHECKING:
     from dovetail.mj.spec.defaults import MjsDefault
-    from dovetail.mj.spec.element import Element, Record
+    from dovetail.mj.spec.element import Element
     from dovetail.mj.spec.spec import MjSpec
     from dovetail.mj.spec.tree import MjsBody, MjsFrame
 
@@ -34,7 +34,8 @@ _BUILT_IN: dict[str, Any] = {}
 """An element of each kind with MuJoCo's own values."""
 _ORDER = ("joint", "geom", "site", "camera", "light", "body")
 """Order in which a body is written."""
-_FREE, _SENSED = 0, ("fovy",)
+_FREE = 0
+"""Number of the free joint's type."""
 
 
 def to_text(spec: MjSpec) -> str:
@@ -223,7 +224,7 @@ class Writer:
         for kind in _ORDER:
             pieces += [(child._frame, self._child(child, inherited)) for child in body._children[kind]]
         pieces += [(frame, node) for frame, node in body._raw]
-        used = {id(frame) for frame, _ in pieces if frame is not None}
+        used = {id(frame) for inner, _ in pieces for frame in _chain(inner)}
         pieces += [
             (frame, self.node("", {}))
             for frame in body._children["frame"]
@@ -278,7 +279,9 @@ class Writer:
         values = body._values
         own = self.spec.find_default(values["childclass"]) if values["childclass"] else None
         if values["childclass"] and own is None:
-            raise SpecError(f"Error: unknown default class '{values['childclass']}' of body '{values['name']}'")
+            raise SpecError(
+                f"Error: unknown default class '{values['childclass']}' of body '{values['name']}'"
+            )
         raw = {"name": values["name"]} if values["name"] else {}
         if own is not None and own is not inherited:
             raw["childclass"] = own.name
@@ -353,14 +356,24 @@ class Writer:
 
     def config_nodes(self, used: Any) -> list[Node]:
         """The configuration of a plugin."""
-        return [self.node("config", {"key": key, "value": value}, used) for key, value in used._config.items()]
+        return [
+            self.node("config", {"key": key, "value": value}, used) for key, value in used._config.items()
+        ]
 
 
 def compiler_rules(settings: Any) -> Any:
     """What the compiler calls the settings of an attached spec; angles and files are settled when it is written."""
     from dovetail.mjcf.elements.compiler import CompilerSettings
 
-    flags = ("autolimits", "balanceinertia", "fitaabb", "discardvisual", "fusestatic", "saveinertial", "alignfree")
+    flags = (
+        "autolimits",
+        "balanceinertia",
+        "fitaabb",
+        "discardvisual",
+        "fusestatic",
+        "saveinertial",
+        "alignfree",
+    )
     return CompilerSettings(
         angle="radian",
         inertiafromgeom=int(settings.inertiafromgeom),
@@ -370,6 +383,13 @@ def compiler_rules(settings: Any) -> Any:
     )
 
 
+def _chain(frame: Any) -> Iterator[Any]:
+    """A frame and those around it."""
+    while frame is not None:
+        yield frame
+        frame = frame._frame
+
+
 def _frame_inside(frame: Any, around: Any) -> Any:
     """The outermost frame of a chain that stands in `around`; None if the chain ends there."""
     found = None
@@ -377,5 +397,3 @@ def _frame_inside(frame: Any, around: Any) -> Any:
         found, frame = frame, frame._frame
     return found
 
-
-__all__ = ["CHILD_KINDS", "SOURCE", "Writer", "attributes", "difference", "to_text"]

@@ -41,7 +41,10 @@ _TEXTURE_TYPE = "image/vnd.mujoco.texture"
 
 def sections(writer: Writer) -> tuple[dict[str, list[Node]], list[Node]]:
     """All sections but the default classes and the world: those before, and those after it."""
-    before = {"settings": _settings(writer), "assets": [*_extension(writer), *_custom(writer), *_assets(writer)]}
+    before = {
+        "settings": _settings(writer),
+        "assets": [*_extension(writer), *_custom(writer), *_assets(writer)],
+    }
     after = [
         _section(writer, "contact", ("pair", "exclude")),
         _section(writer, "deformable", ("flex", "skin")),
@@ -214,7 +217,9 @@ def _hfield(writer: Writer, element: Any) -> Node:
 
 def _texture(writer: Writer, element: Any) -> Node:
     values = element._values
-    more = {face: _file(writer, element, name) for face, name in zip(_FACES, values["cubefiles"], strict=False)}
+    more = {
+        face: _file(writer, element, name) for face, name in zip(_FACES, values["cubefiles"], strict=False)
+    }
     letters = "".join(values["gridlayout"])
     if letters.strip("."):
         more["gridlayout"] = letters[: int(np.prod(values["gridsize"]))]
@@ -352,9 +357,10 @@ def _tendon(writer: Writer, element: Any) -> Node:
     for wrap in element._path:
         raw = {} if wrap._kind == "pulley" else {wrap._kind: wrap._name}
         raw |= {"sidesite": wrap._side} if wrap._side else {}
-        raw |= {"joint": {"coef": numbers([wrap._number])}, "pulley": {"divisor": numbers([wrap._number])}}.get(
-            wrap._kind, {}
-        )
+        raw |= {
+            "joint": {"coef": numbers([wrap._number])},
+            "pulley": {"divisor": numbers([wrap._number])},
+        }.get(wrap._kind, {})
         node.children.append(writer.node(wrap._kind, raw, element))
     return node
 
@@ -364,6 +370,8 @@ def _actuator(writer: Writer, element: Any) -> Node:
     used = values["plugin"]
     row = _ROWS["actuator"].children["plugin" if used._values["active"] else "general"]
     node = writer.element(element, row, writer.spec.default)
+    if values["inheritrange"] > 0:
+        node.raw |= _inherited(writer, element)
     kind = int(values["trntype"])
     if kind in list(TARGETS) and values["target"]:
         node.raw[TARGETS[TrnType(kind)]] = values["target"]
@@ -372,8 +380,6 @@ def _actuator(writer: Writer, element: Any) -> Node:
         node.raw |= {"slidersite": values["slidersite"]} if values["slidersite"] else {}
     if values["refsite"]:
         node.raw["refsite"] = values["refsite"]
-    if values["inheritrange"] > 0:
-        node.raw |= _inherited(writer, element)
     if used._values["active"]:
         node.raw |= writer.plugin_attributes(used)
         node.children = writer.configs(used)
