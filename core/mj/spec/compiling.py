@@ -130,7 +130,7 @@ def _places(spec: MjSpec) -> Places:
     for part, kind in _CARRIED.items():
         start, places = 0, {}
         for element, width in _layout(spec, kind):
-            places[id(element)] = start, start + width
+            places[element._serial] = start, start + width
             start += width
         found[part] = places
     return found

@@ -27,9 +27,11 @@ def copy_spec(spec: MjSpec) -> tuple[MjSpec, Copies]:
     for kind, listed in spec._lists.items():
         for old in listed:
             new._lists[kind].append(_copied(old, new, became))
+    elements = [e for kind in (*CHILD_KINDS, *spec._lists) for e in spec._of_kind(kind)]
+    serials = {element._serial: became[id(element)]._serial for element in elements}
     for key, parts in spec._pending:
         kept = {
-            part: {id(became[owner]): numbers for owner, numbers in known.items() if owner in became}
+            part: {serials[owner]: numbers for owner, numbers in known.items() if owner in serials}
             for part, known in parts.items()
         }
         new._pending.append((became.get(id(key)) or _copied(key, new, became), kept))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 ORIENTATIONS = ("axisangle", "xyaxes", "zaxis", "euler")
 """Ways to write an orientation besides a quaternion, in the order of mjtOrientation."""
+_SERIAL = itertools.count()
 
 
 class Record:
@@ -118,6 +120,8 @@ class Element(Record):
         self._class: MjsDefault | None = None
         self._place: tuple[str, int] = ("", 0)
         self._id = -1
+        self._serial = next(_SERIAL)
+        """A number that no other element has, also after this one is gone."""
         self._deleted = False
 
     @property

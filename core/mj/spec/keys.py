@@ -41,7 +41,7 @@ def taken_apart(spec: MjSpec, key: Any) -> dict[str, dict[int, Any]]:
         if numbers.size and numbers.size == sum(width for _, width in places):
             ends = np.cumsum([0, *(width for _, width in places)])
             found[part] = {
-                id(element): numbers[ends[k] : ends[k + 1]] for k, (element, _) in enumerate(places)
+                element._serial: numbers[ends[k] : ends[k + 1]] for k, (element, _) in enumerate(places)
             }
     return found
 
@@ -52,7 +52,7 @@ def settle_keys(spec: MjSpec) -> None:
         for part, known in parts.items():
             values: list[float] = []
             for element, width in layout(spec, part):
-                values += list(known.get(id(element), _reference(element, part, width)))
+                values += list(known.get(element._serial, _reference(element, part, width)))
             setattr(key, part, values)
         if not any(other is key for other in spec._lists["key"]):
             spec._lists["key"].append(key)

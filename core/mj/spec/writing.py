@@ -157,6 +157,8 @@ class Writer:
         self.settings: list[Any] = [spec.compiler]
         self.rules: dict[int, Any] = {}
         self.named_frames: set[int] = set()
+        self.bodies: dict[int, Node] = {}
+        """Bodies that are written already."""
 
     def node(self, tag: str, raw: dict[str, str], element: Any = None, children: Any = ()) -> Node:
         """An element of the document, made of something in the spec."""
@@ -184,7 +186,7 @@ class Writer:
         root = self.node("mujoco", {"model": self.spec.modelname})
         before, after = sections(self)
         defaults = self._defaults(self.spec.default, None)
-        world = self.node("worldbody", {}, None, self._contents(self.spec.worldbody, self.spec.default))
+        world = self.node("worldbody", {}, None, self._tree())
         middle = [defaults] if defaults.children else []
         body = [world] if world.children else []
         root.children = [*before["settings"], *middle, *before["assets"], *body, *after]
@@ -217,6 +219,26 @@ class Writer:
         found = difference(element, used._prototype(element.KIND), row)
         raw |= {name: text for name, text in found.items() if name != "name"}
         return self.node(tag or row.tag, raw, element)
+
+    def _tree(self) -> list[Node]:
+        """All that stands in the world; bodies from the last to the first, so that depth costs no Python stack."""
+        world = self.spec.worldbody
+        bodies = list(world._subtree())
+        inherited: dict[int, MjsDefault] = {id(world): self.spec.default}
+        for body in bodies:
+            passed = self._childclass(body) or inherited[id(body)]
+            inherited |= dict.fromkeys(map(id, body._children["body"]), passed)
+        for body in reversed(bodies[1:]):
+            self.bodies[id(body)] = self._body(body, inherited[id(body)])
+        return self._contents(world, self.spec.default)
+
+    def _childclass(self, body: MjsBody) -> MjsDefault | None:
+        """The class that a body passes on, if it says one."""
+        name = body._values["childclass"]
+        found = self.spec.find_default(name) if name else None
+        if name and found is None:
+            raise SpecError(f"Error: unknown default class '{name}' of body '{body._values['name']}'")
+        return found
 
     def _contents(self, body: MjsBody, inherited: MjsDefault) -> list[Node]:
         """All that stands in a body; frames are opened for each run of elements that stand in one."""
@@ -263,7 +285,7 @@ class Writer:
 
     def _child(self, child: Any, inherited: MjsDefault) -> Node:
         if child.KIND == "body":
-            return self._body(child, inherited)
+            return self.bodies[id(child)]
         if child.KIND == "joint":
             return self._joint(child, inherited)
         node = self.element(child, _WORLD[child.KIND], inherited)
@@ -277,11 +299,7 @@ class Writer:
 
     def _body(self, body: MjsBody, inherited: MjsDefault) -> Node:
         values = body._values
-        own = self.spec.find_default(values["childclass"]) if values["childclass"] else None
-        if values["childclass"] and own is None:
-            raise SpecError(
-                f"Error: unknown default class '{values['childclass']}' of body '{values['name']}'"
-            )
+        own = self._childclass(body)
         raw = {"name": values["name"]} if values["name"] else {}
         if own is not None and own is not inherited:
             raw["childclass"] = own.name
