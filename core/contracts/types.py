@@ -21,6 +21,7 @@ from dovetail.contracts.fields import Array, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named
 from dovetail.contracts.protocols import DataLike, DataObjects, ModelLike, ModelObjects
+from dovetail.contracts.rows import COUNTS, Rows
 from dovetail.contracts.sizes import CAPACITIES, SIZES
 from dovetail.errors import (
     ArgumentError,
@@ -57,7 +58,8 @@ def full_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 _BOUND_GROUPS = {
-    name: type(cls.__name__, (Bound, cls), {}) for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
+    name: type(cls.__name__, (Rows if name in COUNTS else Bound, cls), {})
+    for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
 }
 
 

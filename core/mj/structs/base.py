@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import attrs
 import numpy as np
@@ -138,6 +138,10 @@ class Struct:
             cls._members = {member.name: member for member in members}
             for member in members:
                 setattr(cls, member.name, _property(member.name))
+
+    if TYPE_CHECKING:  # members are put on classes when they are made
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         self._memory = {name: member.made() for name, member in self._members.items()}
