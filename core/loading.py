@@ -120,6 +120,17 @@ def loads(
         return model_cache.kept(model_cache.key_of_text(xml, given, root, dialect, loading), make, loading)
 
 
+def load_tree(root: Any, source: str, *, folder: Path, assets: Mapping[str, bytes | str]) -> Model:
+    """A Model from a tree of MJCF elements, as an editable spec makes it; its files are in `folder` or `assets`."""
+    from dovetail.mjcf.model.compile import compile_tree
+    from dovetail.mjcf.read.source import Loader
+
+    loading = _loading(None, None, None, DEFAULT_DIALECT, None)
+    loader = Loader(folder, assets={os.path.normpath(name): content for name, content in assets.items()})
+    with _at_work(source):
+        return _finish(compile_tree(root, source, loader, _tables(loading)), loading)
+
+
 def _tables(loading: Loading) -> Any:
     """What the compiler is to call and to take for granted."""
     from dovetail import mjcf

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.staged import Stages
+from dovetail.mj.functions.stand_ins import LONG, StandIn, stand_in_for
 from dovetail.planning.execution import Ready
 from dovetail.planning.loading_selection import over_configuration
 from dovetail.planning.plan import Plan
@@ -45,6 +47,8 @@ AFTER_VELOCITY = tuple(
     and (pipeline.STAGES[spec.writer].phase == "acceleration" or spec.writer in ("body_forces", "inverse"))
 )
 """What follows from accelerations: the first half of a step leaves it alone."""
+
+_NOTHING = nullcontext()
 
 BAD_FIELDS = {"qpos": 4, "qvel": 5, "qacc": 6}
 """Warnings (mjtWarning) about numbers that went bad, by field."""
@@ -69,6 +73,12 @@ class Engine:
     def __init__(self, model: Model, data: Data, owner: MjData) -> None:
         self.model, self.data = model, data
         self._owner = weakref.ref(owner)
+        self._stand_in = None if "_mj_plans" in model.__dict__ else stand_in_for(model)
+        self._calls = 0
+        self._hears = weakref.WeakMethod(self._hear)
+        self._listen(data)
+        self._work = data if self._stand_in is None else self._listen(self._stand_in.data_of(data))
+        """What plans work on: the same memory, of the model or of its stand-in."""
         self.with_body_forces = False
         """Whether steps compute what mj_rnePostConstraint will be asked for."""
         self.fresh: list[Array] | None = None
@@ -83,29 +93,66 @@ class Engine:
         self._step_durations, self._step_numbers = owner.timer.duration, owner.timer.number
         places = data.arena.layout.places
         self._state_end = places["mocap_quat"].offset + places["mocap_quat"].count
-        hears = weakref.WeakMethod(self._hear)
+
+    def _listen(self, data: Data) -> Data:
+        """Have bad states of a Data told here."""
+        hears = self._hears
         object.__setattr__(data, "hears_bad_states", lambda events: _told(hears, events))
+        return data
+
+    # ---- whose plan it is
+
+    def _taking_turn(self) -> AbstractContextManager[Any]:
+        """While a stand-in is this model."""
+        stand_in = self._stand_in
+        if stand_in is None:
+            return _NOTHING
+        self._calls += 1
+        if self._calls > LONG:
+            self._stand_in, self._work = None, self.data
+            self._ready = self._forward_ready = None
+            return _NOTHING
+        return self._being(stand_in)
+
+    @contextmanager
+    def _being(self, stand_in: StandIn) -> Iterator[None]:
+        with stand_in.turn:
+            stand_in.take_over(self.model)
+            late = self.data.arena.late
+            before = late.pending[1]
+            yield
+            names, fill = late.pending
+            if fill is not None and fill is not before:
+                late.expect(names, lambda: self._fill_late(stand_in, fill))
+
+    def _fill_late(self, stand_in: StandIn, fill: Callable[[], None]) -> None:
+        with stand_in.turn:
+            stand_in.take_over(self.model)
+            fill()
 
     # ---- plans
 
     def plan(self, stages: dict[str, str] | None = None, backend: str | None = None) -> Plan:
         """What computes all fields as configuration says; remembered with the Model."""
-        if int(self.model.opt.solver) not in iter(Solver):
-            raise FatalError(f"mj_fwdConstraint: unknown solver type {int(self.model.opt.solver)}")
-        known: dict[Any, list[Plan]] = self.model.__dict__.setdefault("_mj_plans", {})
+        if int(self._work.model.opt.solver) not in iter(Solver):
+            raise FatalError(f"mj_fwdConstraint: unknown solver type {int(self._work.model.opt.solver)}")
+        known: dict[Any, list[Plan]] = self._work.model.__dict__.setdefault("_mj_plans", {})
         requested = ON_REQUEST if backend else BODY_FORCES if self.with_body_forces else ()
         plans = known.setdefault((requested, backend, tuple((stages or {}).items())), [])
         for plan in plans:
-            if plan.is_current and plan.fits(self.data):
+            if plan.is_current and plan.fits(self._work):
                 return plan
         config = over_configuration(Config.of_call(stages, backend=backend, lanes=1, keep=("all", *requested)))
         plans[:] = [plan for plan in plans if plan.is_current][-3:]
-        plans.append(compile_plan(self.model, config.unlocked() if backend else config))
+        plans.append(compile_plan(self._work.model, config.unlocked() if backend else config))
         return plans[-1]
 
     @property
     def stages(self) -> Stages:
         """The reference, stage by stage."""
+        if self._stand_in is not None:  # stages are run one by one, between callbacks: no turn could be kept
+            self._stand_in, self._work = None, self.data
+            self._ready = self._forward_ready = None
         return Stages.of(self.plan(backend="numpy"))
 
     # ---- whole steps
@@ -113,21 +160,26 @@ class Engine:
     def step(self, nstep: int) -> None:
         """Advance by steps."""
         ready = self._ready
-        if self.with_body_forces:
-            self._step_with_body_forces(nstep)
-        elif ready is None or not ready.step(self.data, nstep):
-            self._step_slowly(nstep)
+        if self._stand_in is None and not self.with_body_forces:
+            if ready is None or not ready.step(self.data, nstep):
+                self._step_slowly(nstep)
+            return
+        with self._taking_turn():
+            if self.with_body_forces:
+                self._step_with_body_forces(nstep)
+            elif self._ready is None or not self._ready.step(self._work, nstep):
+                self._step_slowly(nstep)
 
     def _step_slowly(self, nstep: int) -> None:
         plan = self.plan()
-        plan.step(self.data, nstep)
-        self._ready = plan.execution.ready(self.data)
+        plan.step(self._work, nstep)
+        self._ready = plan.execution.ready(self._work)
 
     def _step_with_body_forces(self, nstep: int) -> None:
         """The same, and set aside what mj_rnePostConstraint would find: until then nobody sees it."""
         views = [self.data.field(name) for name in BODY_FORCES]
         shown = [view.copy() for view in views]
-        if self._ready is None or not self._ready.step(self.data, nstep):
+        if self._ready is None or not self._ready.step(self._work, nstep):
             self._step_slowly(nstep)
         self.fresh = [view.copy() for view in views]
         for view, values in zip(views, shown, strict=True):
@@ -142,8 +194,9 @@ class Engine:
     def forward(self) -> None:
         """Compute everything that follows from the state."""
         self.forget()
-        if not self._forward_by_a_step():
-            self._forward_plan().forward(self.data)
+        with self._taking_turn():
+            if not self._forward_by_a_step():
+                self._forward_plan().forward(self._work)
 
     def _forward_plan(self) -> Plan:
         """Steps of RK4 evaluate at other states too; a forward evaluation is that of Euler's."""
@@ -175,13 +228,13 @@ class Engine:
     def _one_step(self) -> bool:
         """Take a step if that is one call, or can be one the next time."""
         ready = self._forward_ready
-        if ready is not None and ready.step(self.data, 1):
+        if ready is not None and ready.step(self._work, 1):
             return True
         plan = self._forward_plan()
         if not plan.execution.may_be_ready:
             return False
-        plan.step(self.data, 1)
-        self._forward_ready = plan.execution.ready(self.data)
+        plan.step(self._work, 1)
+        self._forward_ready = plan.execution.ready(self._work)
         return self._forward_ready is not None
 
     def may_take_steps(self) -> bool:
@@ -209,8 +262,10 @@ class Engine:
         self.forget()
         if int(self.model.opt.integrator) != Integrator.RK4:
             self.step(1)
-        elif self._forward_ready is None or not self._forward_ready.step(self.data, 1):
-            self._forward_plan().step(self.data, 1)
+        else:
+            with self._taking_turn():
+                if self._forward_ready is None or not self._forward_ready.step(self._work, 1):
+                    self._forward_plan().step(self._work, 1)
 
     def integrate(self, name: str) -> None:
         """Move the state by an integrator that evaluates once."""

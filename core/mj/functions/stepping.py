@@ -266,4 +266,36 @@ def mj_compareFwdInv(m: MjModel, d: MjData) -> None:
     inverse(engine.model, engine.data)
 
 
-__all__ = [name for name in globals() if name.startswith("mj_")]
+# ---- room ---------------------------------------------------------------------------------------------------------
+
+
+@function("d: d, ncon: int, nefc: int, nJ: int = -1")
+def _realloc_con_efc(d: MjData, ncon: int, nefc: int, nJ: int) -> None:
+    """Have so many contacts, constraint rows and entries of their Jacobian, all zero; what was there is gone."""
+    from dovetail.mj.errors import FatalError
+
+    data = d._data
+    data.arena.late.forget()
+    entries = nefc * int(data.model.nv) if nJ < 0 else nJ
+    data.ncon = data.nefc = data.nJ = 0
+    bytes_wanted = 8 * (90 * ncon + 20 * nefc + 2 * entries)
+    if bytes_wanted > max(d.narena, 1 << 24):
+        raise FatalError(
+            f'Insufficient arena memory, currently allocated memory="{_in_units(d.narena)}". '
+            f'Increase using <size memory="X"/>.'
+        )
+    data.reserve(ncon_max=ncon, nefc_max=nefc, nJ_max=entries)
+    for name, view in data.fields():
+        if data.specs[name].grows:
+            view[...] = 0
+    data.ncon, data.nefc, data.nJ = ncon, nefc, entries
+
+
+def _in_units(nbytes: int) -> str:
+    from dovetail.mj.functions.numbers import mju_writeNumBytes
+
+    return str(mju_writeNumBytes(nbytes))
+
+
+__all__ = ["_realloc_con_efc"]
+__all__ += [name for name in globals() if name.startswith("mj_")]
