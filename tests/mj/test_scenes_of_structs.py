@@ -105,3 +105,21 @@ def test_defaults_come_back() -> None:
         setattr(struct, change, 7)
         getattr(ours, f"mjv_default{name}")(struct)
         assert getattr(struct, change) == getattr(getattr(ours, f"Mjv{name}")(), change)
+
+
+def test_pictures_are_made_with_mujocos_interface() -> None:
+    model = ours.MjModel.from_xml_string(XML)
+    data = ours.MjData(model)
+    ours.mj_forward(model, data)
+    camera = ours.MjvCamera()
+    ours.mjv_defaultFreeCamera(model, camera)
+    with ours.Renderer(model, 24, 32) as renderer:
+        assert renderer.model is model
+        renderer.update_scene(data, "eye")
+        named = renderer.render()
+        renderer.update_scene(data, camera, ours.MjvOption())
+        free = renderer.render()
+        assert named.shape == free.shape == (24, 32, 3)
+        assert not np.array_equal(named, free)
+        with pytest.raises(AttributeError, match="mjv_updateScene"):
+            renderer.scene  # noqa: B018
