@@ -44,7 +44,7 @@ class Light:
 def lights(model: Any, data: Any, view: View) -> list[Light]:
     """The lights that are on: the headlight first."""
     found = [headlight(model, view)] if model.vis.headlight.active else []
-    return found + [_light(model, data, i) for i in np.flatnonzero(np.asarray(model.light_active))]
+    return found + [_light(model, data, int(i)) for i in np.flatnonzero(np.asarray(model.light_active))]
 
 
 def headlight(model: Any, view: View) -> Light:

@@ -137,8 +137,8 @@ def planar_texcoords(kind: int, size: Any, points: Any, look: Appearance) -> Arr
 
 
 def cube_directions(kind: int, size: Any, points: Any, look: Appearance) -> Array:
-    """Directions in which a cube texture is looked up at points (…, 3) in the frame of a shape: from the shape's middle
-    through the point, after the shape is scaled to size one, unless `texuniform`. `texrepeat` plays no part."""
+    """Directions in which a cube texture is looked up at points (…, 3) in the frame of a shape: from the shape's
+    middle through the point, after the shape is scaled to size one, unless `texuniform`; without `texrepeat`."""
     place = np.asarray(points, float)
     extent = np.asarray(size, float)
     if look.texuniform or int(kind) == GeomType.PLANE:
@@ -148,8 +148,8 @@ def cube_directions(kind: int, size: Any, points: Any, look: Appearance) -> Arra
 
 
 def cube_lookup(directions: Any) -> tuple[Array, Array]:
-    """Face (…) and coordinates (…, 2) on it at which directions (…, 3) meet a cube texture: OpenGL's convention. Faces
-    are counted as in `CUBE_FACES`."""
+    """Face (…) and coordinates (…, 2) on it at which directions (…, 3) meet a cube texture: OpenGL's convention.
+    Faces are counted as in `CUBE_FACES`."""
     ray = np.asarray(directions, float)
     axis = np.abs(ray).argmax(axis=-1)
     largest = np.take_along_axis(ray, axis[..., None], axis=-1)[..., 0]

@@ -56,13 +56,23 @@ def test_shapes_have_their_volumes(kind: GeomType) -> None:
     assert volume(surface) == pytest.approx(wanted, rel=5e-3)
 
 
-@pytest.mark.parametrize("kind", [GeomType.ARROW, GeomType.ARROW1, GeomType.ARROW2, GeomType.LINE])
-def test_arrows_go_from_their_origin_as_far_as_they_are_long(kind: GeomType) -> None:
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "width"),
+    [
+        (GeomType.ARROW, 0, 1, 0.175),
+        (GeomType.ARROW1, 0, 1, 0.1),
+        (GeomType.ARROW2, -1, 1, 0.175),
+        (GeomType.LINE, 0, 2, 0.1),
+    ],
+)
+def test_arrows_and_lines_reach_as_far_as_in_mujocos_pictures(
+    kind: GeomType, low: float, high: float, width: float
+) -> None:
     surface = shape_surface(kind, (0.1, 0.1, 2.0))
     assert_good(surface)
-    low, high = surface.vertices[:, 2].min(), surface.vertices[:, 2].max()
-    assert low == pytest.approx(0, abs=1e-6)
-    assert high == pytest.approx(2.0, rel=0.06)
+    assert surface.vertices[:, 2].min() == pytest.approx(low, abs=1e-6)
+    assert surface.vertices[:, 2].max() == pytest.approx(high, rel=1e-6)
+    assert np.linalg.norm(surface.vertices[:, :2], axis=1).max() == pytest.approx(width, rel=1e-5)
     assert volume(surface) > 0
 
 
