@@ -68,9 +68,9 @@ def shape_surface(
     kind: int, size: Any = (1.0, 1.0, 1.0), *, slices: int = 28, stacks: int = 16, quads: int = 4
 ) -> Surface:
     """The surface of a shape of a size: plane, sphere, capsule, ellipsoid, cylinder, box, an arrow of any kind, a
-    line (a thin rod) or a triangle. Facets as `model.vis.quality` counts them. Sizes are those of elements
-    of a scene: half lengths, but the whole length of lines; arrows are drawn half as long as their size says. A plane of no extent along an axis has
-    extent one."""
+    line (a thin rod) or a triangle. Facets as `model.vis.quality` counts them. Sizes are those of elements of a
+    scene: half lengths, but the whole length of lines; arrows are drawn half as long as their size says. A plane of
+    no extent along an axis has extent one."""
     radius_x, radius_y, half = (float(x) for x in np.broadcast_to(np.asarray(size, float), 3))
     match GeomType(int(kind)):
         case GeomType.PLANE:
@@ -319,8 +319,8 @@ def _cone(slices: int, radius: float, low: float, high: float) -> Surface:
 
 @lru_cache(maxsize=512)
 def _arrow(kind: int, radius: float, length: float, slices: int) -> Surface:
-    """An arrow from the origin along z, half as long as its size says; ARROW1 has a head no wider than its shaft, ARROW2
-    a second one the other way, as far again."""
+    """An arrow from the origin along z, half as long as its size says; ARROW1 has a head no wider than its shaft,
+    ARROW2 a second one the other way, as far again."""
     tip = ARROW_LENGTH * length
     base = (1 - ARROW_HEAD) * tip
     width = radius if kind == GeomType.ARROW1 else ARROW_HEAD_WIDTH * radius
