@@ -64,7 +64,9 @@ class Recording:
         """Refuse a recording of another model, with everything that differs."""
         problems = self.misfits(model)
         if problems:
-            raise ValidationError(f"{self.path} is a recording of another model than {model.source}", problems)
+            raise ValidationError(
+                f"{self.path} is a recording of another model than {model.source}", problems
+            )
 
     def at(self, time: float) -> int:
         """The last sample at or before a time; the first one before all."""
