@@ -70,7 +70,7 @@ class Recording:
 
     def at(self, time: float) -> int:
         """The last sample at or before a time; the first one before all."""
-        return int(max(0, np.searchsorted(self.times, time + 1e-9, side="right") - 1))
+        return max(0, int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1)
 
 
 class Replay:

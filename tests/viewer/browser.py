@@ -15,7 +15,7 @@ import pytest
 
 from dovetail.viewer.viewer import Viewer
 
-WIDTH, HEIGHT = 1000, 700
+WIDTH, HEIGHT = 800, 600
 FLAGS = (
     "--no-sandbox",
     "--use-gl=angle",
@@ -25,7 +25,7 @@ FLAGS = (
 )
 HARMLESS = ("THREE.Clock",)
 """Warnings of viser's own page."""
-PATIENCE = 40.0
+PATIENCE = 120.0
 """Seconds that a slow machine may take."""
 
 
@@ -65,7 +65,7 @@ class Page:
         self.viewer = viewer
         self.complaints: list[str] = []
         self.page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(viewer.url)
@@ -77,7 +77,7 @@ class Page:
 
     def ready(self) -> None:
         """Wait until the page is there and its scene has been drawn."""
-        self.page.get_by_text("Reset").first.wait_for(timeout=1000 * PATIENCE)
+        self.page.get_by_text("Reset").first.wait_for()
         # Viser warns of software rendering, which covers a corner.
         self.page.add_style_tag(content=".mantine-Notifications-root { display: none }")
         until(lambda: self.pixels().std() > 3)

@@ -25,9 +25,7 @@ class RunningPanel:
         self.play.on_click(lambda _: self.runner.ask(self._toggle))
         words = ("Reset",) if viewer.passive else ("Step", "10 steps", "Reset")
         self.steps = gui.add_button_group("", words)
-        self.steps.on_click(
-            lambda event: self.runner.ask(lambda word=event.target.value: self._pressed(word))
-        )
+        self.steps.on_click(lambda event: self._press(event.target.value))
         self.speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1", visible=not viewer.passive)
         self.speed.on_update(
             lambda event: self.runner.ask(lambda: self.runner.set_speed(speed_of(event.target.value)))
@@ -42,6 +40,9 @@ class RunningPanel:
 
     def _toggle(self) -> None:
         (self.runner.play if self.runner.paused else self.runner.pause)()
+
+    def _press(self, word: str) -> None:
+        self.runner.ask(lambda: self._pressed(word))
 
     def _pressed(self, word: str) -> None:
         if word == "Reset":
