@@ -32,8 +32,8 @@ class Triangles:
 
 @attrs.frozen(eq=False)
 class Pieces:
-    """Instances of one unit shape: which element each belongs to, where it sits in the element's frame, its scale, and
-    whether it is turned upside down (half a turn about x)."""
+    """Instances of one unit shape: which element each belongs to, where it sits in the element's frame, its scale,
+    and whether it is turned upside down (half a turn about x)."""
 
     shape: str
     element: Array
@@ -47,9 +47,7 @@ def welded(vertices: Array, normals: Array, faces: Array) -> Triangles:
     keys = np.round(np.concatenate([vertices, normals], axis=1), 5)
     _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     joined = index.reshape(-1)[faces]
-    proper = (
-        (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
-    )
+    proper = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
     return Triangles(np.asarray(vertices[first], np.float32), joined[proper].astype(np.uint32))
 
 
@@ -64,7 +62,9 @@ def _turned(radii: Array, heights: Array, *, pole: bool = False) -> Triangles:
     angle = np.arange(SLICES) * (2 * np.pi / SLICES)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     rows = len(radii) - 1 if pole else len(radii)
-    vertices = np.concatenate([np.column_stack([r * ring, np.full(SLICES, h)]) for r, h in zip(radii, heights, strict=True)][:rows])
+    vertices = np.concatenate(
+        [np.column_stack([r * ring, np.full(SLICES, h)]) for r, h in zip(radii, heights, strict=True)][:rows]
+    )
     here = np.arange(SLICES)
     after = np.roll(here, -1)
     faces = []
