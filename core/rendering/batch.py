@@ -139,7 +139,9 @@ def _cameras(model: Any, data: Any, camera: Any, sample: View, nworld: int) -> t
     return np.tile(sample.pos, (nworld, 1)), np.tile(_axes(sample), (nworld, 1, 1))
 
 
-def _lamps(data: Any, sample: Scene, place: Array, axes: Array, nworld: int) -> tuple[Array, Array]:
+def _lamps(
+    data: Any, sample: Scene, place: Array, axes: Array, nworld: int
+) -> tuple[Array, Array]:
     """Where the lights of each world are and where they shine; the headlight is at the camera."""
     count = len(sample.lights)
     pos, dir_ = np.zeros((nworld, count, 3)), np.zeros((nworld, count, 3))

@@ -69,9 +69,7 @@ class Gatherer:
         size = rows["size"].astype(float)
         stretched = (surface >= 0) & ~np.isin(rows["type"], (marks.CONE, GeomType.TRIANGLE))
         texture, use, scale = self._painting(rows, size, options)
-        bends = np.isin(
-            rows["type"], (GeomType.FLEX, GeomType.SKIN)
-        )  # their triangles are in the world's frame
+        bends = np.isin(rows["type"], (GeomType.FLEX, GeomType.SKIN))  # their triangles are in the world's frame
         return Elements(
             first=first,
             kind=kind,
@@ -150,11 +148,8 @@ class Gatherer:
             key = (str(name), int(rows["objid"][at]), len(surface.faces))
             if key not in self._trees:
                 self._trees[key] = plant(surface.vertices[surface.faces])
-            yield (
-                at,
-                planted(
-                    surface.vertices, surface.faces, surface.normals, surface.texcoords, self._trees[key]
-                ),
+            yield at, planted(
+                surface.vertices, surface.faces, surface.normals, surface.texcoords, self._trees[key]
             )
 
     def _still_number(self, kind: int, data: int) -> int:
@@ -192,7 +187,8 @@ class Gatherer:
     def _read_textures(self) -> Textures:
         model = self.model
         return Textures.of(
-            (texture_image(model, i), int(model.tex_type[i]) != TextureType.TWO_D) for i in range(model.ntex)
+            (texture_image(model, i), int(model.tex_type[i]) != TextureType.TWO_D)
+            for i in range(model.ntex)
         )
 
     def _background(self) -> Background:
@@ -240,8 +236,7 @@ def _lights(scenes: Scenes) -> Lights:
     lamps, count = scenes.lights, len(scenes.first) - 1
     kind = np.array([lamp.type for lamp in lamps], int)
     cone = [
-        np.cos(np.radians(lamp.cutoff)) if lamp.type == LightType.SPOT and lamp.cutoff <= 90 else -1.0
-        for lamp in lamps
+        np.cos(np.radians(lamp.cutoff)) if lamp.type == LightType.SPOT and lamp.cutoff <= 90 else -1.0 for lamp in lamps
     ]
 
     def each(values: Any, width: int = 0) -> Array:

@@ -56,9 +56,7 @@ class Renderer:
         self._model = model
         self._height, self._width = whole("height", height, 1), whole("width", width, 1)
         if self._height * self._width > MOST_PIXELS:
-            raise CapacityError(
-                f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most"
-            )
+            raise CapacityError(f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most")
         self._max_geom = whole("max_geom", max_geom, 0)
         self._threads = None if threads is None else whole("threads", threads, 1)
         self._caster = caster(choice("backend", backend, BACKENDS), self._threads)
@@ -192,3 +190,5 @@ def render(
         renderer._mode = mode
         renderer.update_scene(data, camera, scene_option, world)
         return renderer.render()
+
+

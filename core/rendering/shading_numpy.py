@@ -138,10 +138,8 @@ class Shader:
         scale = elements.texture_scale[element].astype(np.float32)
         length = np.sqrt(np.einsum("ni,ni->n", rays.direction, rays.direction))
         slope = np.abs(np.einsum("ni,ni->n", rays.direction, normal)) / length
-        footprint = (
-            hits.distance
-            * self.pixel
-            * np.maximum(np.float32(1), np.float32(1) / (SHARP * np.maximum(slope, GRAZING)))
+        footprint = hits.distance * self.pixel * np.maximum(
+            np.float32(1), np.float32(1) / (SHARP * np.maximum(slope, GRAZING))
         )
         if use == TextureUse.CUBE:
             direction = point * scale
@@ -196,9 +194,7 @@ class Shader:
         away = np.sqrt(np.einsum("ni,ni->n", way, way))
         towards = way / np.maximum(away, np.float32(1e-20))[:, None]
         constant, linear, quadratic = lights.attenuation[light]
-        strength = np.float32(1) / np.maximum(
-            constant + linear * away + quadratic * away * away, np.float32(1e-10)
-        )
+        strength = np.float32(1) / np.maximum(constant + linear * away + quadratic * away * away, np.float32(1e-10))
         inside = -(towards @ dir_)
         if lights.cutoff[light] > -1:
             spot = np.maximum(inside, np.float32(1e-6)) ** lights.exponent[light]

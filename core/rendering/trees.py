@@ -62,7 +62,9 @@ def boxes(tree: Tree, corners: Array) -> Array:
     levels = [np.concatenate([low, high], axis=1)]
     while len(levels[-1]) > 1:
         pairs = levels[-1].reshape(-1, 2, 6)
-        levels.append(np.concatenate([pairs[:, :, :3].min(axis=1), pairs[:, :, 3:].max(axis=1)], axis=1))
+        levels.append(
+            np.concatenate([pairs[:, :, :3].min(axis=1), pairs[:, :, 3:].max(axis=1)], axis=1)
+        )
     every: Array = np.concatenate(levels[::-1])
     return every
 
@@ -97,9 +99,7 @@ def planted(
     vertices = np.asarray(vertices, np.float32)
     if tree is None:
         tree = plant(vertices[faces])
-    corners_of = (
-        np.where(tree.order[:, None] >= 0, faces[tree.order], 0) if len(faces) else np.zeros((LEAF, 3), int)
-    )
+    corners_of = np.where(tree.order[:, None] >= 0, faces[tree.order], 0) if len(faces) else np.zeros((LEAF, 3), int)
     corners = _at(vertices, corners_of)
     filled = (tree.order >= 0)[:, None, None]
     first = corners[:, :1]

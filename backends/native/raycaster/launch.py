@@ -134,10 +134,7 @@ class NativeCaster:
         slots = max(1, min(self._threads, tiles))
         room = np.empty(slots * (4 + most_lights) * most, np.int32)
         arguments = np.zeros(len(AT), np.int64)
-        held = {
-            name: _as(name, array)
-            for name, array in (_arrays(drawing, prepared) | out | {"room": room}).items()
-        }
+        held = {name: _as(name, array) for name, array in (_arrays(drawing, prepared) | out | {"room": room}).items()}
         for name, array in held.items():
             arguments[AT[name]] = array.ctypes.data
         numbers = {
@@ -165,37 +162,9 @@ def _as(name: str, array: Array) -> NDArray[Any]:
 def _arrays(drawing: Drawing, prepared: Prepared) -> dict[str, Array]:
     elements, forest, lights, views = prepared.elements, drawing.forest, drawing.lights, drawing.views
     of_elements = ("first", "kind", "size", "surface", "two_sided", "rgba", "gloss", "texture", "texture_use")
-    of_prepared = (
-        "inverse",
-        "offset",
-        "centre",
-        "radius",
-        "near",
-        "rect",
-        "transparent",
-        "clear_order",
-        "clear_first",
-    )
-    of_forest = (
-        "first_node",
-        "first_triangle",
-        "levels",
-        "density",
-        "nodes",
-        "triangles",
-        "normals",
-        "texcoords",
-    )
-    of_lights = (
-        "directional",
-        "castshadow",
-        "ambient",
-        "diffuse",
-        "specular",
-        "attenuation",
-        "cutoff",
-        "exponent",
-    )
+    of_prepared = ("inverse", "offset", "centre", "radius", "near", "rect", "transparent", "clear_order", "clear_first")
+    of_forest = ("first_node", "first_triangle", "levels", "density", "nodes", "triangles", "normals", "texcoords")
+    of_lights = ("directional", "castshadow", "ambient", "diffuse", "specular", "attenuation", "cutoff", "exponent")
     return {
         **{name: getattr(elements, name) for name in (*of_elements, "texture_scale", "object", "segmented")},
         **{name: getattr(prepared, name) for name in (*of_prepared, "light_pos")},
