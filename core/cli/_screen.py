@@ -104,7 +104,7 @@ def _speed(report: dict[str, Any]) -> str:
     steps = f"{report['steps']:,} step{'s'[: report['steps'] != 1]} of {duration(report['timestep'])}"
     if report["steps"] == 1:
         return f"{rate}; {steps}"
-    how = " (compiling)" if report["compiled"] else ""
+    how = ", kernel included" if report["compiled"] else ""
     return f"{rate}; {steps}; first one {duration(report['first_step_seconds'])}{how}"
 
 

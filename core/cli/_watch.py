@@ -8,6 +8,7 @@ themselves the least, the mean and the largest of all worlds are kept.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,10 @@ SAMPLES = 144
 SEEN = ("time", "qpos", "qvel", "act", "mocap_pos", "mocap_quat")
 """Of the state, what positions and energy follow from."""
 COLLISION = ("broadphase", "narrowphase")
+PATIENCE = 1.0
+"""Seconds that may be spent on looking; of large models fewer moments are looked at."""
+MOST_TOUCHING = 200
+"""Contacts of which it is told who touches whom."""
 
 
 @attrs.frozen(kw_only=True)
@@ -58,7 +63,7 @@ class Contacts:
     count: int
     pairs: tuple[tuple[str, str, int], ...]
     """Names of what touches, and in how many points; most points first."""
-    deepest: float
+    deepest: float | None
     """Largest depth, in m."""
 
 
@@ -102,19 +107,26 @@ class Watch:
         except DovetailError:  # a model that needs what nothing implements runs only on request
             observer = None
         good = [s for s in self.states if all(np.isfinite(s[name]).all() for name in SEEN)]
-        observed = [observer.look(state) for state in good] if observer is not None and model.nv else []
-        times = [float(s["time"]) for s in good]
+        times, observed = _looks(observer, good) if observer is not None and model.nv else ([], [])
         world = None if self.sim.nworld is None else 0
+        energies = [look.energy for look in observed]
         return Seen(
-            motion=self._motion(times, [o.height for o in observed], world),
-            energy=Curve(name="energy", unit="J", time=times, value=[o.energy for o in observed], world=world)
+            motion=self._motion(times, [look.height for look in observed], world),
+            energy=Curve(name="energy", unit="J", time=times, value=energies, world=world)
             if observed
             else None,
             moved=_moved(model, good),
-            contacts=None if observer is None or not good else observer.touching(good[-1]),
+            contacts=self._contacts(observer, good),
             most_contacts=int(max((c.max() for c in self.counts), default=0)),
             worlds_contacts=_spread(self.counts[-1]) if self.counts and world is not None else None,
         )
+
+    def _contacts(self, observer: Observer | None, states: Sequence[dict[str, Array]]) -> Contacts | None:
+        """Who touches whom at the end; of very many only how many, because the reference would take long."""
+        count = int(self.counts[-1][0]) if self.counts else 0
+        if count > MOST_TOUCHING:
+            return Contacts(count=count, pairs=(), deepest=None)
+        return None if observer is None or not states else observer.touching(states[-1])
 
     def _motion(self, times: list[float], heights: list[float], world: int | None) -> Curve | None:
         """Height of the one free body, or of the centre of mass where many move freely; else the joint that moved
@@ -199,6 +211,18 @@ class Observer:
             return named(self._model, "flex", flex)
         body = int(self._model.geom_bodyid[geom])
         return named(self._model, "body", body) if body else named(self._model, "geom", geom)
+
+
+def _looks(observer: Observer, states: Sequence[dict[str, Array]]) -> tuple[list[float], list[_Look]]:
+    """Times and looks, at as many of the states as there is patience for, the first and the last among them."""
+    if not states:
+        return [], []
+    began = time.perf_counter()
+    observer.look(states[0])
+    each = max(time.perf_counter() - began, 1e-6)
+    count = min(len(states), max(2, int(PATIENCE / each)))
+    chosen = [states[i] for i in sorted({*np.linspace(0, len(states) - 1, count).astype(int).tolist()})]
+    return [float(s["time"]) for s in chosen], [observer.look(state) for state in chosen]
 
 
 def named(model: Model, kind: str, index: int) -> str:

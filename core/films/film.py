@@ -131,7 +131,13 @@ class Film:
 
     def _worlds(self, data: Any) -> list[Any]:
         """The worlds of a Data that are filmed."""
-        count = getattr(data, "nworld", None)
+        if not hasattr(data, "qpos"):
+            raise ArgumentError(f"data = {shown(data)} should be a Data, as sim.data")
+        count, places = getattr(data, "nworld", None), np.shape(data.qpos)[-1]
+        if places != self.model.nq:
+            raise ArgumentError(
+                f"this Data has nq = {places}, and the model of the film {self.model.nq}: film its own"
+            )
         if self._world is not None:
             if self._world >= (count or 1):
                 raise UnknownWorldError(f"there is no world {self._world} to film: the Data has {count or 1}")

@@ -78,8 +78,8 @@ CLOTH = f"""
   {LOOK}
   <worldbody>
     {LIGHT}
-    <geom name="ball" type="sphere" size=".15" pos="0 0 .25" rgba=".83 .55 .25 1"/>
-    <flexcomp name="cloth" type="grid" dim="2" count="17 17 1" spacing=".035 .035 .035" pos="0 0 .45" radius=".004"
+    <geom name="ball" type="sphere" size=".15" pos="0 0 .36" rgba=".83 .55 .25 1"/>
+    <flexcomp name="cloth" type="grid" dim="2" count="17 17 1" spacing=".035 .035 .035" pos="0 0 .54" radius=".004"
               mass=".3" rgba=".20 .47 .62 1">
       <elasticity young="1e4" poisson=".2" thickness=".003" elastic2d="both" damping="1e-3"/>
       <contact selfcollide="none" solref=".01"/>
@@ -122,8 +122,8 @@ def make_film(path: Path) -> None:
 def make_cloth(path: Path) -> None:
     """A cloth on a sphere, half as fast as real time."""
     sim = dovetail.Simulation(dovetail.loads(CLOTH))
-    camera = FreeCamera(lookat=(0, 0, 0.26), distance=1.1, azimuth=120, elevation=-20)
-    filmed(sim, path, 1.0, camera=camera, fps=20, speed=0.25, width=400, height=300, smooth=2)
+    camera = FreeCamera(lookat=(0, 0, 0.33), distance=1.2, azimuth=120, elevation=-20)
+    filmed(sim, path, 0.9, camera=camera, fps=20, speed=0.25, width=400, height=300, smooth=2)
 
 
 def filmed(sim: dovetail.Simulation, path: Path, seconds: float, **look: object) -> None:

@@ -341,6 +341,15 @@ def test_a_closed_film_takes_no_more_and_a_wrong_picture_is_refused(tmp_path) ->
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_no_data_of_the_model_is_refused(tmp_path) -> None:
+    film = dovetail.Film(tmp_path / "a.gif", ball(), **SMALL)
+    with pytest.raises(ArgumentError, match=r"nq = 1, and the model of the film 7"):
+        film.add(dovetail.make_data(dovetail.loads(SPIN)))
+    with pytest.raises(ArgumentError, match="should be a Data"):
+        film.add(None)
+    film.discard()
+
+
 def test_a_gif_has_one_palette_for_all_pictures(tmp_path) -> None:
     writer = writers.Gif(tmp_path / "a.gif", 8, 8, 10)
     for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255)):

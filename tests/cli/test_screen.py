@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.cli import _screen
+from dovetail.cli import _screen, _watch
 from dovetail.cli._watch import Observer, Watch
 
 HUMANOID = ("run", "humanoid", "--steps", 20, "--backend", "numpy")
@@ -213,6 +213,17 @@ def test_what_is_watched_is_what_the_stages_compute() -> None:
     assert look.energy == pytest.approx(float(sim.data.energy.sum()), rel=1e-12)
     assert look.height == pytest.approx(float(sim.data.subtree_com[0, 2]), rel=1e-12)
     assert Observer(sim.model).touching(watch.states[-1]).count == sim.data.ncon
+
+
+def test_little_is_looked_at_where_looking_takes_long(run, model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_watch, "PATIENCE", 0.0)
+    monkeypatch.setattr(_watch, "MOST_TOUCHING", 1)
+    report = run("run", model(FALLING), "--steps", 9, "--json").json
+    watched = report["watched"]["energy [J]"]
+    assert watched["time"] == pytest.approx([0, 0.018])
+    assert report["contacts"]["count"] == 2
+    assert report["contacts"]["pairs"] == []
+    assert "2 at the end" in run("run", model(FALLING), "--steps", 9).out
 
 
 @pytest.mark.parametrize(
