@@ -67,6 +67,7 @@ _PUBLIC = {
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
     "step": "dovetail.simulation",
+    "to_xml": "dovetail.to_xml",
     "touches": "dovetail.implementation",
     "transition_fd": "dovetail.plugins.queries.finite_difference",
     "validate": "dovetail.contracts.derive",
@@ -127,6 +128,7 @@ if TYPE_CHECKING:
     from dovetail.simulation import loads as loads
     from dovetail.simulation import set_constants as set_constants
     from dovetail.simulation import step as step
+    from dovetail.to_xml import to_xml as to_xml
 
 
 def _first_use(name: str) -> Any:

@@ -1,9 +1,8 @@
 """Scenes of one world or of all worlds of a batch, as the arrays that a drawing is gathered from.
 
-In most models only places differ between worlds: then one scene is made, of world 0, and places of geoms, sites, cameras
-and lights are read for all worlds at once. Where what is drawn differs by world (tendons that wrap, marks of contacts,
-skins, flexes) a scene is made for each.
-"""
+In most models only places differ between worlds: then one scene is made, of world 0, and places of geoms, sites,
+cameras and lights are read for all worlds at once. Where what is drawn differs by world (tendons that wrap, marks
+of contacts, skins, flexes) a scene is made for each."""
 
 from __future__ import annotations
 
@@ -139,9 +138,7 @@ def _cameras(model: Any, data: Any, camera: Any, sample: View, nworld: int) -> t
     return np.tile(sample.pos, (nworld, 1)), np.tile(_axes(sample), (nworld, 1, 1))
 
 
-def _lamps(
-    data: Any, sample: Scene, place: Array, axes: Array, nworld: int
-) -> tuple[Array, Array]:
+def _lamps(data: Any, sample: Scene, place: Array, axes: Array, nworld: int) -> tuple[Array, Array]:
     """Where the lights of each world are and where they shine; the headlight is at the camera."""
     count = len(sample.lights)
     pos, dir_ = np.zeros((nworld, count, 3)), np.zeros((nworld, count, 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 from dovetail.contracts.fields import Array
@@ -11,8 +12,6 @@ from dovetail.errors import MissingDependencyError
 from dovetail.rendering.drawing import Drawing
 
 logger = logging.getLogger(__name__)
-
-BACKENDS = ("auto", "native", "numpy")
 
 
 class Caster(Protocol):
@@ -43,26 +42,38 @@ class NumpyCaster:
         return picture_numpy.hits(drawing, height, width)
 
 
-def caster(backend: str, threads: int | None) -> Caster:
-    """The one that is asked for; "auto" is the reference only where nothing can be compiled."""
-    if backend == "numpy":
-        return NumpyCaster()
-    from dovetail.backends.native.compilers import CompilerError, choose_compiler
+def _compiled(threads: int | None) -> Caster:
+    """Rays in C, if there is a compiler."""
+    from dovetail.backends.native.compilers import choose_compiler
+    from dovetail.backends.native.raycaster.launch import NativeCaster
+
+    compiler = choose_compiler()
+    if compiler is None:
+        raise MissingDependencyError(
+            'Renderer(backend="native") needs a C compiler, and there is none: install clang or gcc, or run '
+            f'pip install "{requirement("native")}"; backend="numpy" needs none'
+        )
+    return NativeCaster(compiler, threads)
+
+
+def _reference(threads: int | None) -> Caster:
+    return NumpyCaster()
+
+
+def _quickest(threads: int | None) -> Caster:
+    """The reference only where nothing can be compiled."""
+    from dovetail.backends.native.compilers import CompilerError
 
     try:
-        compiler = choose_compiler()
-        if compiler is not None:
-            from dovetail.backends.native.raycaster.launch import NativeCaster
+        return _compiled(threads)
+    except (CompilerError, MissingDependencyError) as problem:
+        logger.warning("pictures are made by the reference, which is slow: %s", problem)
+        return _reference(threads)
 
-            return NativeCaster(compiler, threads)
-    except CompilerError:
-        if backend == "native":
-            raise
-        logger.warning("pictures are made by the slow reference: no kernel could be compiled", exc_info=True)
-        return NumpyCaster()
-    if backend == "native":
-        raise MissingDependencyError(
-            'Renderer(backend="native") needs a C compiler, and there is none: install clang or gcc, or run pip install '
-            f'"{requirement("native")}"; backend="numpy" needs none'
-        )
-    return NumpyCaster()
+
+BACKENDS: dict[str, Callable[[int | None], Caster]] = {
+    "auto": _quickest,
+    "native": _compiled,
+    "numpy": _reference,
+}
+"""Who makes pictures, by the name that a user says."""

@@ -1,9 +1,8 @@
 """From scenes to a drawing: elements of `dovetail.visual` as the arrays that rays are cast at.
 
 A `Gatherer` belongs to one Model. Trees of meshes and height fields, and textures with their smaller copies, are made
-when first seen and kept; trees of skins and flexes keep their order and get new boxes. Everything else is read anew for
-each picture, so that what was edited in the Model since is seen.
-"""
+when first seen and kept; trees of skins and flexes keep their order and get new boxes. Everything else is read anew
+for each picture, so that what was edited in the Model since is seen."""
 
 from __future__ import annotations
 
@@ -69,7 +68,9 @@ class Gatherer:
         size = rows["size"].astype(float)
         stretched = (surface >= 0) & ~np.isin(rows["type"], (marks.CONE, GeomType.TRIANGLE))
         texture, use, scale = self._painting(rows, size, options)
-        bends = np.isin(rows["type"], (GeomType.FLEX, GeomType.SKIN))  # their triangles are in the world's frame
+        bends = np.isin(
+            rows["type"], (GeomType.FLEX, GeomType.SKIN)
+        )  # their triangles are in the world's frame
         return Elements(
             first=first,
             kind=kind,
@@ -148,8 +149,11 @@ class Gatherer:
             key = (str(name), int(rows["objid"][at]), len(surface.faces))
             if key not in self._trees:
                 self._trees[key] = plant(surface.vertices[surface.faces])
-            yield at, planted(
-                surface.vertices, surface.faces, surface.normals, surface.texcoords, self._trees[key]
+            yield (
+                at,
+                planted(
+                    surface.vertices, surface.faces, surface.normals, surface.texcoords, self._trees[key]
+                ),
             )
 
     def _still_number(self, kind: int, data: int) -> int:
@@ -166,6 +170,7 @@ class Gatherer:
         if kind in _MESHES:
             surface = mesh_surface(self.model, data // 2, hull=bool(data % 2))
         elif kind == GeomType.HFIELD:
+            self._heights = np.array(self.model.hfield_data)
             surface = _flat(hfield_surface(self.model, data))  # MuJoCo's terrains have facets
         else:
             surface = marks.SURFACES[kind]()
@@ -173,22 +178,18 @@ class Gatherer:
 
     def _notice_heights(self) -> None:
         """Height fields are made anew if their heights were edited, as terrains of training are."""
-        if not any(name == "hfield" for name, _ in self._still):
+        if self._heights is None or np.array_equal(self.model.hfield_data, self._heights):
             return
-        heights = np.asarray(self.model.hfield_data)
-        if self._heights is not None and not np.array_equal(heights, self._heights):
-            for key in [key for key in self._still if key[0] == "hfield"]:
-                self._still[key] = self._planted(GeomType.HFIELD, key[1])
-            self._still_forest = None
-        self._heights = heights.copy()
+        for key in [key for key in self._still if key[0] == "hfield"]:
+            self._still[key] = self._planted(GeomType.HFIELD, key[1])
+        self._still_forest = None
 
     # ---- textures and sky ---------------------------------------------------------------------------------
 
     def _read_textures(self) -> Textures:
         model = self.model
         return Textures.of(
-            (texture_image(model, i), int(model.tex_type[i]) != TextureType.TWO_D)
-            for i in range(model.ntex)
+            (texture_image(model, i), int(model.tex_type[i]) != TextureType.TWO_D) for i in range(model.ntex)
         )
 
     def _background(self) -> Background:
@@ -236,7 +237,8 @@ def _lights(scenes: Scenes) -> Lights:
     lamps, count = scenes.lights, len(scenes.first) - 1
     kind = np.array([lamp.type for lamp in lamps], int)
     cone = [
-        np.cos(np.radians(lamp.cutoff)) if lamp.type == LightType.SPOT and lamp.cutoff <= 90 else -1.0 for lamp in lamps
+        np.cos(np.radians(lamp.cutoff)) if lamp.type == LightType.SPOT and lamp.cutoff <= 90 else -1.0
+        for lamp in lamps
     ]
 
     def each(values: Any, width: int = 0) -> Array:

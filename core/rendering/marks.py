@@ -99,7 +99,11 @@ def _line(row: Any, width: float) -> list[Any]:
 def _outline(row: Any, width: float) -> list[Any]:
     half = row["size"].astype(float)
     radius = width / 2
-    turns = (np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1.0, 0], [0, 0, 1], [1, 0, 0]]), np.eye(3))
+    turns = (
+        np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]),
+        np.array([[0, 1.0, 0], [0, 0, 1], [1, 0, 0]]),
+        np.eye(3),
+    )
     pieces = []
     for axis, turn in enumerate(turns):
         one, other = (axis + 1) % 3, (axis + 2) % 3

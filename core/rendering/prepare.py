@@ -37,7 +37,8 @@ class Prepared:
     near: Array
     """No point of it is nearer to the camera's plane."""
     rect: Array
-    """(n, 4) int32: first and one past last column, first and one past last row; empty if it is not in the picture."""
+    """(n, 4) int32: first and one past last column, first and one past last row; empty if it is not in the
+    picture."""
     transparent: Array
     """Of each element, whether what is behind it is seen."""
     clear_order: Array
@@ -64,7 +65,11 @@ def prepare(drawing: Drawing, height: int, width: int) -> Prepared:
         rect[endless] = (0, width, 0, height)
         inverse = np.swapaxes(elements.mat, 1, 2).astype(np.float32)
         inverse[surfaced] /= elements.size[surfaced, :, None].astype(np.float32)
-        finite = np.isfinite(centre).all(axis=1) & np.isfinite(inverse).all(axis=(1, 2)) & ~np.isnan(half).any(axis=1)
+        finite = (
+            np.isfinite(centre).all(axis=1)
+            & np.isfinite(inverse).all(axis=(1, 2))
+            & ~np.isnan(half).any(axis=1)
+        )
         rect[~finite | (elements.rgba[:, 3] <= 0)] = 0
         nearest = np.where(finite, nearest, np.inf)
     order = np.lexsort((nearest, world))
@@ -73,7 +78,9 @@ def prepare(drawing: Drawing, height: int, width: int) -> Prepared:
     transparent = chosen.rgba[:, 3] < OPAQUE
     clear = transparent
     distance = np.linalg.norm(np.where(finite[:, None], centre, 0), axis=1)[order]
-    clear_order = np.lexsort((distance, world, ~clear))[: int(clear.sum())]  # `world` is sorted: order keeps it
+    clear_order = np.lexsort((distance, world, ~clear))[
+        : int(clear.sum())
+    ]  # `world` is sorted: order keeps it
     lights = drawing.lights
     light_world = np.repeat(np.arange(drawing.nworld), np.diff(lights.first))
     return Prepared(

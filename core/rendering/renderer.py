@@ -9,12 +9,13 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 
 from dovetail.arguments import choice, whole
 from dovetail.contracts.fields import Array
 from dovetail.errors import ArgumentError, CapacityError, DovetailError, shown
 from dovetail.rendering.batch import scenes_of
-from dovetail.rendering.casters import BACKENDS, caster
+from dovetail.rendering.casters import BACKENDS
 from dovetail.rendering.drawing import Drawing
 from dovetail.rendering.gather import Gatherer
 
@@ -31,11 +32,10 @@ class ClosedRendererError(DovetailError, RuntimeError):
 class Renderer:
     """Makes pictures of one Model: colours, depth or segmentation.
 
-    `height` and `width` are in pixels; unlike MuJoCo's they may be larger than `vis.global_.offwidth`, which is the size
-    of a buffer that is not needed here. `max_geom` is MuJoCo's argument; more elements are drawn all the same.
-    `backend` is "native" (compiled for this processor), "numpy" (the reference, needs no compiler) or "auto": native
-    where there is a C compiler. `threads` is how many the native one uses, all processors if None.
-    """
+    `height` and `width` are in pixels; unlike MuJoCo's they may be larger than `vis.global_.offwidth`, which is the
+    size of a buffer that is not needed here. `max_geom` is MuJoCo's argument; more elements are drawn all the same.
+    `backend` is "native" (compiled for this processor), "numpy" (the reference, needs no compiler) or "auto":
+    native where there is a C compiler. `threads` is how many the native one uses, all processors if None."""
 
     def __init__(
         self,
@@ -56,10 +56,12 @@ class Renderer:
         self._model = model
         self._height, self._width = whole("height", height, 1), whole("width", width, 1)
         if self._height * self._width > MOST_PIXELS:
-            raise CapacityError(f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most")
+            raise CapacityError(
+                f"a picture of {height} × {width} is too large: {MOST_PIXELS} pixels are the most"
+            )
         self._max_geom = whole("max_geom", max_geom, 0)
         self._threads = None if threads is None else whole("threads", threads, 1)
-        self._caster = caster(choice("backend", backend, BACKENDS), self._threads)
+        self._caster = BACKENDS[choice("backend", backend, BACKENDS)](self._threads)
         self._gatherer = Gatherer(model)
 
     @property
@@ -109,9 +111,10 @@ class Renderer:
         whole model, or a camera object of `dovetail.visual`. Of a batch, `world` chooses one world; without it
         pictures of all worlds are made. `scene_option` says what is drawn (`dovetail.visual.VisualOptions`)."""
         self._check_open("update_scene")
-        scenes = scenes_of(self._model, data, camera, scene_option, self._max_geom, world)
+        with np.errstate(over="ignore", invalid="ignore"):  # what has exploded is not drawn
+            scenes = scenes_of(self._model, data, camera, scene_option, self._max_geom, world)
+            self._drawing = self._gatherer.drawing(scenes, self._height, self._width)
         self._batch = getattr(data, "nworld", None) is not None and world is None
-        self._drawing = self._gatherer.drawing(scenes, self._height, self._width)
 
     def render(self, *, out: Array | None = None) -> Array:
         """The picture of what `update_scene` saw: (height, width, 3) bytes of red, green and blue; in depth mode
@@ -190,5 +193,3 @@ def render(
         renderer._mode = mode
         renderer.update_scene(data, camera, scene_option, world)
         return renderer.render()
-
-

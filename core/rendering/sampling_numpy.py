@@ -9,14 +9,24 @@ from dovetail.rendering.textures import Textures
 
 _BYTE = np.float32(1 / 255)
 
-CUBE_AXES = ((0, 2, 1, -1, -1), (0, 2, 1, 1, -1), (1, 0, 2, 1, 1), (1, 0, 2, 1, -1), (2, 0, 1, 1, -1), (2, 0, 1, -1, -1))
-"""Of each face of a cube: its axis, the axes along which columns and rows run, and their signs (OpenGL 1.3, 3.8.6)."""
+CUBE_AXES = (
+    (0, 2, 1, -1, -1),
+    (0, 2, 1, 1, -1),
+    (1, 0, 2, 1, 1),
+    (1, 0, 2, 1, -1),
+    (2, 0, 1, 1, -1),
+    (2, 0, 1, -1, -1),
+)
+"""Of each face of a cube: its axis, the axes along which columns and rows run, and their signs (OpenGL 1.3,
+3.8.6)."""
 
 
 def on_plane(textures: Textures, texture: int, coordinates: Array, detail: Array) -> Array:
-    """Colours (n, 3) at coordinates (n, 2) of a 2d texture, which repeats; `detail` is how much of the coordinates one
-    pixel spans."""
-    return _sampled(textures, texture, np.zeros(len(coordinates), np.int64), coordinates, detail, repeats=True)
+    """Colours (n, 3) at coordinates (n, 2) of a 2d texture, which repeats; `detail` is how much of the coordinates
+    one pixel spans."""
+    return _sampled(
+        textures, texture, np.zeros(len(coordinates), np.int64), coordinates, detail, repeats=True
+    )
 
 
 def in_direction(textures: Textures, texture: int, direction: Array, detail: Array) -> Array:
@@ -52,7 +62,9 @@ def _sampled(
     return colours[0] + (colours[1] - colours[0]) * share
 
 
-def _between_texels(textures: Textures, level: Array, face: Array, coordinates: Array, repeats: bool) -> Array:
+def _between_texels(
+    textures: Textures, level: Array, face: Array, coordinates: Array, repeats: bool
+) -> Array:
     """Between the four texels around a place."""
     start, width, height = textures.levels[level].T.astype(np.int64)
     place = coordinates - np.floor(coordinates) if repeats else coordinates
@@ -74,5 +86,7 @@ def _between_texels(textures: Textures, level: Array, face: Array, coordinates: 
 
 
 def _unpacked(texel: Array) -> Array:
-    colour: Array = np.stack([texel & 255, texel >> 8 & 255, texel >> 16 & 255], axis=1).astype(np.float32) * _BYTE
+    colour: Array = (
+        np.stack([texel & 255, texel >> 8 & 255, texel >> 16 & 255], axis=1).astype(np.float32) * _BYTE
+    )
     return colour

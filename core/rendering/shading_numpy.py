@@ -1,9 +1,8 @@
 """The colour of what rays met: material, texture, lights, shadows, mirrors.
 
 Lighting is that of OpenGL's fixed pipeline, which MuJoCo's pictures have, but at every pixel instead of every vertex:
-emission, and for each light ambient, diffuse and a highlight about the half vector, by distance and spot cone. A light
-that casts shadows gives nothing at all to a point that it does not see, its ambient part included.
-"""
+emission, and for each light ambient, diffuse and a highlight about the half vector, by distance and spot cone. A
+light that casts shadows gives nothing at all to a point that it does not see, its ambient part included."""
 
 from __future__ import annotations
 
@@ -64,8 +63,8 @@ class Shader:
         return self._through(rays, hits.distance, colour, on_picture)
 
     def _through(self, rays: Rays, far: Array, colour: Array, on_picture: bool) -> Array:
-        """Blend what is transparent over a colour. Each element is blended twice, as MuJoCo does: the nearest first, then
-        all again, the nearest last. Planes are seen from below, too."""
+        """Blend what is transparent over a colour. Each element is blended twice, as MuJoCo does: the nearest
+        first, then all again, the nearest last. Planes are seen from below, too."""
         choose = in_rect if on_picture else near_line
         for element in (*self.clear, *self.clear[::-1]):
             some = choose(self.prepared, element, rays)
@@ -138,8 +137,10 @@ class Shader:
         scale = elements.texture_scale[element].astype(np.float32)
         length = np.sqrt(np.einsum("ni,ni->n", rays.direction, rays.direction))
         slope = np.abs(np.einsum("ni,ni->n", rays.direction, normal)) / length
-        footprint = hits.distance * self.pixel * np.maximum(
-            np.float32(1), np.float32(1) / (SHARP * np.maximum(slope, GRAZING))
+        footprint = (
+            hits.distance
+            * self.pixel
+            * np.maximum(np.float32(1), np.float32(1) / (SHARP * np.maximum(slope, GRAZING)))
         )
         if use == TextureUse.CUBE:
             direction = point * scale
@@ -158,8 +159,8 @@ class Shader:
     # ---- light --------------------------------------------------------------------------------------------
 
     def _lit(self, rays: Rays, hits: Hits, place: Array, normal: Array, rgb: Array, gloss: Array) -> Array:
-        """What lights and the surface's own glow give: at most 1 from all that casts no shadow together, and from each
-        light that does, for MuJoCo draws these one after the other."""
+        """What lights and the surface's own glow give: at most 1 from all that casts no shadow together, and from
+        each light that does, for MuJoCo draws these one after the other."""
         lights = self.drawing.lights
         base, cast = gloss[:, :1] * rgb, np.zeros_like(rgb)
         viewer = -_unit(rays.direction)
@@ -194,7 +195,9 @@ class Shader:
         away = np.sqrt(np.einsum("ni,ni->n", way, way))
         towards = way / np.maximum(away, np.float32(1e-20))[:, None]
         constant, linear, quadratic = lights.attenuation[light]
-        strength = np.float32(1) / np.maximum(constant + linear * away + quadratic * away * away, np.float32(1e-10))
+        strength = np.float32(1) / np.maximum(
+            constant + linear * away + quadratic * away * away, np.float32(1e-10)
+        )
         inside = -(towards @ dir_)
         if lights.cutoff[light] > -1:
             spot = np.maximum(inside, np.float32(1e-6)) ** lights.exponent[light]

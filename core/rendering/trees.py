@@ -1,10 +1,9 @@
 """Surfaces of triangles, sorted into trees of boxes.
 
 A tree is a full binary one without pointers: the children of node i are 2 i + 1 and 2 i + 2, and a leaf holds `LEAF`
-triangles. It is made by halving: at every level each group of triangles is sorted along the longest side of its box and
-cut in the middle. Where a surface bends, its order stays and only its boxes are made anew. Room at the end of the last
-leaves is filled with triangles that no ray meets.
-"""
+triangles. It is made by halving: at every level each group of triangles is sorted along the longest side of its box
+and cut in the middle. Where a surface bends, its order stays and only its boxes are made anew. Room at the end of
+the last leaves is filled with triangles that no ray meets."""
 
 from __future__ import annotations
 
@@ -62,9 +61,7 @@ def boxes(tree: Tree, corners: Array) -> Array:
     levels = [np.concatenate([low, high], axis=1)]
     while len(levels[-1]) > 1:
         pairs = levels[-1].reshape(-1, 2, 6)
-        levels.append(
-            np.concatenate([pairs[:, :, :3].min(axis=1), pairs[:, :, 3:].max(axis=1)], axis=1)
-        )
+        levels.append(np.concatenate([pairs[:, :, :3].min(axis=1), pairs[:, :, 3:].max(axis=1)], axis=1))
     every: Array = np.concatenate(levels[::-1])
     return every
 
@@ -99,7 +96,9 @@ def planted(
     vertices = np.asarray(vertices, np.float32)
     if tree is None:
         tree = plant(vertices[faces])
-    corners_of = np.where(tree.order[:, None] >= 0, faces[tree.order], 0) if len(faces) else np.zeros((LEAF, 3), int)
+    corners_of = (
+        np.where(tree.order[:, None] >= 0, faces[tree.order], 0) if len(faces) else np.zeros((LEAF, 3), int)
+    )
     corners = _at(vertices, corners_of)
     filled = (tree.order >= 0)[:, None, None]
     first = corners[:, :1]

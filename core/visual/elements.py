@@ -240,7 +240,7 @@ def _frame_of(vector: Array) -> Array:
         return np.eye(3)
     x, y, z = vector / length
     across = np.hypot(x, y)
-    if across < 1e-10:
+    if across < 1e-15:
         return np.eye(3) if z > 0 else np.diag([1.0, -1.0, -1.0])
     axis_x, axis_y = -y / across, x / across
     angle = np.arctan2(across, z)

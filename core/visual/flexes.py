@@ -115,7 +115,7 @@ def _cloth(model: Any, flex: int, vertices: Array) -> Surface:
     if model.flex_flatskin[flex]:
         pointing = _flat(np.stack([vertices[front], vertices[back]], axis=1).reshape(-1, 3, 3))
     along = vertices[end] - vertices[start]
-    outward = np.stack([np.cross(normals[end], along), np.cross(normals[start], along)], axis=1).reshape(
+    outward = np.stack([np.cross(along, normals[end]), np.cross(along, normals[start])], axis=1).reshape(
         -1, 1, 3
     )
     outward = np.repeat(

@@ -1,7 +1,7 @@
 """Casting rays in C: the sources put together, compiled once, and called with a struct of pointers and numbers.
 
-Lanes are pixels: a packet of as many rays as a register has single-precision numbers goes through the same code, and a
-pixel's colour depends on no other lane, so pictures have the same bits for any number of threads and worlds.
+Lanes are pixels: a packet of as many rays as a register has single-precision numbers goes through the same code,
+and a pixel's colour depends on no other lane, so pictures have the same bits for any number of threads and worlds.
 """
 
 from __future__ import annotations
@@ -134,7 +134,10 @@ class NativeCaster:
         slots = max(1, min(self._threads, tiles))
         room = np.empty(slots * (4 + most_lights) * most, np.int32)
         arguments = np.zeros(len(AT), np.int64)
-        held = {name: _as(name, array) for name, array in (_arrays(drawing, prepared) | out | {"room": room}).items()}
+        held = {
+            name: _as(name, array)
+            for name, array in (_arrays(drawing, prepared) | out | {"room": room}).items()
+        }
         for name, array in held.items():
             arguments[AT[name]] = array.ctypes.data
         numbers = {
@@ -162,9 +165,37 @@ def _as(name: str, array: Array) -> NDArray[Any]:
 def _arrays(drawing: Drawing, prepared: Prepared) -> dict[str, Array]:
     elements, forest, lights, views = prepared.elements, drawing.forest, drawing.lights, drawing.views
     of_elements = ("first", "kind", "size", "surface", "two_sided", "rgba", "gloss", "texture", "texture_use")
-    of_prepared = ("inverse", "offset", "centre", "radius", "near", "rect", "transparent", "clear_order", "clear_first")
-    of_forest = ("first_node", "first_triangle", "levels", "density", "nodes", "triangles", "normals", "texcoords")
-    of_lights = ("directional", "castshadow", "ambient", "diffuse", "specular", "attenuation", "cutoff", "exponent")
+    of_prepared = (
+        "inverse",
+        "offset",
+        "centre",
+        "radius",
+        "near",
+        "rect",
+        "transparent",
+        "clear_order",
+        "clear_first",
+    )
+    of_forest = (
+        "first_node",
+        "first_triangle",
+        "levels",
+        "density",
+        "nodes",
+        "triangles",
+        "normals",
+        "texcoords",
+    )
+    of_lights = (
+        "directional",
+        "castshadow",
+        "ambient",
+        "diffuse",
+        "specular",
+        "attenuation",
+        "cutoff",
+        "exponent",
+    )
     return {
         **{name: getattr(elements, name) for name in (*of_elements, "texture_scale", "object", "segmented")},
         **{name: getattr(prepared, name) for name in (*of_prepared, "light_pos")},

@@ -15,7 +15,7 @@ from dovetail.visual.markers.bodies import (
 )
 from dovetail.visual.markers.constraints import draw_contacts, draw_equalities, draw_rangefinders
 from dovetail.visual.markers.deformables import draw_flexes, draw_skins
-from dovetail.visual.markers.frames import draw_frames
+from dovetail.visual.markers.frames import draw_body_frames, draw_shape_frames
 from dovetail.visual.markers.joints import draw_actuators, draw_joints
 from dovetail.visual.markers.perturbed import draw_perturbation, draw_selection
 from dovetail.visual.markers.shapes import draw_geoms, draw_sites
@@ -29,9 +29,10 @@ ORDER: tuple[Callable[[Drawing], None], ...] = (
     draw_sites,
     draw_tendons,
     draw_slider_cranks,
+    draw_shape_frames,
     draw_inertia,
     draw_perturbation,
-    draw_frames,
+    draw_body_frames,
     draw_body_names,
     draw_selection,
     draw_joints,

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.contracts.enums import EqType, GeomType, ObjType, SensorType
 from dovetail.contracts.fields import Array
-from dovetail.visual.elements import Drawing, connect
+from dovetail.visual.elements import Drawing, connect, object_name
 from dovetail.visual.islands import row_colour
 from dovetail.visual.markers.frames import draw_axes
 from dovetail.visual.options import Category, Frame, Label, VisFlag
@@ -101,7 +101,7 @@ def draw_contacts(drawing: Drawing) -> None:
 
 
 def _draw_disc(drawing: Drawing, contact: int, frame: Array) -> None:
-    """A disc in the plane of a contact."""
+    """A disc in the plane of a contact, at least as thick as the overlap."""
     rgba, data = drawing.model.vis.rgba, drawing.data
     row = int(data.contact.efc_address[contact])
     colour = rgba.contactgap if row < 0 else rgba.contactpoint
@@ -113,7 +113,7 @@ def _draw_disc(drawing: Drawing, contact: int, frame: Array) -> None:
         GeomType.CYLINDER,
         pos=data.contact.pos[contact],
         mat=mat,
-        size=(width, width, drawing.length("contactheight")),
+        size=(width, width, max(drawing.length("contactheight"), -float(data.contact.dist[contact]) / 2)),
         rgba=colour,
         objid=contact,
         label=_sides(drawing, contact) if drawing.options.label == Label.CONTACTPOINT else "",
@@ -128,8 +128,12 @@ def _sides(drawing: Drawing, contact: int) -> str:
 def _side(drawing: Drawing, contact: int, side: int) -> str:
     geom = int(drawing.data.contact.geom[contact][side])
     if geom >= 0:
-        return drawing.name("geom", geom)
-    return drawing.name("flex", int(drawing.data.contact.flex[contact][side]))
+        return object_name(drawing.model, "geom", geom) or f"g{geom}"
+    flex = int(drawing.data.contact.flex[contact][side])
+    part, number = "e", int(drawing.data.contact.elem[contact][side])
+    if number < 0:
+        part, number = "v", int(drawing.data.contact.vert[contact][side])
+    return f"{object_name(drawing.model, 'flex', flex) or f'f{flex}'}.{part}{number}"
 
 
 def _draw_force(drawing: Drawing, contact: int, frame: Array) -> None:
@@ -140,16 +144,17 @@ def _draw_force(drawing: Drawing, contact: int, frame: Array) -> None:
     if int(data.contact.efc_address[contact]) < 0:
         return
     force = np.asarray(contact_force(model, data, contact), float)[:3]
-    arrow = GeomType.ARROW2 if _both_move(drawing, contact) else GeomType.ARROW
-    parts = [(force, rgba.contactforce)]
+    arrow = GeomType.ARROW2 if _two_ended(drawing, contact) else GeomType.ARROW
+    parts = [(force, rgba.contactforce, True)]
     if drawing.shows(VisFlag.CONTACTSPLIT) and int(data.contact.dim[contact]) > 1:
         arrow = GeomType.ARROW
         parts = [
-            (force * np.array([1, 0, 0]), rgba.contactforce),
-            (force * np.array([0, 1, 1]), rgba.contactfriction),
+            (force * np.array([1, 0, 0]), rgba.contactforce, True),
+            (force * np.array([0, 1, 1]), rgba.contactfriction, False),
         ]
     start = np.asarray(data.contact.pos[contact], float)
-    for part, colour in parts:
+    text = f"{np.linalg.norm(force):-.3g}" if drawing.options.label == Label.CONTACTFORCE else ""
+    for part, colour, labelled in parts:
         size = float(np.linalg.norm(part))
         if size > 0:
             connect(
@@ -160,15 +165,15 @@ def _draw_force(drawing: Drawing, contact: int, frame: Array) -> None:
                 start + frame.T @ part * drawing.force_length(),
                 rgba=colour,
                 objid=contact,
-                label=f"{np.linalg.norm(force):-.3g}" if drawing.options.label == Label.CONTACTFORCE else "",
+                label=text if labelled else "",
             )
 
 
-def _both_move(drawing: Drawing, contact: int) -> bool:
-    """Whether both sides of a contact can move, so that its force has two ends."""
-    return all(_moves(drawing, contact, side) for side in (0, 1))
+def _two_ended(drawing: Drawing, contact: int) -> bool:
+    """Whether no side of a contact is the world's, so that its force has two ends."""
+    return all(_is_body(drawing, contact, side) for side in (0, 1))
 
 
-def _moves(drawing: Drawing, contact: int, side: int) -> bool:
+def _is_body(drawing: Drawing, contact: int, side: int) -> bool:
     geom = int(drawing.data.contact.geom[contact][side])
-    return geom < 0 or bool(drawing.model.body_weldid[drawing.model.geom_bodyid[geom]])
+    return geom < 0 or bool(drawing.model.geom_bodyid[geom])

@@ -26,8 +26,7 @@ def draw_geoms(drawing: Drawing) -> None:
     model, data, options = drawing.model, drawing.data, drawing.options
     category = drawing.body_categories()[model.geom_bodyid]
     rgba = drawing.colours(model.geom_matid, model.geom_rgba)
-    chosen = in_groups(options.geomgroup, model.geom_group) & wanted(drawing, category) & (rgba[:, 3] > 0)
-    geoms = np.flatnonzero(chosen)
+    geoms = drawn_geoms(drawing)
     if not len(geoms):
         return
     kind = np.asarray(model.geom_type)[geoms]
@@ -64,8 +63,7 @@ def draw_sites(drawing: Drawing) -> None:
         return
     category = drawing.body_categories()[model.site_bodyid]
     rgba = drawing.colours(model.site_matid, model.site_rgba)
-    chosen = in_groups(options.sitegroup, model.site_group) & wanted(drawing, category) & (rgba[:, 3] > 0)
-    sites = np.flatnonzero(chosen)
+    sites = drawn_sites(drawing)
     if not len(sites):
         return
     kind = np.asarray(model.site_type)[sites]
@@ -88,6 +86,24 @@ def draw_sites(drawing: Drawing) -> None:
     glow(drawing, of_selected_body(drawing, np.asarray(model.site_bodyid)[sites]))
 
 
+def drawn_geoms(drawing: Drawing) -> Array:
+    """The geoms that are drawn: of groups and categories that are wanted, and not invisible."""
+    model = drawing.model
+    visible = drawing.colours(model.geom_matid, model.geom_rgba)[:, 3] > 0
+    if drawing.shows(VisFlag.ISLAND):  # islands colour what has no colour, too
+        visible |= moving(model, np.asarray(model.geom_bodyid))
+    chosen = in_groups(drawing.options.geomgroup, model.geom_group) & visible
+    return np.flatnonzero(chosen & wanted(drawing, drawing.body_categories()[model.geom_bodyid]))
+
+
+def drawn_sites(drawing: Drawing) -> Array:
+    """The sites that are drawn."""
+    model = drawing.model
+    visible = drawing.colours(model.site_matid, model.site_rgba)[:, 3] > 0
+    chosen = in_groups(drawing.options.sitegroup, model.site_group) & visible
+    return np.flatnonzero(chosen & wanted(drawing, drawing.body_categories()[model.site_bodyid]))
+
+
 def wanted(drawing: Drawing, category: Array) -> Array:
     """Whether things of categories are drawn: static ones if their flag is on."""
     asked = (category & drawing.categories) != 0
@@ -101,9 +117,15 @@ def tint(drawing: Drawing, rgba: Array, bodies: Array) -> Array:
     of its material, but no texture, and is not faded."""
     if not drawing.shows(VisFlag.ISLAND):
         return np.zeros(len(bodies), bool)
-    moving = np.asarray(drawing.model.body_dofnum)[np.asarray(drawing.model.body_weldid)[bodies]] > 0
-    rgba[moving] = body_colours(drawing.model, drawing.data)[bodies[moving]]
-    return moving
+    tinted = moving(drawing.model, bodies)
+    rgba[tinted] = body_colours(drawing.model, drawing.data)[bodies[tinted]]
+    return tinted
+
+
+def moving(model: Any, bodies: Array) -> Array:
+    """Whether bodies have dofs, or are welded to one that has."""
+    found: Array = np.asarray(model.body_dofnum)[np.asarray(model.body_weldid)[bodies]] > 0
+    return found
 
 
 def fade(drawing: Drawing, rgba: Array, category: Array) -> None:
