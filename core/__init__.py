@@ -22,6 +22,7 @@ _PUBLIC = {
     "Data": "dovetail.contracts.types",
     "DovetailDeprecationWarning": "dovetail.deprecation",
     "DovetailError": "dovetail.errors",
+    "Film": "dovetail.films.film",
     "Implementation": "dovetail.implementation",
     "MJCFError": "dovetail.errors",
     "Model": "dovetail.contracts.types",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from dovetail.deprecation import DovetailDeprecationWarning as DovetailDeprecationWarning
     from dovetail.errors import DovetailError as DovetailError
     from dovetail.errors import MJCFError as MJCFError
+    from dovetail.films.film import Film as Film
     from dovetail.implementation import Implementation as Implementation
     from dovetail.implementation import touches as touches
     from dovetail.lock import StageLock as StageLock

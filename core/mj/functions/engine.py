@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.staged import Stages
-from dovetail.mj.functions.stand_ins import LONG, StandIn, stand_in_for
+from dovetail.mj.functions.stand_ins import LONG, FillingAs, StandIn, stand_in_for
 from dovetail.planning.execution import Ready
 from dovetail.planning.loading_selection import over_configuration
 from dovetail.planning.plan import Plan
@@ -123,12 +123,7 @@ class Engine:
             yield
             names, fill = late.pending
             if fill is not None and fill is not before:
-                late.expect(names, lambda: self._fill_late(stand_in, fill))
-
-    def _fill_late(self, stand_in: StandIn, fill: Callable[[], None]) -> None:
-        with stand_in.turn:
-            stand_in.take_over(self.model)
-            fill()
+                late.expect(names, FillingAs(stand_in, self.model, fill))
 
     # ---- plans
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dovetail.mj.structs import MjData, MjModel
 
 VERSION = "3.4.0"
+CONFIGURATION = ("pyproject.toml", "dovetail.toml")
+"""Files that loading looks into and that are no part of a model."""
 
 # ---- names --------------------------------------------------------------------------------------------------------
 
@@ -299,8 +301,9 @@ def mju_getXMLDependencies(filename: str) -> list[str]:
     from dovetail.loading import load
 
     with recorded() as seen:
-        load(filename)
-    found = [os.path.abspath(filename), *(os.path.abspath(path) for path in seen.contents)]
+        load(filename, assets={"no such file": b""})  # with assets, nothing comes from the cache
+    read = [path for path in seen.contents if os.path.basename(path) not in CONFIGURATION]
+    found = [os.path.abspath(path) for path in (filename, *read)]
     return list(dict.fromkeys(path.replace("\\", "/") for path in found))
 
 

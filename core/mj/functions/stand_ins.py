@@ -12,6 +12,9 @@ import hashlib
 import threading
 from collections import OrderedDict
 
+import attrs
+
+from dovetail.contracts.arena import Filling
 from dovetail.contracts.types import Data, Model
 
 LONG = 3000
@@ -38,6 +41,24 @@ class StandIn:
         return Data(
             data.arena, data.specs, self.model, data._sizes, nworld=None, precision=data.precision
         )
+
+
+@attrs.frozen
+class FillingAs:
+    """Fills late fields of a Data while the stand-in is its model."""
+
+    stand_in: StandIn
+    model: Model
+    inner: Filling
+
+    def __call__(self) -> None:
+        with self.stand_in.turn:
+            self.stand_in.take_over(self.model)
+            self.inner()
+
+    def on(self, data: Data) -> FillingAs:
+        """The same for a copy of the Data."""
+        return FillingAs(self.stand_in, self.model, self.inner.on(data))
 
 
 _known: OrderedDict[bytes, StandIn | None] = OrderedDict()
