@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from dovetail.mj.structs.data import MjData
@@ -12,15 +13,11 @@ __all__ = ["launch", "launch_passive"]
 
 def launch_passive(model: MjModel, data: MjData, **more: Any) -> Any:
     """Show a simulation that you step yourself; call `sync()` of what this gives when it shall be seen."""
-    from dovetail import viewer
-
-    show: Any = viewer.launch_passive
-    return show(model._model, data.seen_by(model), **more)
+    viewer: Any = import_module("dovetail.viewer")
+    return viewer.launch_passive(model._model, data.seen_by(model), **more)
 
 
 def launch(model: MjModel, **more: Any) -> Any:
     """Show a model that the viewer simulates by itself."""
-    from dovetail import viewer
-
-    show: Any = viewer.launch
-    return show(model._model, **more)
+    viewer: Any = import_module("dovetail.viewer")
+    return viewer.launch(model._model, **more)

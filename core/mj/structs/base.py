@@ -144,6 +144,7 @@ class Struct:
     if TYPE_CHECKING:  # members are put on classes when they are made
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self) -> None:
         self._memory = {name: member.made() for name, member in self._members.items()}
