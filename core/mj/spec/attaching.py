@@ -1,4 +1,4 @@
-"""Attaching a spec, or a part of one, to another: names get a prefix and suffix, and what belongs to the part comes along.
+"""Attaching a spec, or a part of one, to another, with all that belongs to it; names get a prefix and suffix.
 
 Unless the receiving spec copies, the elements themselves move: whoever holds one can go on editing it, and the spec
 they came from can no longer be compiled.
@@ -187,7 +187,7 @@ def _moved(parts: list[Any]) -> list[Any]:
                 found += [body, *(c for kind in CHILD_KINDS if kind != "body" for c in body._children[kind])]
         else:
             found.append(part)
-            found += _moved([child for child in _inside(part)])
+            found += _moved(_inside(part))
     return list({id(element): element for element in found}.values())
 
 
