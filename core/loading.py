@@ -53,11 +53,12 @@ def load(
 ) -> Model:
     """A Model from an MJCF file, or from the name of a built-in model.
 
-    `assets` holds files by name that go before those on the disk. `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
-    spellings, each with a DeprecationWarning; `registry` brings plugins of one's own. `stages` chooses what loads the
-    model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle
-    of rules, as `"mujoco-4"`; `config` stands for the configuration files and the environment. A model that was
-    loaded before comes from the cache while its files are the same.
+    `assets` holds files by name that go before those on the disk. `asset_root` is the only directory that files may
+    come from, if given; `dialect="legacy"` accepts older spellings, each with a DeprecationWarning; `registry` brings
+    plugins of one's own. `stages` chooses what loads the model, by name or by a function:
+    `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle of rules, as `"mujoco-4"`; `config` stands
+    for the configuration files and the environment. A model that was loaded before comes from the cache while its
+    files are the same.
     """
     builtin = isinstance(path, str) and path in builtin_models()
     file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)

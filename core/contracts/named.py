@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -14,6 +14,9 @@ from dovetail.errors import ArgumentError, UnknownFieldError, UnknownNameError, 
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
+
+Which: TypeAlias = Any
+"""An object of a model: its number; in dovetail's public functions its name too."""
 
 
 @attrs.frozen

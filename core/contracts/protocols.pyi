@@ -2,7 +2,8 @@
 
 # ruff: noqa: N815  (the names are MuJoCo's)
 
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, overload
 
 from numpy.typing import ArrayLike
 
@@ -2920,6 +2921,98 @@ class ModelLike(Protocol):
     def vis(self) -> VisGroups:
         """Groups of settings: global_, quality, headlight, map, scale, rgba."""
 
+class ContactRow(Protocol):
+    """One row of Contact."""
+
+    dist: float = ...
+    """Distance between the surfaces; negative when they overlap. From an array of shape (ncon_max), float64
+    or float32, unit m. Written by narrowphase."""
+    @property
+    def pos(self) -> Array:
+        """Point midway between the surfaces, world frame. From an array of shape (ncon_max, 3), float64 or
+        float32, unit m. Written by narrowphase."""
+    @pos.setter
+    def pos(self, value: ArrayLike, /) -> None: ...
+    @property
+    def frame(self) -> Array:
+        """Rotation matrix contact←world by row: normal, first tangent, second tangent. From an array of shape
+        (ncon_max, 9), float64 or float32. Written by narrowphase."""
+    @frame.setter
+    def frame(self, value: ArrayLike, /) -> None: ...
+    includemargin: float = ...
+    """The contact pushes when dist is below this: margin − gap. From an array of shape (ncon_max), float64 or
+    float32, unit m. Written by contact_params."""
+    @property
+    def friction(self) -> Array:
+        """Friction: two tangents [1], spin [m], two rolls [m]. From an array of shape (ncon_max, 5), float64
+        or float32. Written by contact_params."""
+    @friction.setter
+    def friction(self, value: ArrayLike, /) -> None: ...
+    @property
+    def solref(self) -> Array:
+        """Solver reference of the contact's normal. From an array of shape (ncon_max, 2), float64 or float32.
+        Written by contact_params."""
+    @solref.setter
+    def solref(self, value: ArrayLike, /) -> None: ...
+    @property
+    def solreffriction(self) -> Array:
+        """Solver reference of the friction rows, elliptic cones only; 0 0: as the normal. From an array of
+        shape (ncon_max, 2), float64 or float32. Written by contact_params."""
+    @solreffriction.setter
+    def solreffriction(self, value: ArrayLike, /) -> None: ...
+    @property
+    def solimp(self) -> Array:
+        """Solver impedance of the contact. From an array of shape (ncon_max, 5), float64 or float32. Written
+        by contact_params."""
+    @solimp.setter
+    def solimp(self, value: ArrayLike, /) -> None: ...
+    mu: float = ...
+    """Friction of the regularised cone, √(1/impratio) × the first friction. From an array of shape
+    (ncon_max), float64 or float32. Written by constraint_rows."""
+    @property
+    def H(self) -> Array:
+        """Hessian of an elliptic cone's cost, 6×6 by row. From an array of shape (ncon_max, 36), float64 or
+        float32. Written by solve_constraints."""
+    @H.setter
+    def H(self, value: ArrayLike, /) -> None: ...
+    dim: int = ...
+    """Contact dimension: 1, 3, 4 or 6. From an array of shape (ncon_max), int32. Written by
+    contact_params."""
+    geom1: int = ...
+    """First geom; the same as geom[0]. From an array of shape (ncon_max), int32. Written by narrowphase."""
+    geom2: int = ...
+    """Second geom; the same as geom[1]. From an array of shape (ncon_max), int32. Written by narrowphase."""
+    @property
+    def geom(self) -> Array:
+        """Two geoms; -1: that side is a flex. From an array of shape (ncon_max, 2), int32. Written by
+        narrowphase."""
+    @geom.setter
+    def geom(self, value: ArrayLike, /) -> None: ...
+    @property
+    def flex(self) -> Array:
+        """Two flexes; -1: that side is a geom. From an array of shape (ncon_max, 2), int32. Written by
+        narrowphase."""
+    @flex.setter
+    def flex(self, value: ArrayLike, /) -> None: ...
+    @property
+    def elem(self) -> Array:
+        """Two flex elements; -1: that side is a geom or a flex vertex. From an array of shape (ncon_max, 2),
+        int32. Written by narrowphase."""
+    @elem.setter
+    def elem(self, value: ArrayLike, /) -> None: ...
+    @property
+    def vert(self) -> Array:
+        """Two flex vertices; -1: that side is a geom or a flex element. From an array of shape (ncon_max, 2),
+        int32. Written by narrowphase."""
+    @vert.setter
+    def vert(self, value: ArrayLike, /) -> None: ...
+    exclude: int = ...
+    """Why there are no rows: 0 there are, 1 in the gap, 2 fused, 3 no dofs, 4 passive flex. From an array of
+    shape (ncon_max), int32. Written by contact_params."""
+    efc_address: int = ...
+    """First constraint row of the contact; -1: none. From an array of shape (ncon_max), int32. Written by
+    constraint_rows."""
+
 class Contact(Protocol):
     """One row per contact."""
 
@@ -3032,6 +3125,13 @@ class Contact(Protocol):
         constraint_rows."""
     @efc_address.setter
     def efc_address(self, value: ArrayLike, /) -> None: ...
+    def __len__(self) -> int:
+        """How many there are now."""
+    def __iter__(self) -> Iterator[ContactRow]: ...
+    @overload
+    def __getitem__(self, which: int, /) -> ContactRow: ...
+    @overload
+    def __getitem__(self, which: slice, /) -> Sequence[ContactRow]: ...
 
 class SolverStat(Protocol):
     """What the solver did in each iteration: of the first 20 islands (or of all rows together) one after

@@ -21,6 +21,7 @@ from dovetail.contracts.fields import Array, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named
 from dovetail.contracts.protocols import DataLike, DataObjects, ModelLike, ModelObjects
+from dovetail.contracts.rows import COUNTS, Rows
 from dovetail.contracts.sizes import CAPACITIES, SIZES
 from dovetail.errors import (
     ArgumentError,
@@ -57,7 +58,8 @@ def full_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 _BOUND_GROUPS = {
-    name: type(cls.__name__, (Bound, cls), {}) for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
+    name: type(cls.__name__, (Rows if name in COUNTS else Bound, cls), {})
+    for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
 }
 
 
@@ -93,8 +95,6 @@ class Model(Bound, ModelObjects, ModelLike):
     """The file it came from, or `<string>`."""
     stages: Mapping[str, str]
     """What loading used, by slot: `name@backend/version`, `of` whom if not dovetail's, in brackets who asked."""
-    extra: Extra
-    """The fields that plugins added."""
 
     def __init__(
         self,
@@ -114,8 +114,12 @@ class Model(Bound, ModelObjects, ModelLike):
         set_(self, "modelname", modelname)
         set_(self, "source", source)
         set_(self, "stages", MappingProxyType(dict(stages or {})))
-        set_(self, "extra", Extra(self))
         _bind_groups(self, MODEL_GROUPS)
+
+    @property
+    def extra(self) -> Extra:
+        """The fields that plugins added."""
+        return Extra(self)
 
     def _write(self, name: str, value: Any) -> None:
         if name in self.sizes:
@@ -216,7 +220,6 @@ class Data(Bound, DataObjects, DataLike):
     precision: Precision
     number: int | None
     """Which world of a batch it shows, for messages; None for a batch and for a world of its own."""
-    extra: Extra
 
     def __init__(
         self,
@@ -236,11 +239,15 @@ class Data(Bound, DataObjects, DataLike):
         set_(self, "sizes", MappingProxyType(sizes))
         set_(self, "nworld", nworld)
         set_(self, "precision", precision)
-        set_(self, "extra", Extra(self))
         set_(self, "_worlds", {})
         set_(self, "_served_by", None)
         set_(self, "number", None)
         _bind_groups(self, DATA_GROUPS)
+
+    @property
+    def extra(self) -> Extra:
+        """The fields that plugins added."""
+        return Extra(self)
 
     @property
     def served_by(self) -> Any:
@@ -346,8 +353,12 @@ class Data(Bound, DataObjects, DataLike):
         sizes."""
         if model is not None and model.sizes != self.model.sizes:
             raise ArgumentError("a Data can only be copied for a model of the same sizes")
-        return Data(
-            self.arena.copy(),
+        late = self.arena.late
+        if model is not None or not hasattr(late.pending[1], "on"):
+            late.settle()
+        names, fill = late.pending
+        clone = Data(
+            self.arena.copy(settled=False),
             self.specs,
             self.model if model is None else model,
             dict(self.sizes),
@@ -355,6 +366,9 @@ class Data(Bound, DataObjects, DataLike):
             precision=self.precision,
             world=self._world,
         )
+        if fill is not None:
+            clone.arena.expect(names, fill.on(clone))
+        return clone
 
     def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
         """Write the state (or `fields="all"`, or named fields besides it) to an .npz file."""

@@ -43,7 +43,8 @@ def _blocks() -> Iterator[tuple[str, list[str]]]:
 
 
 def _make(name: str, words: list[str]) -> Any:
-    return Enumeration(name, list(_members(words)), module=__name__)  # type: ignore[call-overload]
+    make: Any = Enumeration
+    return make(name, list(_members(words)), module=__name__)
 
 
 ENUMS: dict[str, Any] = {name: _make(name, words) for name, words in _blocks()}

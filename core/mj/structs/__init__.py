@@ -8,6 +8,17 @@
 """
 
 from dovetail.mj.structs.data import MjData
+from dovetail.mj.structs.drawing import (
+    MjrRect,
+    MjvCamera,
+    MjvFigure,
+    MjvGeom,
+    MjvGLCamera,
+    MjvLight,
+    MjvOption,
+    MjvPerturb,
+    MjvScene,
+)
 from dovetail.mj.structs.model import MjModel
 from dovetail.mj.structs.parts import (
     MjContact,
@@ -35,4 +46,13 @@ __all__ = [
     "MjVisualHeadlight",
     "MjVisualRgba",
     "MjWarningStat",
+    "MjrRect",
+    "MjvCamera",
+    "MjvFigure",
+    "MjvGLCamera",
+    "MjvGeom",
+    "MjvLight",
+    "MjvOption",
+    "MjvPerturb",
+    "MjvScene",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import attrs
 import numpy as np
@@ -26,12 +26,14 @@ class Member:
     name: str
     dtype: Any = "f8"
     shape: tuple[int, ...] = ()
-    default: Any = 0
+    default: Any = None
+    """None: zero, or no text."""
 
     def made(self) -> Array:
         """Memory of its own, with the default."""
         values = np.zeros(self.shape, self.dtype)
-        values[...] = self.default
+        if self.default is not None:
+            values[...] = self.default
         return values
 
 
@@ -42,7 +44,7 @@ def members_of(specs: Iterable[FieldSpec], prefix: str, *, rows: bool = False) -
             spec.name.removeprefix(prefix),
             numpy_dtype(spec.dtype),
             tuple(d for d in spec.shape[int(rows) :] if isinstance(d, int)),
-            0 if rows else spec.init,
+            None if rows else spec.init,
         )
         for spec in specs
         if spec.name.startswith(prefix)
@@ -86,8 +88,14 @@ def read(view: Array) -> Any:
 
 
 def write(name: str, view: Array, value: Any) -> None:
-    """Assign to a member; a number must be of its kind, an array of a shape that fits."""
-    view[...] = value if view.ndim else _CASTS[view.dtype.kind](name, value)
+    """Assign to a member; a number must be of its kind, an array of a shape that fits, a text not too long."""
+    if view.ndim:
+        view[...] = value
+        return
+    fitting = _CASTS[view.dtype.kind](name, value)
+    if view.dtype.kind == "S" and len(fitting) > view.dtype.itemsize:
+        raise ValueError(f"len({name}) cannot exceed {view.dtype.itemsize}: got length {len(fitting)}")
+    view[...] = fitting
 
 
 def _property(name: str) -> property:
@@ -132,6 +140,10 @@ class Struct:
             cls._members = {member.name: member for member in members}
             for member in members:
                 setattr(cls, member.name, _property(member.name))
+
+    if TYPE_CHECKING:  # members are put on classes when they are made
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         self._memory = {name: member.made() for name, member in self._members.items()}

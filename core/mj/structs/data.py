@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dovetail.mj.structs.parts import (
     fresh_timers,
     fresh_warnings,
 )
+from dovetail.mj.structs.shapes import SHAPES
 
 _PLAIN = (
     "maxuse_arena",
@@ -63,6 +64,11 @@ class MjData:
         "maxuse_threadstack",
         *_PLAIN,
     )
+
+    if TYPE_CHECKING:  # fields are put on the class below
+        _others: dict[int, Data]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, model: MjModel) -> None:
         if not isinstance(model, MjModel):
@@ -143,6 +149,14 @@ class MjData:
     def _address(self) -> int:
         return id(self)
 
+    def bind(self, specs: Any) -> Any:
+        """What it has of elements of the spec that its model was compiled from."""
+        from dovetail.mj.spec.binding import bind
+
+        return bind(self, specs)
+
+    bind_scalar = bind
+
     # ---- copies
 
     def _plain_state(self) -> tuple[Any, ...]:
@@ -178,7 +192,7 @@ def _rebuilt(model: MjModel, data: Data, state: tuple[Any, ...]) -> MjData:
     return made
 
 
-for _name, _attribute in fields.attributes(DATA_SPECS, "_data").items():
+for _name, _attribute in {**fields.attributes(DATA_SPECS, "_data"), **SHAPES}.items():
     setattr(MjData, _name, _attribute)
 for _name in ("contact", "warning", "timer", "solver"):
     setattr(MjData, _name, property(attrgetter(f"_{_name}")))

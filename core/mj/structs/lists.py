@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class StructList:
         cls._kind = kind
         for name in kind._members:
             setattr(cls, name, _column(name))
+
+    if TYPE_CHECKING:  # members are put on classes when they are made
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, source: Source, chosen: range | None = None) -> None:
         self._source, self._chosen = source, chosen

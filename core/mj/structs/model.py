@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from dovetail.mj.errors import ModelError
 from dovetail.mj.structs import fields
 from dovetail.mj.structs.named import MODEL_KINDS, Finder, give_methods
 from dovetail.mj.structs.parts import MjOption, MjStatistic, MjVisual, OfModel
+
+if TYPE_CHECKING:
+    from dovetail.planning.plan import Plan
 
 _SIZES = tuple(name for name, size in SIZES.items() if size.owner == "model")
 _TEXTS = ("names", "paths", "text_data")
@@ -33,6 +36,16 @@ class MjModel:
     _size_fields = _SIZES
     _all_fields = (*_SIZES, *(name for name in MODEL_SPECS if "." not in name))
     __slots__ = ("__weakref__", "_finder", "_model", "_opt", "_plans", "_stat", "_texts", "_vis")
+
+    if TYPE_CHECKING:  # fields are put on the class below
+        _finder: Finder
+        _opt: MjOption
+        _stat: MjStatistic
+        _vis: MjVisual
+        _texts: dict[str, bytes]
+        _plans: list[Plan]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, *given: Any, **named: Any) -> None:
         raise TypeError(
@@ -130,6 +143,14 @@ class MjModel:
     @property
     def _address(self) -> int:
         return id(self)
+
+    def bind(self, specs: Any) -> Any:
+        """What it has of elements of the spec that it was compiled from."""
+        from dovetail.mj.spec.binding import bind
+
+        return bind(self, specs)
+
+    bind_scalar = bind
 
     # ---- copies
 
