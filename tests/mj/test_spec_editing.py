@@ -147,7 +147,13 @@ def test_a_flexcomp_stays_as_it_was_written() -> None:
         '<mujoco><worldbody><flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" euler="0 90 0" '
         'pos="0 0 1" radius=".01" dim="2" mass="1"><edge equality="true"/></flexcomp></worldbody></mujoco>'
     )
-    assert differences(dovetail.loads(text), compile_model(mj.MjSpec.from_string(text))) == []
+    spec, model = mj.MjSpec.from_string(text), dovetail.loads(text)
+    for _ in range(2):
+        assert differences(model, compile_model(spec)) == []
+    assert differences(model, dovetail.loads(spec.to_xml())) == []
+    other = mj.MjSpec()
+    with pytest.raises(SpecError, match="flexcomp 'cloth' cannot be attached"):
+        other.attach(spec, prefix="k-", frame=other.worldbody.add_frame())
 
 
 # finding

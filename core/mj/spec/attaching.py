@@ -148,6 +148,7 @@ def _graft(target: Any, parts: list[Any], child: MjSpec, prefix: str, suffix: st
     """Move parts of another spec's tree into a frame or body, and bring along what belongs to them."""
     spec = target._owner()
     moved = _moved(parts)
+    _refuse_flexcomps(parts, moved)
     names = {(element.KIND, element._values["name"]) for element in moved if element._values["name"]}
     move = _Move(spec, child, prefix, suffix, names)
     _prepare_keys(spec)
@@ -168,6 +169,22 @@ def _graft(target: Any, parts: list[Any], child: MjSpec, prefix: str, suffix: st
         spec._plugins_used += [name for name in child._plugins_used if name not in spec._plugins_used]
     spec._changed()
     child._changed()
+
+
+def _refuse_flexcomps(parts: list[Any], moved: list[Any]) -> None:
+    """A flexcomp is kept as it was written, so it cannot get other names."""
+    homes = [element for element in moved if isinstance(element, MjsBody)]
+    frames = {id(element) for element in moved if isinstance(element, MjsFrame)}
+    outside = [
+        pair for part in parts if isinstance(part, MjsFrame) and part._parent for pair in part._parent._raw
+    ]
+    found = [node for body in homes for _, node in body._raw]
+    found += [node for frame, node in outside if id(frame) in frames]
+    if found:
+        name = found[0].raw.get("name", "")
+        raise SpecError(
+            f"flexcomp {name!r} cannot be attached with its spec; write it into the receiving model"
+        )
 
 
 def _prepare_keys(spec: MjSpec) -> None:

@@ -410,10 +410,6 @@ class MjSpec(Record):
 
         delete(self, element)
 
-    def detach_body(self, body: MjsBody) -> None:
-        """Take a body out of the spec, with all below it."""
-        self.delete(body)
-
     def attach(
         self,
         child: MjSpec,

@@ -245,7 +245,7 @@ class Writer:
         pieces: list[tuple[Any, Node]] = []
         for kind in _ORDER:
             pieces += [(child._frame, self._child(child, inherited)) for child in body._children[kind]]
-        pieces += [(frame, node) for frame, node in body._raw]
+        pieces += [(frame, _anew(node)) for frame, node in body._raw]
         used = {id(frame) for inner, _ in pieces for frame in _chain(inner)}
         pieces += [
             (frame, self.node("", {}))
@@ -399,6 +399,13 @@ def compiler_rules(settings: Any) -> Any:
     for name in ("boundmass", "boundinertia", "settotalmass"):
         setattr(rules, name, float(getattr(settings, name)))
     return rules
+
+
+def _anew(node: Node) -> Node:
+    """A copy of an element that was kept as it was written: compiling leaves marks on it."""
+    new = Node(node.tag, node.file, node.line, dict(node.raw))
+    new.children = [_anew(child) for child in node.children]
+    return new
 
 
 def _chain(frame: Any) -> Iterator[Any]:
