@@ -1,9 +1,9 @@
 """A compiled Model as MJCF: its arrays, element by element, so that reading gives the same Model.
 
-Which field an attribute becomes is known from the elements' own tables (`COLUMNS`), and an attribute is written where it
-differs from the item's default. Everything the compiler would derive is written down: inertias, limits, reference
-positions, ranges of lengths. Meshes, height fields and skins are written with their numbers; textures as the built-in
-pattern that gives the same pixels, or as files.
+Which field an attribute becomes is known from the elements' own tables (`COLUMNS`), and an attribute is written
+where it differs from the item's default. Everything the compiler would derive is written down: inertias, limits,
+reference positions, ranges of lengths. Meshes, height fields and skins are written with their numbers; textures as
+the built-in pattern that gives the same pixels, or as files.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ class ModelWriter:
                 continue
             value = np.asarray(self.model.field(field))[number]
             default = np.asarray(getattr(item, attribute), value.dtype)
-            if value.shape != default.shape or not np.array_equal(value, default):
-                if attribute != "user" or value.any():
-                    found[attribute] = written(row.attributes[attribute], value)
+            same = value.shape == default.shape and np.array_equal(value, default)
+            if not same and (attribute != "user" or value.any()):
+                found[attribute] = written(row.attributes[attribute], value)
         return found
 
     def _each(self, kind: str, write: Callable[[int], Node]) -> list[Node]:

@@ -89,7 +89,7 @@ def _converted(field: Any, value: Any) -> Any:
         return field.enum(int(value))
     if isinstance(field, Numbers):
         start = field.initial()
-        flat = np.asarray(value, field.dtype).reshape(-1)
+        flat: np.ndarray = np.asarray(value, field.dtype).reshape(-1)
         start.reshape(-1)[: flat.size] = flat
         return start
     if isinstance(field, Vector):
