@@ -22,12 +22,14 @@ _PUBLIC = {
     "Data": "dovetail.contracts.types",
     "DovetailDeprecationWarning": "dovetail.deprecation",
     "DovetailError": "dovetail.errors",
+    "Film": "dovetail.films.film",
     "Implementation": "dovetail.implementation",
     "MJCFError": "dovetail.errors",
     "Model": "dovetail.contracts.types",
     "NanGuard": "dovetail.planning.wrappers",
     "Plan": "dovetail.planning.plan",
     "Profiler": "dovetail.planning.wrappers",
+    "Renderer": "dovetail.rendering.renderer",
     "Simulation": "dovetail.simulation",
     "StageLock": "dovetail.lock",
     "angmom_matrix": "dovetail.plugins.queries.jacobian",
@@ -60,6 +62,7 @@ _PUBLIC = {
     "object_acceleration": "dovetail.plugins.shared.motion_numpy",
     "object_velocity": "dovetail.plugins.shared.motion_numpy",
     "ray": "dovetail.plugins.shared.geometry.ray_numpy",
+    "render": "dovetail.rendering.renderer",
     "reset": "dovetail.contracts.derive",
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
@@ -83,6 +86,7 @@ if TYPE_CHECKING:
     from dovetail.deprecation import DovetailDeprecationWarning as DovetailDeprecationWarning
     from dovetail.errors import DovetailError as DovetailError
     from dovetail.errors import MJCFError as MJCFError
+    from dovetail.films.film import Film as Film
     from dovetail.implementation import Implementation as Implementation
     from dovetail.implementation import touches as touches
     from dovetail.lock import StageLock as StageLock
@@ -114,6 +118,8 @@ if TYPE_CHECKING:
     from dovetail.plugins.shared.geometry.ray_numpy import ray as ray
     from dovetail.plugins.shared.motion_numpy import object_acceleration as object_acceleration
     from dovetail.plugins.shared.motion_numpy import object_velocity as object_velocity
+    from dovetail.rendering.renderer import Renderer as Renderer
+    from dovetail.rendering.renderer import render as render
     from dovetail.simulation import Simulation as Simulation
     from dovetail.simulation import builtin_models as builtin_models
     from dovetail.simulation import forward as forward

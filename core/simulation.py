@@ -100,17 +100,25 @@ def step(model: Model, data: Data, nstep: int = 1) -> None:
 class Simulation:
     """A model with a plan and the data it works on.
 
-    `backend`, `precision`, `threads`, `stages`, `keep`, `lanes`, `runtime` and `arch` override the configuration file
-    and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`. Stages
-    that take part in loading are for a Simulation that loads its model itself, from a file.
-    `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `semantics` names a bundle of rules, as
-    `"mujoco-4"`; it is that of the model's loading if nobody says. `strict=True` stops at the first field that a
-    NumPy stage touches without declaring it (kernels never can). `plugins` names installed packages whose own rows
-    (a force, a constraint, a callback) take part. `locked` names a stage lock (`dovetail lock` writes one; a saved
-    state has one): anything else than what it lists is refused; False for none. `per_world` names Model fields that
-    have a value of their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
-    `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
+    What is given here overrides the configuration file and the environment.
+
+    - `nworld`: how many worlds; None for one, in MuJoCo's shapes.
+    - `backend`, `precision`, `threads`, `lanes`: where and how stages run; `runtime` and `arch` are Taichi's.
+    - `stages`: choices by slot, `{"integrate": "rk4@numpy"}`, or functions of your own,
+      `{"passive_force:wind": blow}`. Stages of loading are for a Simulation that loads its model from a file itself.
+    - `keep`: fields to read after a step; `"state"`, `"all"` or names.
+    - `on_nan`: what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with a warning that names joint
+      and time), `"raise"` or `"freeze"`.
+    - `per_world`: Model fields that have a value of their own in every world, found in `sim.per_world`.
+    - `plugins`: installed packages whose own rows (a force, a constraint, a callback) take part.
+    - `semantics`: a bundle of rules, as `"mujoco-4"`; that of the model's loading if nobody says.
+    - `locked`: a stage lock (`dovetail lock` writes one; a saved state has one): anything else than what it lists is
+      refused; False for none.
+    - `strict`: stop at the first field that a NumPy stage touches without declaring it (kernels never can).
+    - `wrap`: profilers or guards around stages.
+    - `missing`: `"skip"` runs without stages that nothing implements.
+    - `max_bytes`: the most memory that the data may take.
+    - `config`: configuration in place of what files and environment say.
     """
 
     def __init__(

@@ -354,7 +354,7 @@ class Data(Bound, DataObjects, DataLike):
         if model is not None and model.sizes != self.model.sizes:
             raise ArgumentError("a Data can only be copied for a model of the same sizes")
         late = self.arena.late
-        if model is not None:
+        if model is not None or not hasattr(late.pending[1], "on"):
             late.settle()
         names, fill = late.pending
         clone = Data(

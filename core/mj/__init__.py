@@ -7,7 +7,7 @@ Nothing is imported before it is used:
 
 - `structs`: MjModel, MjData and their parts; `enums`, `constants`, `errors`;
 - `functions`: `mj_*`, `mju_*`, `mjd_*`; `callbacks`: `set_mjcb_*`, `get_mjcb_*`;
-- `spec`: MjSpec and its elements; `rollout`, `minimize`, as in MuJoCo;
+- `scenes`: `mjv_*`, `renderer`: Renderer; `spec`: MjSpec and its elements; `rollout`, `minimize`, as in MuJoCo;
 - `installing`: `install`, `uninstall`; `missing`: what to use instead of what is not here.
 """
 
@@ -34,7 +34,7 @@ HOMES = (
     ("mj_", "functions"),
     ("mju_", "functions"),
     ("mjd_", "functions"),
-    ("mjv_", "functions"),
+    ("mjv_", "scenes"),
     ("mjr_", "functions"),
     ("set_mj", "callbacks"),
     ("get_mj", "callbacks"),

@@ -21,3 +21,6 @@ class InstallError(DovetailError, ImportError):
 
 class MissingError(DovetailError, AttributeError):
     """A name of MuJoCo's Python that the drop-in does not have; the text says what to use instead."""
+
+
+__all__ = ["FatalError", "UnexpectedError"]

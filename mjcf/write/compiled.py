@@ -397,6 +397,7 @@ class ModelWriter:
             raw["mesh"] = self.refer("mesh", data, f"geom {self.label('geom', number)}")
             raw.pop("size", None)
             pose = self.meshes.placed(number)
+            raw |= self.meshes.fitted(number)
         raw |= self._pose(*pose)
         fluid = model.geom_fluid[number]
         if fluid[0]:

@@ -8,15 +8,17 @@ placed by the frame that reading will find, so that they are where they were.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from dovetail.contracts.enums import MeshInertia
+from dovetail.contracts.enums import GeomType, MeshInertia
 from dovetail.errors import CannotWriteError, DovetailError
-from dovetail.mjcf.elements.mesh import MESH_TYPES, MeshItem
+from dovetail.mjcf.elements.mesh import _FITTED, MESH_TYPES, MeshItem
 from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.inertia import rotation_matrix
 from dovetail.mjcf.geometry.mesh_surface import MeshSurface
@@ -32,6 +34,8 @@ TOLERANCE = 2e-6
 """How far vertices may be off, relative to the mesh's size: a few roundings in single precision."""
 _NORMALS = 1e-3
 """How far normals may be off: thin faces magnify rounding."""
+_ROUNDING = 5e-7
+"""How far a vertex can be from what was written, relative to the decade of the largest, by rounding alone."""
 _MODES = (MeshInertia.LEGACY, MeshInertia.EXACT, MeshInertia.CONVEX, MeshInertia.SHELL)
 
 
@@ -73,22 +77,55 @@ class MeshWriter:
     def __init__(self, writer: ModelWriter) -> None:
         self.writer = writer
         self.frames: dict[int, Pose] = {}
+        self.boxes: dict[int, Vec] = {}
         self.rows: Mapping[str, Any] = writer.tables.mesh_inertia
 
     def write(self, number: int) -> Node:
         """One mesh, with the numbers that bring it back."""
         stored = self._stored(number)
-        vertex, normal = _in_file(stored)
-        for way in _ways(stored):
-            item = self._tried(stored, way, vertex, normal)
-            if item is not None and _same(stored, item):
-                self.frames[number] = item.pos, item.quat
-                return self.writer.node("mesh", self._attributes(number, stored, way, vertex, normal))
+        places, normal = _in_file(stored)
+        for vertex, tolerance in _spelled(places):
+            for mode, hull in _modes(stored):
+                found = self._found(stored, mode, hull, vertex, normal, tolerance)
+                if found is not None:
+                    way, item = found
+                    self.frames[number], self.boxes[number] = (item.pos, item.quat), item.box
+                    return self.writer.node("mesh", self._attributes(number, stored, way, vertex, normal))
         raise CannotWriteError(
             f"mesh {self.writer.label('mesh', number)}: no MJCF attributes bring its numbers back (normals or texture "
             "coordinates of their own for each face, a plugin's shape, or axes that rounding decides); write the "
             "model it was compiled from"
         )
+
+    def _found(
+        self,
+        stored: Stored,
+        mode: MeshInertia,
+        hull: int,
+        vertex: np.ndarray,
+        normal: np.ndarray,
+        tolerance: float,
+    ) -> tuple[Way, MeshItem] | None:
+        """The way to write a mesh with this inertia, if there is one. Vertices depend on nothing else, so one look tells
+        whether others are worth trying."""
+        for way in _ways(stored, mode, hull):
+            item = self._tried(stored, way, vertex, normal)
+            if item is None:
+                continue
+            if not _near(item.surface.vertex, stored, tolerance):
+                return None
+            if _same(stored, item, tolerance):
+                return way, item
+        return None
+
+    def fitted(self, geom: int) -> dict[str, str]:
+        """By how much a primitive is larger than it was fitted to its mesh."""
+        model = self.writer.model
+        kind, number = GeomType(int(model.geom_type[geom])), int(model.geom_dataid[geom])
+        if kind not in _FITTED:
+            return {}
+        scale = float(model.geom_size[geom][0]) / _FITTED[kind](*self.boxes[number])[0]
+        return {"fitscale": numbers([scale])} if abs(scale - 1.0) > TOLERANCE else {}
 
     def placed(self, geom: int) -> Pose:
         """The pose that a geom must say to end where it is."""
@@ -183,37 +220,56 @@ def _graph(every: np.ndarray, start: int) -> np.ndarray:
 
 
 def _in_file(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and normals in the coordinates of the file, in single precision."""
+    """Vertices and normals in the coordinates of the file."""
     turn = np.array(rotation_matrix(stored.quat))
-    vertex = (stored.vertex.astype(np.float64) @ turn.T + stored.pos) / stored.scale
+    vertex: np.ndarray = (stored.vertex.astype(np.float64) @ turn.T + stored.pos) / stored.scale
     normal = (stored.normal.astype(np.float64) @ turn.T) / stored.scale
     length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return vertex.astype(np.float32), (normal / np.where(length > 0, length, 1)).astype(np.float32)
+    return vertex, (normal / np.where(length > 0, length, 1)).astype(np.float32)
 
 
-def _ways(stored: Stored) -> Iterator[Way]:
-    """Ways to write a mesh, the likely ones first."""
+def _spelled(vertex: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+    """Vertices as somebody may have written them, if that gives the very numbers, and else as they are."""
+    size = math.floor(math.log10(max(float(np.abs(vertex).max(initial=0.0)), 1e-30)))
+    for digits in (3, 5, 6):
+        rounded = np.round(vertex, digits - size)
+        if np.abs(rounded - vertex).max() <= _ROUNDING * 10.0**size:
+            yield rounded.astype(np.float32), 0.0
+    yield vertex.astype(np.float32), TOLERANCE
+
+
+def _modes(stored: Stored) -> Iterator[tuple[MeshInertia, int]]:
+    """Kinds of inertia and sizes of hulls, the likely ones first."""
     hulls = (-1, int(stored.graph[0])) if len(stored.graph) and stored.graph[0] >= 4 else (-1,)
-    for hull in hulls:
-        for mode in _MODES:
-            for normals in ("none", "smooth", "given"):
-                for faces in (True, False):
-                    if normals != "given" or len(stored.normal) == len(stored.vertex):
-                        yield Way(mode, faces, normals, hull)
+    return itertools.product(_MODES, hulls)
 
 
-def _same(stored: Stored, item: MeshItem) -> bool:
-    """Whether a mesh that was processed again has the numbers of the stored one."""
+def _ways(stored: Stored, mode: MeshInertia, hull: int) -> Iterator[Way]:
+    """Ways to write a mesh with this inertia."""
+    for normals in ("none", "smooth", "given"):
+        for faces in (True, False):
+            if normals != "given" or len(stored.normal) == len(stored.vertex):
+                yield Way(mode, faces, normals, hull)
+
+
+def _same(stored: Stored, item: MeshItem, tolerance: float) -> bool:
+    """Whether a mesh that was processed again has the numbers of the stored one; with no tolerance, all their bits."""
     surface = item.surface
     if len(stored.texcoord) and not np.array_equal(surface.facetexcoord, stored.facetexcoord):
         return False
     graph = item.graph if item.graph is not None else np.zeros(0)
     return (
         surface.vertex.shape == stored.vertex.shape
-        and bool(np.abs(surface.vertex - stored.vertex).max() <= TOLERANCE * stored.extent)
+        and _near(surface.vertex, stored, tolerance)
         and np.array_equal(surface.face, stored.face)
         and np.array_equal(surface.facenormal, stored.facenormal)
         and surface.normal.shape == stored.normal.shape
         and bool(np.abs(surface.normal - stored.normal).max(initial=0) <= _NORMALS)
         and np.array_equal(np.sort(graph), np.sort(stored.graph))
     )
+
+
+def _near(vertex: np.ndarray, stored: Stored, tolerance: float) -> bool:
+    if not tolerance:
+        return np.array_equal(vertex.astype(np.float32), stored.vertex)
+    return bool(np.abs(vertex - stored.vertex).max() <= tolerance * stored.extent)

@@ -26,12 +26,14 @@ class Member:
     name: str
     dtype: Any = "f8"
     shape: tuple[int, ...] = ()
-    default: Any = 0
+    default: Any = None
+    """None: zero, or no text."""
 
     def made(self) -> Array:
         """Memory of its own, with the default."""
         values = np.zeros(self.shape, self.dtype)
-        values[...] = self.default
+        if self.default is not None:
+            values[...] = self.default
         return values
 
 
@@ -42,7 +44,7 @@ def members_of(specs: Iterable[FieldSpec], prefix: str, *, rows: bool = False) -
             spec.name.removeprefix(prefix),
             numpy_dtype(spec.dtype),
             tuple(d for d in spec.shape[int(rows) :] if isinstance(d, int)),
-            0 if rows else spec.init,
+            None if rows else spec.init,
         )
         for spec in specs
         if spec.name.startswith(prefix)
@@ -142,6 +144,7 @@ class Struct:
     if TYPE_CHECKING:  # members are put on classes when they are made
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self) -> None:
         self._memory = {name: member.made() for name, member in self._members.items()}

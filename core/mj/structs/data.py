@@ -69,6 +69,7 @@ class MjData:
         _others: dict[int, Data]
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, model: MjModel) -> None:
         if not isinstance(model, MjModel):

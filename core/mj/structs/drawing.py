@@ -31,7 +31,7 @@ def _flags(table: Any) -> list[int]:
     return [int(default) for _, default, _ in table]
 
 
-def _floats(*names: str, default: Any = 0) -> tuple[Member, ...]:
+def _floats(*names: str, default: Any = None) -> tuple[Member, ...]:
     return tuple(Member(name, "f4", (), default) for name in names)
 
 
@@ -39,7 +39,7 @@ def _vectors(*names: str) -> tuple[Member, ...]:
     return tuple(Member(name, "f4", (3,)) for name in names)
 
 
-def _ints(*names: str, default: int = 0) -> tuple[Member, ...]:
+def _ints(*names: str, default: int | None = None) -> tuple[Member, ...]:
     return tuple(Member(name, "i4", (), default) for name in names)
 
 

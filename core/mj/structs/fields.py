@@ -25,6 +25,18 @@ def plain(path: str, name: str) -> property:
     return property(attrgetter(f"{path}.{name}"), _setter(path, name))
 
 
+def number(path: str, name: str) -> property:
+    """A field that is one number, by the view that was remembered of it."""
+    inside = attrgetter(path)
+
+    def get(self: Any) -> Any:
+        bound = inside(self)
+        view = bound._numbers.get(name)
+        return getattr(bound, name) if view is None else view.item()
+
+    return property(get, _setter(path, name))
+
+
 def _setter(path: str, name: str) -> Callable[[Any, Any], None]:
     def set_(self: Any, value: Any) -> None:
         setattr(getattr(self, path), name, value)
@@ -61,5 +73,6 @@ def attributes(specs: Mapping[str, FieldSpec], path: str) -> dict[str, property]
     for name, spec in specs.items():
         if "." in name or (spec.shape and spec.shape[0] == "ncandidate_max"):
             continue
-        found[name] = growing(spec) if spec.grows else plain(path, name)
+        shown = plain if spec.shape else number
+        found[name] = growing(spec) if spec.grows else shown(path, name)
     return found

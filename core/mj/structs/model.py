@@ -46,6 +46,7 @@ class MjModel:
         _plans: list[Plan]
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, *given: Any, **named: Any) -> None:
         raise TypeError(

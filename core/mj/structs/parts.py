@@ -18,7 +18,7 @@ def _of_model(prefix: str) -> tuple[Member, ...]:
 
 
 def _zero(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    return tuple(attrs.evolve(member, default=0) for member in members)
+    return tuple(attrs.evolve(member, default=None) for member in members)
 
 
 class OfModel:

@@ -9,12 +9,19 @@ import numpy as np
 
 from dovetail.contracts.enums import EnableBit, SleepState
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import Model
+from dovetail.contracts.types import Data, Model
 from dovetail.plugins.queries.dense import dense_jacobian
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
 SORTED = ("iLDiagInv", "iM_rownnz", "iM_rowadr", "iacc", "iacc_smooth", "ifrc_smooth", "ifrc_constraint")
 """Arrays over the degrees of freedom that are in islands, of which there are nidof."""
+
+
+def _full_rows(data: Data) -> bool:
+    """Whether rows of the Jacobian are shown with all columns; room that nobody has filled yet has no rows."""
+    if is_sparse(data.model):
+        return False
+    return int(np.sum(data.efc_J_rownnz[: data.nefc])) == int(data.nJ)
 
 
 def _jacobian(self: Any) -> Array:
@@ -23,7 +30,7 @@ def _jacobian(self: Any) -> Array:
     data = self._data
     if not data.nefc:
         return np.empty(0)
-    if is_sparse(data.model):
+    if not _full_rows(data):
         rows: Array = data.efc_J  # first: this may fill nJ
         return rows[: data.nJ]
     dense = dense_jacobian(data.model, data).reshape(-1)
@@ -34,7 +41,7 @@ def _jacobian(self: Any) -> Array:
 def _entries(self: Any) -> int:
     """Entries of the constraint Jacobian."""
     data = self._data
-    return int(data.nJ) if is_sparse(data.model) else int(data.nefc) * int(data.model.nv)
+    return int(data.nefc) * int(data.model.nv) if _full_rows(data) else int(data.nJ)
 
 
 def _columns(self: Any) -> Array:
@@ -42,7 +49,7 @@ def _columns(self: Any) -> Array:
     data = self._data
     if not data.nefc:
         return np.empty(0, np.int32)
-    if is_sparse(data.model):
+    if not _full_rows(data):
         columns: Array = data.efc_J_colind
         return columns[: data.nJ]
     full = np.tile(np.arange(data.model.nv, dtype=np.int32), int(data.nefc))
