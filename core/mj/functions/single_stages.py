@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail.contracts.enums import DisableBit, Solver
+from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
@@ -193,7 +193,9 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
     if engine.fresh is None:
         engine.data.arena.late.settle()
         engine.stages.run(engine.data, ["body_forces"])
-        engine.with_body_forces = True  # who asks once will ask again: steps bring it along from now on
+        # Who asks once will ask again: steps bring it along from now on. Those of RK4 observe at their beginning, and
+        # end with another evaluation, which is what is asked for.
+        engine.with_body_forces = int(engine.model.opt.integrator) != Integrator.RK4
         return
     for name, values in zip(BODY_FORCES, engine.fresh, strict=True):
         engine.data.field(name)[...] = values
