@@ -22,6 +22,7 @@ _PUBLIC = {
     "Data": "dovetail.contracts.types",
     "DovetailDeprecationWarning": "dovetail.deprecation",
     "DovetailError": "dovetail.errors",
+    "Film": "dovetail.films.film",
     "Implementation": "dovetail.implementation",
     "MJCFError": "dovetail.errors",
     "Model": "dovetail.contracts.types",
@@ -66,6 +67,7 @@ _PUBLIC = {
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
     "step": "dovetail.simulation",
+    "to_xml": "dovetail.to_xml",
     "touches": "dovetail.implementation",
     "transition_fd": "dovetail.plugins.queries.finite_difference",
     "validate": "dovetail.contracts.derive",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from dovetail.deprecation import DovetailDeprecationWarning as DovetailDeprecationWarning
     from dovetail.errors import DovetailError as DovetailError
     from dovetail.errors import MJCFError as MJCFError
+    from dovetail.films.film import Film as Film
     from dovetail.implementation import Implementation as Implementation
     from dovetail.implementation import touches as touches
     from dovetail.lock import StageLock as StageLock
@@ -125,6 +128,7 @@ if TYPE_CHECKING:
     from dovetail.simulation import loads as loads
     from dovetail.simulation import set_constants as set_constants
     from dovetail.simulation import step as step
+    from dovetail.to_xml import to_xml as to_xml
 
 
 def _first_use(name: str) -> Any:

@@ -96,7 +96,9 @@ class BadStates:
         self._tell(number or 0, text)
         if self.policy == "raise":
             raise self._error(text)
-        warnings.warn(text + self._outcome(data.model), StateWarning, stacklevel=2)
+        value = float(data.field(field)[index])
+        if not _is_heard(data, [Event(number or 0, field, index, value, float(data.time), 1)]):
+            warnings.warn(text + self._outcome(data.model), StateWarning, stacklevel=2)
         if self.resets(data.model):
             reset_world(data)
         return self.policy != "freeze"
@@ -128,6 +130,8 @@ class BadStates:
         """Say what happened in a launch; the backend has reset or held back the worlds already."""
         for event in found if self.told else ():
             self._tell(event.world, describe_event(data, event))
+        if found and self.policy != "raise" and _is_heard(data, found):
+            return
         for event in found[:MOST_REPORTED]:
             text = describe_event(data, event)
             if self.policy == "raise":
@@ -154,6 +158,12 @@ class BadStates:
     def _error(self, text: str, others: int = 0) -> BadStateError:
         more = f" (and {others} more worlds)" if others else ""
         return BadStateError(f'{text}{more}. Use on_nan="reset" to go on from the initial state')
+
+
+def _is_heard(data: Data, events: Sequence[Event]) -> bool:
+    """Whether the owner of a Data takes it on itself to tell (`hears_bad_states`)."""
+    hears = data.__dict__.get("hears_bad_states")
+    return hears is not None and bool(hears(events))
 
 
 def first_bad(data: Data, field: str) -> int | None:

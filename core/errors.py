@@ -67,6 +67,10 @@ class UnsupportedMJCFError(MJCFError):
     """Valid MJCF that dovetail does not support yet."""
 
 
+class CannotWriteError(DovetailError, ValueError):
+    """A model has something that MJCF cannot say; the message names it."""
+
+
 class ValidationError(DovetailError):
     """Arrays do not satisfy the contract; all problems are listed together."""
 

@@ -142,11 +142,16 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         try:
             with os.fdopen(handle, "wb") as stream:
                 yield stream
-            os.chmod(temporary, 0o666 & ~_umask())
+            ordinary_mode(temporary)
             os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+def ordinary_mode(path: str | Path, mode: int = 0o666) -> None:
+    """Give something temporary the permissions that it would have had if it were made in place."""
+    os.chmod(path, mode & ~_umask())
 
 
 def _umask() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,15 @@ from dovetail.contracts.choices import Dialect
 from dovetail.contracts.derive import build_model
 from dovetail.contracts.indices import check_indices
 from dovetail.contracts.types import Model
-from dovetail.errors import ArgumentError, CapacityError, FileError, ValidationError, shown, shown_path
+from dovetail.errors import (
+    ArgumentError,
+    CapacityError,
+    FileError,
+    ValidationError,
+    nearest,
+    shown,
+    shown_path,
+)
 from dovetail.planning.loading_selection import Loading, Stages, recorded
 from dovetail.registry import Registry, default_registry
 
@@ -34,6 +43,7 @@ def builtin_models() -> list[str]:
 def load(
     path: str | Path,
     *,
+    assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
     dialect: Dialect = DEFAULT_DIALECT,
     registry: Registry | None = None,
@@ -43,25 +53,41 @@ def load(
 ) -> Model:
     """A Model from an MJCF file, or from the name of a built-in model.
 
-    `asset_root` is the only directory that files may come from, if given; `dialect="legacy"` accepts older
-    spellings, each with a DeprecationWarning; `registry` brings plugins of one's own. `stages` chooses what loads the
-    model, by name or by a function: `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle
-    of rules, as `"mujoco-4"`; `config` stands for the configuration files and the environment. A model that was
-    loaded before comes from the cache while its files are the same.
+    `assets` holds files by name that go before those on the disk. `asset_root` is the only directory that files may
+    come from, if given; `dialect="legacy"` accepts older spellings, each with a DeprecationWarning; `registry` brings
+    plugins of one's own. `stages` chooses what loads the model, by name or by a function:
+    `stages={"mesh_inertia:exact": integrate}`; `semantics` names a bundle of rules, as `"mujoco-4"`; `config` stands
+    for the configuration files and the environment. A model that was loaded before comes from the cache while its
+    files are the same.
     """
     builtin = isinstance(path, str) and path in builtin_models()
     file = MODELS / f"{path}.xml" if builtin else files.checked_path(path)
     root = None if builtin else checked_root(asset_root)
+    given = texts_by_name("assets", {} if assets is None else assets)
     loading = _loading(registry, stages, config, dialect, semantics)
+    if not builtin and not given and isinstance(path, str):
+        _check_name(path)
 
     def make() -> Model:
         from dovetail import mjcf
 
-        compiled = mjcf.compile_file(file, _tables(loading), asset_root=root, dialect=dialect)
+        compiled = mjcf.compile_file(file, _tables(loading), assets=given, asset_root=root, dialect=dialect)
         return _finish(compiled, loading)
 
     with _at_work(str(path)):
-        return model_cache.kept(model_cache.key_of_file(file, root, dialect, loading), make, loading)
+        key = None if given else model_cache.key_of_file(file, root, dialect, loading)
+        return model_cache.kept(key, make, loading)
+
+
+def _check_name(path: str) -> None:
+    """A word that is no file was perhaps meant as the name of a built-in model."""
+    if path.isidentifier() and not os.path.lexists(path):
+        known = builtin_models()
+        raise FileError(
+            path,
+            f"no such file, and no built-in model of this name{nearest(path, known)}; "
+            f"built-in models: {', '.join(known)}",
+        )
 
 
 def loads(
@@ -92,6 +118,17 @@ def loads(
 
     with _at_work("<string>"):
         return model_cache.kept(model_cache.key_of_text(xml, given, root, dialect, loading), make, loading)
+
+
+def load_tree(root: Any, source: str, *, folder: Path, assets: Mapping[str, bytes | str]) -> Model:
+    """A Model from a tree of MJCF elements, as an editable spec makes it; its files are in `folder` or `assets`."""
+    from dovetail.mjcf.model.compile import compile_tree
+    from dovetail.mjcf.read.source import Loader
+
+    loading = _loading(None, None, None, DEFAULT_DIALECT, None)
+    loader = Loader(folder, assets={os.path.normpath(name): content for name, content in assets.items()})
+    with _at_work(source):
+        return _finish(compile_tree(root, source, loader, _tables(loading)), loading)
 
 
 def _tables(loading: Loading) -> Any:

@@ -16,6 +16,9 @@ import numpy as np
 from dovetail.arguments import as_whole
 from dovetail.contracts.enums import ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.named import KINDS, object_id
+from dovetail.contracts.rows import Row
+from dovetail.contracts.types import Model
 from dovetail.errors import ArgumentError, DovetailError, UnknownIndexError, shown
 
 P = ParamSpec("P")
@@ -59,11 +62,37 @@ def _has(*attributes: str) -> Check:
     return check
 
 
-def _index(size: str) -> Check:
-    """The number of an object."""
+def _one_world(name: str, value: Any, given: Mapping[str, Any]) -> Any:
+    """A Data, of one world: the questions look at MuJoCo's shapes."""
+    data = _has("qpos", "qvel")(name, value, given)
+    worlds = getattr(data, "nworld", None)
+    if worlds is not None:
+        raise ArgumentError(
+            f"{name} is a batch of {worlds} worlds: ask about one of them, as {name}.world(0)"
+        )
+    return data
+
+
+def _index(kind: str) -> Check:
+    """The number of an object, which may be given by name."""
 
     def check(name: str, value: Any, given: Mapping[str, Any]) -> int:
-        return _in_range(name, value, getattr(given["model"], size))
+        model = given["model"]
+        return _in_range(name, _numbered(model, kind, value), getattr(model, KINDS[kind].size))
+
+    return check
+
+
+def _numbered(model: Any, kind: str, value: Any) -> Any:
+    """The number of an object that was given by its name; anything else as it is."""
+    return object_id(model, kind, value) if isinstance(value, str) and isinstance(model, Model) else value
+
+
+def _any_index(kind: str) -> Check:
+    """A number that may mean no object, or a name."""
+
+    def check(name: str, value: Any, given: Mapping[str, Any]) -> int:
+        return _whole(name, _numbered(given["model"], kind, value), given)
 
     return check
 
@@ -90,11 +119,11 @@ def _whole(name: str, value: Any, given: Mapping[str, Any]) -> int:
 
 
 _OBJECTS = {
-    ObjType.BODY: "nbody",
-    ObjType.XBODY: "nbody",
-    ObjType.GEOM: "ngeom",
-    ObjType.SITE: "nsite",
-    ObjType.CAMERA: "ncam",
+    ObjType.BODY: "body",
+    ObjType.XBODY: "body",
+    ObjType.GEOM: "geom",
+    ObjType.SITE: "site",
+    ObjType.CAMERA: "camera",
 }
 
 
@@ -112,7 +141,12 @@ def _kind(name: str, value: Any, given: Mapping[str, Any]) -> ObjType:
 
 
 def _object(name: str, value: Any, given: Mapping[str, Any]) -> int:
-    return _in_range(name, value, getattr(given["model"], _OBJECTS[given["objtype"]]))
+    return _index(_OBJECTS[given["objtype"]])(name, value, given)
+
+
+def _contact(name: str, value: Any, given: Mapping[str, Any]) -> int:
+    """The number of a contact, or the contact itself (`data.contact[2]`)."""
+    return value._number if isinstance(value, Row) else _whole(name, value, given)
 
 
 def _numbers(name: str, value: Any) -> Array:
@@ -186,16 +220,16 @@ def _groups(name: str, value: Any, given: Mapping[str, Any]) -> Array | None:
 
 CHECKS: dict[str, Check] = {
     "model": _has("nv", "nbody", "opt"),
-    "data": _has("qpos", "qvel"),
-    "body": _index("nbody"),
-    "site": _index("nsite"),
-    "geom": _index("ngeom"),
-    "flex": _index("nflex"),
+    "data": _one_world,
+    "body": _index("body"),
+    "site": _index("site"),
+    "geom": _index("geom"),
+    "flex": _index("flex"),
     "vertex": _vertex,
-    "geom1": _whole,
-    "geom2": _whole,
-    "contact_id": _whole,
-    "bodyexclude": _whole,
+    "geom1": _any_index("geom"),
+    "geom2": _any_index("geom"),
+    "contact_id": _contact,
+    "bodyexclude": _any_index("body"),
     "objtype": _kind,
     "objid": _object,
     "local": _flag,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -87,32 +87,38 @@ def forward(model: Model, data: Data) -> None:
 
 def step(model: Model, data: Data, nstep: int = 1) -> None:
     """Advance the state by `nstep` steps (mj_step)."""
-    ready = _ready.get(data) if isinstance(data, Data) else None
+    ready: Ready | None = data.__dict__.get("_ready") if isinstance(data, Data) else None
     if ready is not None and ready.plan.model is model and ready.step(data, nstep):
         return
     plan = plan_for(model, data)
     plan.step(data, nstep)
-    _ready[data] = plan.execution.ready(data)
-
-
-_ready: WeakKeyDictionary[Data, Ready | None] = WeakKeyDictionary()
-"""Steps of Data of one's own making that are kept ready."""
+    data.__dict__["_ready"] = plan.execution.ready(
+        data
+    )  # of a Data of one's own making, as long as that lives
 
 
 class Simulation:
     """A model with a plan and the data it works on.
 
-    `backend`, `precision`, `threads`, `stages`, `keep`, `lanes`, `runtime` and `arch` override the configuration file
-    and the environment; a stage can also be a function of your own: `stages={"passive_force:wind": blow}`. Stages
-    that take part in loading are for a Simulation that loads its model itself, from a file.
-    `on_nan` says what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with
-    a warning that names joint and time), `"raise"` or `"freeze"`. `semantics` names a bundle of rules, as
-    `"mujoco-4"`; it is that of the model's loading if nobody says. `strict=True` stops at the first field that a
-    NumPy stage touches without declaring it (kernels never can). `plugins` names installed packages whose own rows
-    (a force, a constraint, a callback) take part. `locked` names a stage lock (`dovetail lock` writes one; a saved
-    state has one): anything else than what it lists is refused; False for none. `per_world` names Model fields that
-    have a value of their own in every world, found in `sim.per_world`. `wrap` puts profilers or guards around stages;
-    `missing="skip"` runs without stages that nothing implements; `max_bytes` caps the memory of the data.
+    What is given here overrides the configuration file and the environment.
+
+    - `nworld`: how many worlds; None for one, in MuJoCo's shapes.
+    - `backend`, `precision`, `threads`, `lanes`: where and how stages run; `runtime` and `arch` are Taichi's.
+    - `stages`: choices by slot, `{"integrate": "rk4@numpy"}`, or functions of your own,
+      `{"passive_force:wind": blow}`. Stages of loading are for a Simulation that loads its model from a file itself.
+    - `keep`: fields to read after a step; `"state"`, `"all"` or names.
+    - `on_nan`: what becomes of a world whose numbers go bad: `"reset"` (MuJoCo's way, with a warning that names joint
+      and time), `"raise"` or `"freeze"`.
+    - `per_world`: Model fields that have a value of their own in every world, found in `sim.per_world`.
+    - `plugins`: installed packages whose own rows (a force, a constraint, a callback) take part.
+    - `semantics`: a bundle of rules, as `"mujoco-4"`; that of the model's loading if nobody says.
+    - `locked`: a stage lock (`dovetail lock` writes one; a saved state has one): anything else than what it lists is
+      refused; False for none.
+    - `strict`: stop at the first field that a NumPy stage touches without declaring it (kernels never can).
+    - `wrap`: profilers or guards around stages.
+    - `missing`: `"skip"` runs without stages that nothing implements.
+    - `max_bytes`: the most memory that the data may take.
+    - `config`: configuration in place of what files and environment say.
     """
 
     def __init__(
@@ -153,6 +159,7 @@ class Simulation:
         )
         self._finish = {slot: choice for slot, choice in loading.items() if slot == "finalize_model"}
         own = {slot: function for slot, function in running.items() if callable(function)}
+        self._own = own
         self._registry, names = default_registry().extended(own) if own else (default_registry(), {})
         call = Config.of_call(
             {**running, **names},
@@ -260,6 +267,27 @@ class Simulation:
             lock=lambda: self.plan.lock,
             locked=bool(self._config.setting("locked", None).value),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: model, data and what was asked for. Plans and kernels are made anew, so that it
+        can go to another process; a function of one's own must be one that pickle finds there."""
+        made_anew = ("plan", "_registry", "_ready")
+        return {name: value for name, value in self.__dict__.items() if name not in made_anew}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._registry = default_registry().extended(self._own)[0] if self._own else default_registry()
+        self._ready = None
+        self.plan = self._compile()
+        if not self.plan.fits(self.data):
+            self.data.move_into(self.plan.make_data(self._max_bytes))
+
+    def copy(self) -> Simulation:
+        """An independent clone: same numbers and choices, a model and data of its own."""
+        return copy.deepcopy(self)
+
+    def __copy__(self) -> Simulation:
+        return self.copy()
 
     def __repr__(self) -> str:
         return f"<dovetail.Simulation of {self.model!r}, {self.data!r}>"

@@ -20,6 +20,7 @@ from dovetail.contracts.data import DATA_GROUPS
 from dovetail.contracts.fields import REAL, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS
 from dovetail.contracts.named import KINDS, NamedAccess, attributes_of
+from dovetail.contracts.rows import COUNTS
 from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS
 
@@ -31,7 +32,8 @@ HEAD = '''\
 
 # ruff: noqa: N815  (the names are MuJoCo's)
 
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, overload
 
 from numpy.typing import ArrayLike
 
@@ -56,6 +58,16 @@ RESERVE = '''\
         """The fields that plugins added, by their namespaced name."""
     def reserve(self, **wanted: int) -> None:
         """Make room in growing fields: `reserve(ncon_max=n)` before writing n contacts."""
+'''
+
+LIST = '''\
+    def __len__(self) -> int:
+        """How many there are now."""
+    def __iter__(self) -> Iterator[{row}]: ...
+    @overload
+    def __getitem__(self, which: int, /) -> {row}: ...
+    @overload
+    def __getitem__(self, which: slice, /) -> Sequence[{row}]: ...
 '''
 
 
@@ -127,11 +139,24 @@ def sentence(cls: type) -> str:
 
 def groups(named: Mapping[str, type], kind: Callable[[FieldSpec], str]) -> Iterator[str]:
     """A class for each sub-structure, and for each that consists of others (`vis`)."""
-    for cls in named.values():
-        yield protocol(cls.__name__, sentence(cls), fields(specs_of(cls), kind))
+    for name, cls in named.items():
+        if name in COUNTS:
+            yield row(cls)
+        body = fields(specs_of(cls), kind) + (LIST.format(row=f"{cls.__name__}Row") if name in COUNTS else "")
+        yield protocol(cls.__name__, sentence(cls), body)
     for outer, inner in nested(named).items():
         body = "".join(fixed(name, cls.__name__, sentence(cls)) for name, cls in inner.items())
         yield protocol(holder(outer), f"What `{outer}` consists of.", body)
+
+
+def row(cls: type) -> str:
+    """One row of a group that is a list."""
+    text = ""
+    for spec in specs_of(cls):
+        kind = model_kind(spec) if spec.dtype != REAL else "float"
+        about = meaning(spec, "From an array of shape")
+        text += array(spec.name, about) if len(spec.shape) > 1 else attribute(spec.name, kind, about)
+    return protocol(f"{cls.__name__}Row", f"One row of {cls.__name__}.", text)
 
 
 def nested(named: Mapping[str, type]) -> dict[str, dict[str, type]]:

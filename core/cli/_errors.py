@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def show_errors(rows: Iterable[FieldError], *, fields: bool) -> None:
-    """Print them; failures that the short table leaves out come after it."""
+    """Print them; those out of tolerance come again after it, with all that is known."""
     from dovetail.compare.tables import worst_per_slot
 
     rows = list(rows)
@@ -20,9 +20,10 @@ def show_errors(rows: Iterable[FieldError], *, fields: bool) -> None:
         ("slot", "field", "error", "tolerance", "", "worst at"),
         [_cells(row) for row in (rows if fields else worst_per_slot(rows))],
         numeric=("error", "tolerance"),
+        optional=("worst at",),  # of what is out of tolerance it is said below
     )
     failures = [row for row in rows if not row.ok]
-    if failures and not fields:
+    if failures:
         title("Out of tolerance")
         for row in failures:
             say(f"  {row}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 160
 """Columns when stdout is not a terminal: wide enough that nothing is cut in a pipe or a log."""
+NARROWEST = 40
+"""Columns below which nothing is made to fit."""
 
 
 def emit(report: Any) -> None:
@@ -38,56 +42,110 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
+def width() -> int | None:
+    """Columns that lines may have: those of the terminal, or what the variable COLUMNS says; None if nothing does."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        return max(NARROWEST, int(said))
+    if not sys.stdout.isatty():
+        return None
+    return max(NARROWEST, shutil.get_terminal_size().columns)
+
+
+def in_colour() -> bool:
+    """Whether stdout is a terminal on which colour is welcome (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, **style: Any) -> str:
+    """A text in colour or bold, where that is welcome."""
+    return click.style(text, **style) if style and in_colour() else text
+
+
+def ascii_only() -> bool:
+    """Whether stdout knows no other letters than those of ASCII."""
+    return not (sys.stdout.encoding or "").lower().startswith("utf")
+
+
 def console(*, stderr: bool = False) -> Console:
     """A Rich console; without a terminal it uses no colour and plenty of width."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    terminal = stream.isatty()
     return Console(
         file=stream,
         highlight=False,
         markup=False,
-        no_color=None if terminal else True,
-        width=None if terminal else PLAIN_WIDTH,
+        no_color=None if stream.isatty() else True,
+        width=None if stderr and stream.isatty() else width() or PLAIN_WIDTH,
     )
 
 
-def say(text: str = "") -> None:
-    """A line on stdout."""
-    click.echo(text)
+def say(text: str = "", *, hanging: int = 2, **style: Any) -> None:
+    """Lines on stdout, in a style where that is welcome. What is longer than the terminal is wide is wrapped at its
+    spaces, `hanging` columns further in; in a pipe a line stays a line."""
+    room = width()
+    for line in text.splitlines() or [""]:
+        for part in [line] if room is None else _hung(line, room, hanging):
+            click.echo(styled(part, **style))
+
+
+def _hung(line: str, room: int, hanging: int) -> list[str]:
+    from dovetail.text_tables import wrapped
+
+    if len(line) <= room:
+        return [line]
+    margin = line[: len(line) - len(line.lstrip())]
+    first, *rest = wrapped(line.strip(), room - len(margin))
+    further = margin + " " * hanging
+    return [margin + first, *(further + part for part in wrapped(" ".join(rest), room - len(further)))]
 
 
 def title(text: str) -> None:
     """A heading on stdout, with space before it."""
-    click.echo("")
-    click.secho(text, bold=True)
+    say()
+    say(text, bold=True)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numeric: Sequence[str] = ()) -> None:
-    """Print rows under headings; columns named in `numeric` stand to the right, empty ones are left out."""
-    from rich import box
-    from rich.table import Table
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numeric: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    below: str = "",
+) -> None:
+    """Print rows under headings; columns named in `numeric` stand to the right, empty ones are left out. Where the
+    terminal is too narrow the column `below` stands below the others, and those of `optional` are left out."""
+    from dovetail.text_tables import table_lines
 
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    used = [i for i in range(len(columns)) if any(row[i] for row in cells)]
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for i in used:
-        right = columns[i] in numeric
-        shown.add_column(columns[i], justify="right" if right else "left", no_wrap=right, overflow="fold")
-    for row in cells:
-        shown.add_row(*(row[i] for i in used))
-    console().print(shown)
+    heading, body = table_lines(
+        columns,
+        rows,
+        numeric=numeric,
+        optional=optional,
+        below=below,
+        width=width() or PLAIN_WIDTH,
+        rule="-" if ascii_only() else "─",
+    )
+    for line in heading:
+        click.echo(styled(line, bold=True))
+    for line in body:
+        click.echo(line)
 
 
 def pairs(entries: Mapping[str, object]) -> None:
-    """Print labels with their values, aligned."""
-    width = max(map(len, entries), default=0)
+    """Print labels with their values, aligned; long values are wrapped on a terminal."""
+    from dovetail.text_tables import wrapped
+
+    label_width = max(map(len, entries), default=0)
+    room = width()
     for label, value in entries.items():
-        lines = str(value).splitlines() or [""]
-        click.echo(f"  {label:<{width}}  {lines[0]}")
+        text = str(value)
+        lines = (text.splitlines() or [""]) if room is None else wrapped(text, room - label_width - 4)
+        click.echo(f"  {label:<{label_width}}  {lines[0]}".rstrip())
         for line in lines[1:]:
-            click.echo(f"  {'':<{width}}  {line}")
+            click.echo(f"  {'':<{label_width}}  {line}")
 
 
 def quantity(value: float, unit: str = "") -> str:

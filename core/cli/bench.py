@@ -30,8 +30,8 @@ def _names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 
 
 @cli_command(
-    example="""dovetail bench humanoid --nworld 64 --nworld 1024 --precision f64 --precision f32
-    dovetail bench --suite --threads 1 --threads 2 --history speed.jsonl --plot speed.svg
+    example="""dovetail bench humanoid --nworld 64 --nworld 1024 --precision f32
+    dovetail bench --suite --threads 1 --threads 2 --plot speed.svg
     dovetail bench humanoid --profile
     dovetail bench --sweep ncon --plot contacts.png"""
 )
@@ -432,10 +432,17 @@ ONE_WORLD: tuple[Column, ...] = (
 )
 
 
+OPTIONAL = (
+    *("from … to", "steps/s", "scaling", "per world", "compile s"),
+    *("imported", "planned", "loaded", "real time"),
+)
+"""What a narrow terminal is not shown; --json and --history have all."""
+
+
 def _show(columns: Sequence[Column], entries: Sequence[object]) -> None:
     names = [name for name, _ in columns]
     cells = [[cell(entry) for _, cell in columns] for entry in entries]
-    table(names, cells, numeric=names)
+    table(names, cells, numeric=names, optional=OPTIONAL)
 
 
 def _show_notes(notes: Iterable[str]) -> None:

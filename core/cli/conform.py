@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cli_command(
     example="""dovetail conform
-    dovetail conform my_robot.xml --disable constraint --backend native --nworld 16
+    dovetail conform my_robot.xml --disable constraint --backend native
     dovetail conform arm --stage mass_matrix --stage integrate --fields"""
 )
 @click.argument("models", nargs=-1, metavar="[MODEL...]")

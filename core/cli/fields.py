@@ -106,5 +106,7 @@ def _show(found: list[dict[str, Any]]) -> None:
             )
             for f in found
         ],
+        optional=("tolerance",),
+        below="meaning",
     )
     say(f"{len(found)} field{'s'[: len(found) != 1]}")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ntendon", "nsensor", "neq", "nkey", "nM")
 """The sizes people ask for first; --json has all that are not zero."""
+A_MOTOR = {"dynamics": "none", "gain": "fixed", "bias": "none"}
+"""What most actuators have, which is not worth columns."""
 
 
 @cli_command(example="dovetail info humanoid")
@@ -221,6 +223,7 @@ def _range(limits: Iterable[float] | None) -> str:
 
 
 def _show_actuators(actuators: list[dict[str, Any]]) -> None:
+    """Of activation, gain and bias what is not a plain motor's."""
     table(
         ("name", "acts on", "gear", "dynamics", "gain", "bias", "ctrl range"),
         [
@@ -228,9 +231,7 @@ def _show_actuators(actuators: list[dict[str, Any]]) -> None:
                 a["name"],
                 f"{a['transmission']} {a['target'] or ''}",
                 " ".join(f"{g:g}" for g in a["gear"]).removesuffix(" 0" * 5),
-                a["dynamics"],
-                a["gain"],
-                a["bias"],
+                *(a[name] if a[name] != usual else "" for name, usual in A_MOTOR.items()),
                 _range(a["ctrlrange"]).strip(),
             )
             for a in actuators
@@ -259,10 +260,10 @@ def _show_masses(bodies: list[dict[str, Any]]) -> None:
 
 def _show_needs(features: list[str], stages: list[dict[str, Any]]) -> None:
     missing = [stage["slot"] for stage in stages if stage["missing"]]
-    say("  features  " + (", ".join(features) or "none"))
+    pairs({"features": ", ".join(features) or "none"})
     if stages:
         table(
             ("stage", "because", "implemented"),
             [(s["slot"], s["reason"], "no" if s["missing"] else "yes") for s in stages],
         )
-    say("  missing   " + (", ".join(missing) or "nothing: the model can run"))
+    pairs({"missing ": ", ".join(missing) or "nothing: the model can run"})

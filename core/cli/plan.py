@@ -119,7 +119,10 @@ def show(report: dict[str, Any]) -> None:
     say(report["headline"])
     table(
         ("segment", "slot", "implementation", "chosen by", "notes"),
-        [(s.segment, s.slot, s.implementation, s.origin, _slot_notes(s)) for s in report["slots"]],
+        [
+            (s.segment if report["segments"] > 1 else "", s.slot, s.implementation, s.origin, _slot_notes(s))
+            for s in report["slots"]
+        ],
         numeric=("segment",),
     )
     if report["skipped"]:

@@ -78,27 +78,32 @@ def _show(chosen: list[PluginInfo], registry: Registry) -> None:
                 p.distribution,
                 p.version,
                 p.status,
-                p.detail or _offers(p) or _features(p, registry) or "a backend",
+                p.detail or _offers(p) or _states(p, registry),
             )
             for p in chosen
         ],
+        optional=("distribution", "version"),
     )
     for backend in _backends(registry):
         state = "ready" if backend["available"] else f'not installed: pip install "{backend["install"]}"'
         say(f"backend {backend['name']}: {state}")
 
 
-def _features(plugin: PluginInfo, registry: Registry) -> str:
-    """The groups of features that a plugin states."""
+def _states(plugin: PluginInfo, registry: Registry) -> str:
+    """What a plugin without implementations has: groups of features, bundles of rules, or a backend."""
     groups = [g.name for g in registry.feature_groups.values() if g.plugin == plugin.name]
-    return f"features: {', '.join(groups)}" if groups else ""
+    bundles = [name for name, one in registry.semantics.items() if one.provider == plugin.distribution]
+    if groups:
+        return f"features: {', '.join(groups)}"
+    backend = plugin.name.startswith("backends.") or not bundles
+    return "a backend" if backend else f"rules: {', '.join(bundles)}"
 
 
 def _offers(plugin: PluginInfo) -> str:
-    return ", ".join(
-        f"{r.key}: {r.label}" if r.key else r.label
-        for r in sorted(plugin.implementations, key=lambda r: (r.backend, r.slot))
-    )
+    from dovetail.cli.stages import short
+
+    ordered = sorted(plugin.implementations, key=lambda r: (r.backend, r.slot))
+    return short((r.label, r.key or "", "") for r in ordered)
 
 
 plugins = _group(plugins)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dovetail.cli import FOUND_PROBLEMS
+from dovetail.cli._filming import film_options
 from dovetail.cli._options import (
     Choices,
     FiniteRange,
@@ -21,11 +24,14 @@ from dovetail.cli._options import (
     running,
     selection_options,
 )
-from dovetail.cli._output import Progress, emit, pairs, quantity, say, table, title, waiting
+from dovetail.cli._output import Progress, emit, waiting
 from dovetail.errors import BadStateError
 
 if TYPE_CHECKING:
+    from dovetail.cli._filming import Filming
     from dovetail.cli._recording import Quantity, Recorder
+    from dovetail.cli._run_report import Outcome
+    from dovetail.cli._watch import Watch
     from dovetail.contracts.fields import Array
     from dovetail.contracts.types import Model
     from dovetail.planning.wrappers import Profiler
@@ -45,10 +51,11 @@ REFRESH = 0.1
     example="""dovetail run humanoid --duration 2 --plot height
     dovetail run pendulum --plot energy --plot "qpos[0]" --plot-file swing.pdf
     dovetail run humanoid --nworld 1024 --noise 0.1 --steps 500
-    dovetail run arm --keyframe reach --output reach.npz --every 10 --stage integrate=euler"""
+    dovetail run arm --keyframe reach --output reach.npz --every 10
+    dovetail run humanoid --keyframe leap --video leap.mp4 --size 1280x720"""
 )
 @model_argument
-@click.option("--steps", type=click.IntRange(min=1), help="How many steps.")
+@click.option("--steps", type=click.IntRange(min=0), help="How many steps; 0 shows how the model begins.")
 @click.option("--duration", type=float, help="How many seconds instead [default: 1].")
 @click.option("--keyframe", help="Start from a keyframe, by name or number.")
 @click.option("--noise", type=FiniteRange(min=0), default=0.0, help="Random initial velocities: sigma.")
@@ -71,6 +78,9 @@ REFRESH = 0.1
 )
 @click.option("--strict", is_flag=True, help="Stop where a NumPy stage touches a field it does not declare.")
 @click.option("--profile", is_flag=True, help="Time every stage by itself (fused kernels come apart).")
+@click.option(
+    "--plan", "with_plan", is_flag=True, help="Show the plan, too: what ran for each stage, and why."
+)
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Trajectory file, .npz.")
 @click.option(
     "--plot",
@@ -87,14 +97,23 @@ REFRESH = 0.1
     help="Draw what --plot names into this .svg, .png or .pdf.",
 )
 @click.option("--every", type=click.IntRange(min=1), help="Record every so many steps.")
+@film_options
 @asset_root_option
 @selection_options
-def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **asked: Any) -> int:
+def run(
+    model: str,
+    choices: Choices,
+    filming: dict[str, Any],
+    asset_root: str | None,
+    as_json: bool,
+    **asked: Any,
+) -> int:
     """Simulate a model and sum up what happened.
 
     MODEL is an MJCF file or the name of a built-in model. The exit code is 1 if the state went bad.
     """
-    from dovetail.cli import _recording
+    from dovetail.cli import _filming, _recording, _run_report, _screen
+    from dovetail.cli._watch import Watch
 
     loaded = load_model(model, choices, asset_root=asset_root)
     total = _step_count(loaded, asked["steps"], asked["duration"])
@@ -104,28 +123,36 @@ def run(model: str, choices: Choices, asset_root: str | None, as_json: bool, **a
     plots = asked["plots"] or (("auto",) if asked["plot_file"] else ())
     quantities = tuple(_recording.parse_quantity(loaded, text) for text in plots)
     profiler = _profiler() if asked["profile"] else None
-    sim = _simulation(
-        loaded,
-        choices,
-        quantities,
-        profiler,
-        **{name: asked[name] for name in ("missing", "on_nan")},
-        strict=asked["strict"] or None,
-    )
-    _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
-    recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
-    every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
-    outcome = _Outcome()
-    _simulate(sim, total, every, recorder, profiler, outcome, quiet=as_json)
-    if asked["output"] is not None:
-        recorder.write(asked["output"])
-    if asked["plot_file"] is not None:
-        recorder.draw(asked["plot_file"])
-    report = _report(sim, outcome, asked["output"], profiler)
+    outcome = _run_report.Outcome()
+    with (
+        _collecting(outcome.warnings),
+        _filming.filming(loaded, filming, choices["nworld"], total) as film,
+    ):
+        sim = _simulation(
+            loaded,
+            choices,
+            quantities,
+            profiler,
+            **{name: asked[name] for name in ("missing", "on_nan")},
+            strict=asked["strict"] or None,
+        )
+        _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
+        recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
+        every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
+        watch = Watch(sim, total)
+        _simulate(sim, total, every, recorder, watch, film, profiler, outcome, quiet=as_json)
+    if film is not None:
+        outcome.film = film.report(outcome.problem)
+    with _collecting(outcome.warnings):
+        if asked["output"] is not None:
+            recorder.write(asked["output"])
+        if asked["plot_file"] is not None:
+            recorder.draw(asked["plot_file"])
+        report = _run_report.report(sim, outcome, watch.seen(), recorder, asked["output"], profiler, total)
     if as_json:
-        emit({**report, "series": _series(recorder)})
+        emit(report)
     else:
-        _show(report, recorder)
+        _screen.show(report, with_plan=asked["with_plan"])
     return FOUND_PROBLEMS if report["problems"] else 0
 
 
@@ -139,7 +166,7 @@ def _step_count(model: Model, steps: int | None, duration: float | None) -> int:
     if steps is not None and duration is not None:
         raise click.UsageError("give --steps or --duration, not both")
     if steps is not None:
-        return whole("--steps", steps, 1, "STEPS")
+        return whole("--steps", steps, 0, "STEPS")
     seconds = DEFAULT_DURATION if duration is None else duration
     if not seconds < limits.STEPS * model.opt.timestep:
         raise click.BadParameter(
@@ -189,15 +216,11 @@ def _simulation(
     return sim
 
 
-def _keep(
-    model: Model, asked: tuple[str, ...] | None, quantities: tuple[Quantity, ...]
-) -> tuple[str, ...] | None:
+def _keep(model: Model, asked: tuple[str, ...] | None, quantities: tuple[Quantity, ...]) -> tuple[str, ...]:
     """Fields to keep: what the user or a configuration asks for, plus what this command wants to show."""
     from dovetail.features import need
 
-    shown = {q.field for q in quantities} | ({"energy"} if need(model, "energy") else set())
-    if asked is None and not shown:
-        return None
+    shown = {q.field for q in quantities} | {"ncon"} | ({"energy"} if need(model, "energy") else set())
     return tuple(dict.fromkeys((*(asked or ("state",)), *sorted(shown))))
 
 
@@ -222,18 +245,18 @@ def _start(sim: Simulation, keyframe: str | None, noise: float, seed: int) -> No
 # ---- during
 
 
-class _Outcome:
-    """What a run measured."""
+@contextmanager
+def _collecting(texts: list[str]) -> Iterator[None]:
+    """Warnings are shown as ever, and kept."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
 
-    steps = 0
-    first_seconds = 0.0
-    """Of the first step, compilation included."""
-    seconds = 0.0
-    """Of all steps after the first."""
-    energy_first: Array | None = None
-    energy_last: Array | None = None
-    problem = ""
-    """Why it stopped early."""
+        def keep(message: Warning | str, *rest: Any, **extra: Any) -> None:
+            texts.append(str(message))
+            show(message, *rest, **extra)
+
+        warnings.showwarning = keep
+        yield
 
 
 def _simulate(
@@ -241,13 +264,20 @@ def _simulate(
     total: int,
     every: int,
     recorder: Recorder,
+    watch: Watch,
+    film: Filming | None,
     profiler: Profiler | None,
-    outcome: _Outcome,
+    outcome: Outcome,
     *,
     quiet: bool,
 ) -> None:
     """Step in portions that end at samples and are short enough for a live progress bar; stop at NaN."""
     recorder.sample(first=True)
+    watch.sample(first=True)
+    if film is not None:
+        film.look(sim, 0)
+    if not total:
+        return
     outcome.first_seconds = _first_step(sim, outcome, quiet=quiet)
     outcome.steps = 0 if outcome.problem else 1
     outcome.energy_first = outcome.energy_last = _energy(sim)
@@ -255,20 +285,20 @@ def _simulate(
         profiler.reset()  # the first calls may have compiled something
     portion = 1
     with Progress(total, show=not quiet) as progress:
-        _record(recorder, outcome, every, total)
+        _record(recorder, watch, film, outcome, every, total)
         while outcome.steps < total and not outcome.problem and _finite(sim):
-            count = min(portion, every - outcome.steps % every, total - outcome.steps)
+            count = min(portion, _until_stop(outcome.steps, every, watch, film), total - outcome.steps)
             spent = _timed(sim, count, outcome)
             outcome.steps += 0 if outcome.problem else count
             outcome.seconds += spent
             if spent < REFRESH / 2 and count == portion:
                 portion *= 2
-            _record(recorder, outcome, every, total)
+            _record(recorder, watch, film, outcome, every, total)
             progress.advance(outcome.steps, outcome.seconds)
     outcome.energy_last = _energy(sim)
 
 
-def _first_step(sim: Simulation, outcome: _Outcome, *, quiet: bool) -> float:
+def _first_step(sim: Simulation, outcome: Outcome, *, quiet: bool) -> float:
     from dovetail.cli.plan import compiled_backends
 
     compiled = compiled_backends(sim.plan)
@@ -280,7 +310,7 @@ def _first_step(sim: Simulation, outcome: _Outcome, *, quiet: bool) -> float:
     return seconds
 
 
-def _timed(sim: Simulation, count: int, outcome: _Outcome) -> float:
+def _timed(sim: Simulation, count: int, outcome: Outcome) -> float:
     """Seconds that steps took; a state that went bad is kept as the outcome's problem."""
     start = time.perf_counter()
     try:
@@ -290,9 +320,22 @@ def _timed(sim: Simulation, count: int, outcome: _Outcome) -> float:
     return time.perf_counter() - start
 
 
-def _record(recorder: Recorder, outcome: _Outcome, every: int, total: int) -> None:
+def _until_stop(steps: int, every: int, watch: Watch, film: Filming | None) -> int:
+    """How many steps there are until somebody wants to look."""
+    near = min(every - steps % every, watch.every - steps % watch.every)
+    return near if film is None else min(near, film.until_next(steps))
+
+
+def _record(
+    recorder: Recorder, watch: Watch, film: Filming | None, outcome: Outcome, every: int, total: int
+) -> None:
+    last = outcome.steps == total or bool(outcome.problem)
     if outcome.steps % every == 0 or outcome.steps == total:
         recorder.sample()
+    if outcome.steps % watch.every == 0 or last:
+        watch.sample()
+    if film is not None and not outcome.problem:
+        film.look(watch.sim, outcome.steps)
 
 
 def _finite(sim: Simulation) -> bool:
@@ -309,132 +352,3 @@ def _energy(sim: Simulation) -> Array | None:
         return None
     total: Array = np.asarray(sim.data.energy, dtype=np.float64).sum(axis=-1)
     return total
-
-
-# ---- after
-
-
-def _report(
-    sim: Simulation, outcome: _Outcome, output: Path | None, profiler: Profiler | None
-) -> dict[str, Any]:
-    import numpy as np
-
-    from dovetail.cli.plan import describe
-
-    timed = max(1, outcome.steps - 1)
-    rate = timed / (outcome.seconds or outcome.first_seconds)
-    worlds = sim.nworld or 1
-    return {
-        "model": sim.model.modelname,
-        "source": sim.model.source,
-        "sizes": {name: sim.model.sizes[name] for name in ("nq", "nv", "nu", "nbody", "ngeom")},
-        "nworld": sim.nworld,
-        "steps": outcome.steps,
-        "simulated_seconds": outcome.steps * sim.model.opt.timestep,
-        "first_step_seconds": outcome.first_seconds,
-        "wall_seconds": outcome.first_seconds + outcome.seconds,
-        "steps_per_second": rate,
-        "world_steps_per_second": rate * worlds,
-        "realtime_factor": rate * worlds * sim.model.opt.timestep,
-        "problems": [outcome.problem] if outcome.problem else _problems(sim),
-        "energy": _energy_report(outcome),
-        "final": {name: np.asarray(sim.data.world(0).field(name)) for name in ("time", "qpos", "qvel")},
-        "output": None if output is None else str(output),
-        "profile": None if profiler is None else _timings(profiler),
-        "plan": describe(sim.plan),
-        "lock": sim.plan.lock.as_plain(),
-        "lock_digest": sim.plan.lock.digest,
-    }
-
-
-def _problems(sim: Simulation) -> list[str]:
-    """NaN and infinity in the state, by world and joint."""
-    from dovetail.contracts.derive import bad_numbers
-
-    return [problem for name in ("qpos", "qvel", "act") for problem in bad_numbers(sim.data, name)]
-
-
-def _energy_report(outcome: _Outcome) -> dict[str, float] | None:
-    first, last = outcome.energy_first, outcome.energy_last
-    if first is None or last is None:
-        return None
-    change = last - first
-    scale = abs(first).max()
-    return {
-        "initial": float(first.mean()),
-        "final": float(last.mean()),
-        "largest_change": float(abs(change).max()),
-        "relative_change": float(abs(change).max() / scale) if scale > 0 else float("nan"),
-    }
-
-
-def _timings(profiler: Profiler) -> list[dict[str, Any]]:
-    whole = sum(t.seconds for t in profiler.timings.values())
-    return [
-        {
-            "slot": slot,
-            "calls": t.calls,
-            "microseconds": t.microseconds,
-            "share": t.seconds / whole if whole else 0.0,
-        }
-        for slot, t in profiler.timings.items()
-    ]
-
-
-def _series(recorder: Recorder) -> dict[str, Any]:
-    times = recorder.plotted_times()
-    return {
-        q.label: {"time": times, "value": values}
-        for q, values in zip(recorder.quantities, recorder.series, strict=True)
-    }
-
-
-def _show(report: dict[str, Any], recorder: Recorder) -> None:
-    from dovetail.cli import plan
-    from dovetail.cli._plot import line_plot
-
-    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
-    for q, values in zip(recorder.quantities, recorder.series, strict=True):
-        say(line_plot(recorder.plotted_times(), values, label=q.label, ascii_only=ascii_only))
-        say()
-    title(report["model"] or report["source"])
-    pairs(_summary(report))
-    if report["profile"]:
-        title("Time per stage")
-        _show_profile(report["profile"])
-    title("What ran")
-    plan.show(report["plan"])
-
-
-def _summary(report: dict[str, Any]) -> dict[str, object]:
-    worlds = report["nworld"]
-    rate = quantity(report["steps_per_second"], "steps/s")
-    if worlds:
-        rate += f" × {worlds} worlds = {quantity(report['world_steps_per_second'], 'world steps/s')}"
-    lines: dict[str, object] = {
-        "sizes": "  ".join(f"{name} {count}" for name, count in report["sizes"].items()),
-        "steps": f"{report['steps']:,} ({quantity(report['simulated_seconds'], 's')} simulated)",
-        "wall time": f"{quantity(report['wall_seconds'], 's')} "
-        f"(first step {quantity(report['first_step_seconds'], 's')})",
-        "speed": rate,
-        "real time": f"{quantity(report['realtime_factor'])} times",
-        "state": "\n".join(report["problems"]) or "all numbers finite",
-    }
-    energy = report["energy"]
-    if energy:
-        lines["energy"] = (
-            f"{quantity(energy['initial'], 'J')} → {quantity(energy['final'], 'J')}, "
-            f"largest change {quantity(energy['largest_change'], 'J')} ({energy['relative_change']:.1e})"
-        )
-    lines["stage lock"] = f"{report['lock_digest']} ({len(report['lock']['stages'])} implementations)"
-    if report["output"]:
-        lines["trajectory"] = report["output"]
-    return lines
-
-
-def _show_profile(timings: list[dict[str, Any]]) -> None:
-    table(
-        ("stage", "calls", "µs per call", "share"),
-        [(t["slot"], t["calls"], f"{t['microseconds']:.1f}", f"{100 * t['share']:.1f} %") for t in timings],
-        numeric=("calls", "µs per call", "share"),
-    )

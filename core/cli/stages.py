@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from dovetail.cli._output import emit, pairs, say, table, title
 if TYPE_CHECKING:
     from dovetail.implementation import Implementation
     from dovetail.pipeline import Stage
+
+MOST_ROWS = 4
+"""Rows of a table that a list of stages names; of more it says how many."""
 
 
 @cli_command(example="dovetail stages\ndovetail stages mass_matrix\ndovetail stages --deprecated")
@@ -106,13 +110,35 @@ def _list_deprecated(as_json: bool) -> None:
     say("Each works until then, and warns once in a process.")
 
 
-def _short(implementations: list[dict[str, Any]]) -> str:
-    """`joint@numpy (spring, damper)`: labels with the rows they serve."""
+def short(implementations: Iterable[tuple[str, str, str]], most: int = MOST_ROWS) -> str:
+    """`soft@numpy/native (4 rows)`: names with the backends they are on and the rows that they serve, of which many
+    are counted. Each implementation is its label, its row and, if it is not dovetail's, its provider."""
+    backends: dict[str, list[str]] = {}
     rows: dict[str, list[str]] = {}
-    for record in implementations:
-        other = "" if record["provider"] == "dovetail" else f" from {record['provider']}"
-        rows.setdefault(record["label"] + other, []).extend([record["key"]] if record["key"] else [])
-    return ", ".join(f"{label} ({', '.join(keys)})" if keys else label for label, keys in rows.items())
+    for label, key, provider in implementations:
+        name, _, backend = label.partition("@")
+        entry = f"{name} of {provider}" if provider else name
+        backends.setdefault(entry, [])
+        rows.setdefault(entry, [])
+        if backend not in backends[entry]:
+            backends[entry].append(backend)
+        if key and key not in rows[entry]:
+            rows[entry].append(key)
+    return ", ".join(_entry(entry, on, rows[entry], most) for entry, on in backends.items())
+
+
+def _entry(entry: str, backends: list[str], keys: list[str], most: int) -> str:
+    name, _, provider = entry.partition(" of ")
+    text = f"{name}@{'/'.join(backends)}" + (f" of {provider}" if provider else "")
+    if not keys:
+        return text
+    return f"{text} ({', '.join(keys) if len(keys) <= most else f'{len(keys)} rows'})"
+
+
+def _short(implementations: list[dict[str, Any]]) -> str:
+    return short(
+        (r["label"], r["key"], "" if r["provider"] == "dovetail" else r["provider"]) for r in implementations
+    )
 
 
 def _few(names: tuple[str, ...], limit: int = 2) -> str:
@@ -135,6 +161,7 @@ def _show_all(reports: list[dict[str, Any]]) -> None:
             )
             for r in reports
         ],
+        optional=("reads", "writes"),
     )
     say("dovetail stages STAGE describes one; indented stages are called by the one above them.")
 

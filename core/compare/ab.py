@@ -35,6 +35,8 @@ from dovetail.registry import Registry, default_registry
 
 NOTHING_COMPARED = 3
 """The exit code of a comparison that met nothing to compare."""
+NOTABLE = 1.1
+"""Times that are closer to each other than this ratio count as the same: the machine's own changes are as large."""
 
 
 @attrs.frozen(kw_only=True)
@@ -84,10 +86,26 @@ class ABReport(Report):
         return f"{self.verdict()}; {self.comparisons} comparisons in {self.worlds} world(s), {self.precision}"
 
     def times(self) -> str:
-        return (
-            f"time per call: {self.a} {self.microseconds_a:.1f} µs, {self.b} {self.microseconds_b:.1f} µs; "
-            f"{self.b} is {self.speedup:.2f} times as fast"
-        )
+        """Both times, and which of the two is the quicker one."""
+        first, second = f"{self.microseconds_a:.1f} µs", f"{self.microseconds_b:.1f} µs"
+        return f"time per call: {self.a} {first}, {self.b} {second}; {self.quicker()}"
+
+    def quicker(self) -> str:
+        """Which of the two is quicker, if the times of all calls and those of pairs say the same.
+
+        The ratio is that of the times that stand beside it, so that it can be checked at a glance; `speedup` is the
+        median of pairs."""
+        if not (self.microseconds_a > 0 and self.microseconds_b > 0):
+            return "nothing was timed"
+        overall = self.microseconds_a / self.microseconds_b
+        agree = (overall > 1 and self.speedup > 1) or (overall < 1 and self.speedup < 1)
+        if not agree or max(overall, 1 / overall) < NOTABLE:
+            return "no notable difference"
+        winner, other = (self.b, self.a) if overall > 1 else (self.a, self.b)
+        ratio = max(overall, 1 / overall)
+        if winner == other:
+            return "no notable difference"
+        return f"{winner} is {ratio:{'.0f' if ratio >= 10 else '.1f'}} times as fast as {other}"
 
     def table(self) -> str:
         parts = [

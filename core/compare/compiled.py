@@ -36,10 +36,7 @@ class LoadingReport(ABReport):
 
     def times(self) -> str:
         first, second = self.microseconds_a / 1000.0, self.microseconds_b / 1000.0
-        return (
-            f"time to load: {self.a} {first:.2f} ms, {self.b} {second:.2f} ms; "
-            f"with {self.b} it is {self.speedup:.2f} times as fast"
-        )
+        return f"time to load: with {self.a} {first:.2f} ms, with {self.b} {second:.2f} ms; {self.quicker()}"
 
 
 def compare_loading(

@@ -10,8 +10,8 @@ import attrs
 from dovetail.compare.errors import FieldError
 from dovetail.compare.free_run import FreeRun
 from dovetail.compare.reports import Report
-from dovetail.compare.tables import text_table
 from dovetail.compare.timeline import Divergence
+from dovetail.text_tables import table_lines
 
 Verdict = Literal["agree", "differ", "nothing compared"]
 EXIT_CODES: dict[Verdict, int] = {"agree": 0, "differ": 1, "nothing compared": 3}
@@ -208,20 +208,24 @@ class DiffRunsReport(Report):
 
 
 def stage_table(stages: tuple[StageResult, ...]) -> str:
-    """One line per stage."""
+    """One row per stage."""
     rows = [
         [
-            _cut(stage.stage, 26),
+            stage.stage,
             stage.verdict,
             f"{stage.error:.1e}",
-            _cut("" if stage.worst is None else stage.worst.field, 14),
+            "" if stage.worst is None else stage.worst.field,
             "" if stage.first is None else str(stage.first.step),
             _micro(stage.microseconds_a),
             _micro(stage.microseconds_b),
         ]
         for stage in stages
     ]
-    return text_table(["stage", "", "error", "worst field", "from", "A µs", "B µs"], rows)
+    numbers = ("error", "from", "A µs", "B µs")
+    heading, body = table_lines(
+        ("stage", "", "error", "worst field", "from", "A µs", "B µs"), rows, numeric=numbers, width=WIDTH
+    )
+    return "\n".join([*heading[:-1], *body])
 
 
 def _micro(value: float) -> str:
@@ -230,10 +234,6 @@ def _micro(value: float) -> str:
 
 def _ulps(count: float) -> str:
     return f"{count:.0f}" if count < 1e6 else f"{count:.1e}"
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _wrapped(text: str, indent: str = "") -> str:

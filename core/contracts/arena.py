@@ -6,8 +6,8 @@ field of W worlds with one vector instruction. With W = 1 the fields of one worl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 import attrs
@@ -81,6 +81,15 @@ def _grows(place: Place) -> bool:
     return place.dtype.endswith(GROWING)
 
 
+class Filling(Protocol):
+    """Puts numbers into fields that are filled when somebody asks for them."""
+
+    def __call__(self) -> None: ...
+
+    def on(self, data: Any) -> Filling:
+        """What fills a copy of the Data with the same."""
+
+
 class LateFields:
     """Fields of an arena that are filled when somebody asks for them: what kernels keep to themselves, and only a
     repetition of the last step by the reference tells."""
@@ -88,14 +97,14 @@ class LateFields:
     def __init__(self) -> None:
         self.names: frozenset[str] = frozenset()
         """What must not be read before `settle`."""
-        self._fill: Callable[[], None] | None = None
+        self._fill: Filling | None = None
 
     @property
-    def pending(self) -> tuple[frozenset[str], Callable[[], None] | None]:
+    def pending(self) -> tuple[frozenset[str], Filling | None]:
         """What is expected now."""
         return self.names, self._fill
 
-    def expect(self, names: frozenset[str], fill: Callable[[], None] | None) -> None:
+    def expect(self, names: frozenset[str], fill: Filling | None) -> None:
         """From now on these fields hold what `fill` will put there."""
         self.names, self._fill = names, fill
 
@@ -126,7 +135,7 @@ class Arena:
     late: LateFields = attrs.field(factory=LateFields, init=False, repr=False)
     """Fields that are filled when somebody asks for them."""
 
-    def expect(self, names: frozenset[str], fill: Callable[[], None]) -> None:
+    def expect(self, names: frozenset[str], fill: Filling) -> None:
         """Have fields filled by `fill` when next somebody asks for one of them."""
         if names != self.late.names:
             for bound in self.watchers:
@@ -201,9 +210,10 @@ class Arena:
     def nbytes(self) -> int:
         return sum(b.nbytes for b in self.buffers.values())
 
-    def copy(self) -> Arena:
-        """A clone with memory of its own."""
-        self.late.settle()
+    def copy(self, *, settled: bool = True) -> Arena:
+        """A clone with memory of its own; `settled`: what is filled late is filled first."""
+        if settled:
+            self.late.settle()
         clone = {name: aligned_zeros(b.shape, b.dtype) for name, b in self.buffers.items()}
         for name, buffer in self.buffers.items():
             clone[name][...] = buffer

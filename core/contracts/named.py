@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -13,6 +14,9 @@ from dovetail.errors import ArgumentError, UnknownFieldError, UnknownNameError, 
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Data, Model
+
+Which: TypeAlias = Any
+"""An object of a model: its number; in dovetail's public functions its name too."""
 
 
 @attrs.frozen
@@ -48,6 +52,59 @@ KINDS: Mapping[str, ObjectKind] = {
     "key": ObjectKind("nkey", ("key_",)),
     "plugin": ObjectKind("nplugin", ("plugin_",)),
 }
+
+
+@attrs.frozen
+class Part:
+    """The rows of an array that belong to one object: `model.numeric("gains").data`."""
+
+    field: str
+    start: str
+    """The Model field that says where they begin; -1: there are none."""
+    counts: tuple[str, ...]
+    """The Model fields whose product is their number."""
+    shaped: bool = False
+    """Whether the counts are the shape, else rows one after the other."""
+
+
+def _meshes(kind: str, **counts: str) -> dict[str, Part]:
+    """Arrays that all objects of a kind share, as vertices of meshes: `mesh_vert` from `mesh_vertadr` on."""
+    return {
+        name: Part(f"{kind}_{name}", f"{kind}_{row}adr", (f"{kind}_{row}num",))
+        for name, row in counts.items()
+    }
+
+
+PARTS: Mapping[str, Mapping[str, Part]] = {
+    "sensor": {"data": Part("sensordata", "sensor_adr", ("sensor_dim",))},
+    "actuator": {"act": Part("act", "actuator_actadr", ("actuator_actnum",))},
+    "numeric": {"data": Part("numeric_data", "numeric_adr", ("numeric_size",))},
+    "text": {"data": Part("text_data", "text_adr", ("text_size",))},
+    "tuple": {
+        name: Part(f"tuple_{name}", "tuple_adr", ("tuple_size",)) for name in ("objtype", "objid", "objprm")
+    },
+    "hfield": {"data": Part("hfield_data", "hfield_adr", ("hfield_nrow", "hfield_ncol"), shaped=True)},
+    "texture": {
+        "data": Part("tex_data", "tex_adr", ("tex_height", "tex_width", "tex_nchannel"), shaped=True)
+    },
+    "mesh": _meshes(
+        "mesh",
+        vert="vert",
+        face="face",
+        normal="normal",
+        texcoord="texcoord",
+        facenormal="face",
+        facetexcoord="face",
+    ),
+    "skin": _meshes(
+        "skin", vert="vert", face="face", bonebindpos="bone", bonebindquat="bone", bonebodyid="bone"
+    ),
+    "flex": {
+        **_meshes("flex", vert="vert", vert0="vert", vertbodyid="vert", edge="edge", node="node"),
+        "xpos": Part("flexvert_xpos", "flex_vertadr", ("flex_vertnum",)),
+    },
+}
+"""Rows of shared arrays by kind and attribute, besides the fields that have a row per object."""
 
 _JOINT_WIDTHS = {"nq": (7, 4, 1, 1), "nv": (6, 3, 1, 1)}
 """Numbers per joint of type free, ball, slide, hinge in arrays over nq and nv."""
@@ -85,6 +142,9 @@ def attributes_of(kind: str, specs: Mapping[str, FieldSpec]) -> dict[str, tuple[
             repeats = not prefix and name.startswith(prefixes[0])
             if spec.shape and spec.shape[0] in sizes and name.startswith(prefix) and not repeats:
                 found.setdefault(name.removeprefix(prefix), (spec, axes))
+    for attribute, part in PARTS.get(kind, {}).items():
+        if part.field in specs:
+            found.setdefault(attribute, (specs[part.field], 0))
     return found
 
 
@@ -108,18 +168,22 @@ class Named:
         names = self._model.object_names.get(self._kind, ())
         return names[self.id] if self.id < len(names) else ""
 
-    def _locate(self, attribute: str) -> tuple[str, Any]:
-        """The owner's field for an attribute, and the index of this object in it."""
+    def _locate(self, attribute: str) -> tuple[str, Any, tuple[int, ...] | None]:
+        """The owner's field for an attribute, the index of this object in it, and the shape to show it in if that is
+        another."""
         kind = KINDS[self._kind]
         for prefix in kind.prefixes:
             spec = self._owner.specs.get(prefix + attribute)
             if spec is not None and spec.shape and spec.shape[0] == kind.size:
-                return spec.name, self.id
+                return spec.name, self.id, None
         if self._kind == "joint":
             for prefix in _JOINT_PREFIXES:
                 spec = self._owner.specs.get(prefix + attribute)
                 if spec is not None and spec.shape and spec.shape[0] in _JOINT_WIDTHS:
-                    return spec.name, self._joint_slice(str(spec.shape[0]))
+                    return spec.name, self._joint_slice(str(spec.shape[0])), None
+        part = PARTS.get(self._kind, {}).get(attribute)
+        if part is not None and part.field in self._owner.specs:
+            return part.field, *self._rows(part)
         raise UnknownFieldError(
             f"{self._kind} {self.name or self.id!r} has no {attribute!r}{nearest(attribute, self._attributes())}"
         )
@@ -128,28 +192,35 @@ class Named:
         start = int(getattr(self._model, _JOINT_ADDRESSES[size])[self.id])
         return slice(start, start + _JOINT_WIDTHS[size][int(self._model.jnt_type[self.id])])
 
-    def _attributes(self) -> list[str]:
-        kind = KINDS[self._kind]
-        specs: Mapping[str, FieldSpec] = self._owner.specs
-        return [
-            name.removeprefix(prefix)
-            for name, spec in specs.items()
-            for prefix in kind.prefixes
-            if spec.shape and spec.shape[0] == kind.size and name.startswith(prefix)
-        ]
+    def _rows(self, part: Part) -> tuple[slice, tuple[int, ...] | None]:
+        """The rows of a shared array that are this object's, and their shape."""
+        start = int(getattr(self._model, part.start)[self.id])
+        counts = tuple(int(getattr(self._model, name)[self.id]) for name in part.counts)
+        rows = slice(0, 0) if start < 0 else slice(start, start + math.prod(counts))
+        return rows, counts if part.shaped else None
 
-    def _index(self, index: Any) -> Any:
-        return index if self._owner._nworld is None else (slice(None), index)
+    def _attributes(self) -> list[str]:
+        return list(attributes_of(self._kind, self._owner.specs))
+
+    def _cut(self, attribute: str) -> Any:
+        """The numbers of this object, as a view; in a batch those of all worlds."""
+        field, index, shape = self._locate(attribute)
+        batch = self._owner._nworld is not None
+        view = self._owner.field(field)[(slice(None), index) if batch else index]
+        return view if shape is None else view.reshape(shape)
 
     def _read(self, attribute: str) -> Any:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
-        field, index = self._locate(attribute)
-        return self._owner.field(field)[self._index(index)]
+        return self._cut(attribute)
 
     def _write(self, attribute: str, value: Any) -> None:
-        field, index = self._locate(attribute)
-        self._owner.field(field)[self._index(index)] = value
+        field, index, shape = self._locate(attribute)
+        if shape is not None:
+            self._cut(attribute)[...] = value
+            return
+        batch = self._owner._nworld is not None
+        self._owner.field(field)[(slice(None), index) if batch else index] = value
 
     if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
         __getattr__ = _read
@@ -189,6 +260,30 @@ class NamedAccess:
     def flex(self, which: int | str) -> Named:
         return self._named("flex", which)
 
+    def mesh(self, which: int | str) -> Named:
+        return self._named("mesh", which)
+
+    def skin(self, which: int | str) -> Named:
+        return self._named("skin", which)
+
+    def hfield(self, which: int | str) -> Named:
+        return self._named("hfield", which)
+
+    def texture(self, which: int | str) -> Named:
+        return self._named("texture", which)
+
+    def material(self, which: int | str) -> Named:
+        return self._named("material", which)
+
+    def pair(self, which: int | str) -> Named:
+        return self._named("pair", which)
+
+    def exclude(self, which: int | str) -> Named:
+        return self._named("exclude", which)
+
+    def equality(self, which: int | str) -> Named:
+        return self._named("equality", which)
+
     def tendon(self, which: int | str) -> Named:
         return self._named("tendon", which)
 
@@ -198,8 +293,14 @@ class NamedAccess:
     def sensor(self, which: int | str) -> Named:
         return self._named("sensor", which)
 
-    def equality(self, which: int | str) -> Named:
-        return self._named("equality", which)
+    def numeric(self, which: int | str) -> Named:
+        return self._named("numeric", which)
+
+    def text(self, which: int | str) -> Named:
+        return self._named("text", which)
+
+    def tuple(self, which: int | str) -> Named:
+        return self._named("tuple", which)
 
     def key(self, which: int | str) -> Named:
         return self._named("key", which)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -20,6 +21,7 @@ from dovetail.contracts.fields import Array, FieldSpec, specs_of
 from dovetail.contracts.model import MODEL_GROUPS, MODEL_PARTS
 from dovetail.contracts.named import Named
 from dovetail.contracts.protocols import DataLike, DataObjects, ModelLike, ModelObjects
+from dovetail.contracts.rows import COUNTS, Rows
 from dovetail.contracts.sizes import CAPACITIES, SIZES
 from dovetail.errors import (
     ArgumentError,
@@ -56,7 +58,8 @@ def full_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 _BOUND_GROUPS = {
-    name: type(cls.__name__, (Bound, cls), {}) for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
+    name: type(cls.__name__, (Rows if name in COUNTS else Bound, cls), {})
+    for name, cls in {**MODEL_GROUPS, **DATA_GROUPS}.items()
 }
 
 
@@ -92,8 +95,6 @@ class Model(Bound, ModelObjects, ModelLike):
     """The file it came from, or `<string>`."""
     stages: Mapping[str, str]
     """What loading used, by slot: `name@backend/version`, `of` whom if not dovetail's, in brackets who asked."""
-    extra: Extra
-    """The fields that plugins added."""
 
     def __init__(
         self,
@@ -113,8 +114,12 @@ class Model(Bound, ModelObjects, ModelLike):
         set_(self, "modelname", modelname)
         set_(self, "source", source)
         set_(self, "stages", MappingProxyType(dict(stages or {})))
-        set_(self, "extra", Extra(self))
         _bind_groups(self, MODEL_GROUPS)
+
+    @property
+    def extra(self) -> Extra:
+        """The fields that plugins added."""
+        return Extra(self)
 
     def _write(self, name: str, value: Any) -> None:
         if name in self.sizes:
@@ -160,7 +165,7 @@ class Model(Bound, ModelObjects, ModelLike):
     def __copy__(self) -> Model:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Model:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,6 +192,18 @@ class Model(Bound, ModelObjects, ModelLike):
         )
 
 
+def _unpickled_data(
+    model: Model,
+    memory: tuple[Any, ...],
+    own: Mapping[str, FieldSpec],
+    sizes: dict[str, int],
+    nworld: int | None,
+) -> Data:
+    """A Data from what it is pickled as, in memory that is aligned again."""
+    arena = Arena(*memory).copy()
+    return Data(arena, {**DATA_SPECS, **own}, model, sizes, nworld=nworld, precision=arena.precision)
+
+
 def _unpickled(layout: ArenaLayout, buffers: dict[str, Any], *described: Any) -> Model:
     """A Model from what it is pickled as, in memory that is aligned again."""
     return Model(Arena(layout, buffers, 1, subject="Model").copy(), *described)
@@ -203,7 +220,6 @@ class Data(Bound, DataObjects, DataLike):
     precision: Precision
     number: int | None
     """Which world of a batch it shows, for messages; None for a batch and for a world of its own."""
-    extra: Extra
 
     def __init__(
         self,
@@ -223,11 +239,15 @@ class Data(Bound, DataObjects, DataLike):
         set_(self, "sizes", MappingProxyType(sizes))
         set_(self, "nworld", nworld)
         set_(self, "precision", precision)
-        set_(self, "extra", Extra(self))
         set_(self, "_worlds", {})
         set_(self, "_served_by", None)
         set_(self, "number", None)
         _bind_groups(self, DATA_GROUPS)
+
+    @property
+    def extra(self) -> Extra:
+        """The fields that plugins added."""
+        return Extra(self)
 
     @property
     def served_by(self) -> Any:
@@ -328,17 +348,27 @@ class Data(Bound, DataObjects, DataLike):
             for bound in (data, *(getattr(data, group) for group in DATA_GROUPS)):
                 bound._rebind(other.arena, other.specs)
 
-    def copy(self) -> Data:
-        """An independent clone: same numbers, memory of its own."""
-        return Data(
-            self.arena.copy(),
+    def copy(self, model: Model | None = None) -> Data:
+        """An independent clone: same numbers, memory of its own; the model is shared, or another of the same
+        sizes."""
+        if model is not None and model.sizes != self.model.sizes:
+            raise ArgumentError("a Data can only be copied for a model of the same sizes")
+        late = self.arena.late
+        if model is not None or not hasattr(late.pending[1], "on"):
+            late.settle()
+        names, fill = late.pending
+        clone = Data(
+            self.arena.copy(settled=False),
             self.specs,
-            self.model,
+            self.model if model is None else model,
             dict(self.sizes),
             nworld=self.nworld,
             precision=self.precision,
             world=self._world,
         )
+        if fill is not None:
+            clone.arena.expect(names, fill.on(clone))
+        return clone
 
     def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
         """Write the state (or `fields="all"`, or named fields besides it) to an .npz file."""
@@ -355,8 +385,25 @@ class Data(Bound, DataObjects, DataLike):
     def __copy__(self) -> Data:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Data:
-        return self.copy()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Data:
+        """A copy that shares nothing, with a copy of the model: the one that others deep-copied with it have."""
+        return self.copy(copy.deepcopy(self.model, memo))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as numbers, with the model; of a world of a batch, that world."""
+        data = self if self.nworld is not None or self.arena.ntile * self.arena.lanes == 1 else self._alone()
+        arena = data.arena
+        arena.late.settle()
+        own = {name: data.specs[name] for name in arena.layout.places if name not in DATA_SPECS}
+        memory = arena.layout, arena.buffers, arena.lanes, arena.ntile, arena.precision, arena.max_bytes
+        return _unpickled_data, (data.model, memory, own, dict(data.sizes), data.nworld)
+
+    def _alone(self) -> Data:
+        """A world of a batch as a Data of its own."""
+        alone = self.single()
+        for name, view in self.fields():
+            alone.field(name)[...] = view
+        return alone
 
     def _named(self, kind: str, which: int | str) -> Named:
         return Named(self, self.model, kind, which)

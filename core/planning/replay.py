@@ -44,6 +44,25 @@ class Replay:
         return self._make_plan()
 
 
+@attrs.frozen(eq=False)
+class Repetition:
+    """Fills the fields of a Data when it is called."""
+
+    _replayer: Replayer
+    data: Data
+    _before: Callable[[], State]
+    _moves: bool = attrs.field(default=True, kw_only=True)
+    """Whether a step is repeated, else an evaluation."""
+
+    def __call__(self) -> None:
+        self._replayer.run(self.data, self._before(), self._moves)
+
+    def on(self, data: Data) -> Repetition:
+        """The same for a copy of the Data, which goes other ways from now on."""
+        state = {name: np.array(values) for name, values in self._before().items()}
+        return Repetition(self._replayer, data, lambda: state, moves=self._moves)
+
+
 class Replayer:
     """Repeats steps in a Data of its own."""
 
@@ -59,24 +78,26 @@ class Replayer:
 
     def step(self, data: Data, before: State) -> None:
         """Fill the fields with those of a step from a remembered state, now or when somebody reads them."""
-        self._fill(data, lambda: self._run(data, before, self._replay.plan.step))
+        self._fill(Repetition(self, data, lambda: before))
 
     def forward(self, data: Data) -> None:
         """Fill the fields with those that follow from the present state, now or when somebody reads them."""
         state = self.remember(data)
-        self._fill(data, lambda: self._run(data, state, self._replay.plan.forward))
+        self._fill(Repetition(self, data, lambda: state, moves=False))
 
-    def _fill(self, data: Data, fill: Callable[[], None]) -> None:
+    def _fill(self, repetition: Repetition) -> None:
         if self.late:
-            data.arena.expect(self.names, fill)
+            repetition.data.arena.expect(self.names, repetition)
         else:
-            fill()
+            repetition()
 
-    def step_from(self, data: Data, before: Callable[[], State]) -> Callable[[], None]:
+    def step_from(self, data: Data, before: Callable[[], State]) -> Repetition:
         """What fills the fields with those of a step from the state that `before` gives then."""
-        return lambda: self._run(data, before(), self._replay.plan.step)
+        return Repetition(self, data, before)
 
-    def _run(self, data: Data, state: State, run: Callable[[Data], None]) -> None:
+    def run(self, data: Data, state: State, moves: bool) -> None:
+        """Fill the fields of a Data with those of a step from a state, or of an evaluation of it."""
+        run = self._replay.plan.step if moves else self._replay.plan.forward
         if self._single is None:
             self._single = self._replay.plan.make_data(data.arena.max_bytes)
         single = self._single

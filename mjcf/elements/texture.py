@@ -275,9 +275,14 @@ def _bytes(color: Vec) -> np.ndarray:
     return (255 * np.array(color)).astype(np.int64).astype(np.uint8)
 
 
+def _weight(position: np.ndarray) -> np.ndarray:
+    """A sigmoid of a position in −1…1, from 0 to 1."""
+    return np.clip(0.5 * (1 + position / np.sqrt(1 + position**2) * math.sqrt(2)), 0.0, 1.0)
+
+
 def _blend(first: Vec, second: Vec, position: np.ndarray) -> Pixels:
     """Between two colours by a sigmoid of a position in −1…1: +1 is the first colour."""
-    weight = np.clip(0.5 * (1 + position / np.sqrt(1 + position**2) * math.sqrt(2)), 0.0, 1.0)[..., None]
+    weight = _weight(position)[..., None]
     blended = 255 * (weight * np.array(first) + (1 - weight) * np.array(second))
     return np.nan_to_num(blended, nan=0.0).astype(np.uint8)
 
@@ -325,6 +330,28 @@ def _cube_images(texture: TextureItem) -> Pixels:
         face, floor = (np.broadcast_to(_bytes(color), (width, width, 3)) for color in (first, second))
         faces = [face, face, face, floor, face, face]
     return np.concatenate([_marked(face.copy(), texture) for face in faces])
+
+
+def first_colour_shares(texture: TextureItem) -> np.ndarray:
+    """How much of the first colour each pixel of a built-in pattern has; the rest is the second. Marks aside."""
+    flat, width = texture.type == TextureType.TWO_D, texture.width
+    height = texture.height if flat else width
+    if texture.builtin == TextureBuiltin.CHECKER:
+        plain = _checker(height, width, (1.0,) * 3, (0.0,) * 3)[..., 0] / 255.0
+        faces = [plain] if flat else [plain] * 4 + [1 - plain] * 2
+    elif texture.builtin == TextureBuiltin.GRADIENT:
+        x, y = _grid(height, width)
+        if flat:
+            faces = [1 - _weight(2 * np.sqrt(x * x + y * y) - 1)]
+        else:
+            far = np.sqrt(1 + x * x + y * y)
+            side = _weight(np.arcsin(y / far) / (0.5 * math.pi))
+            overhead = 1 - np.arccos(1 / far) / (0.5 * math.pi)
+            faces = [side, side, _weight(overhead), _weight(-overhead), side, side]
+    else:
+        whole = np.ones((height, width))
+        faces = [whole] if flat else [whole, whole, whole, 0 * whole, whole, whole]
+    return np.concatenate(faces)
 
 
 def _marked(image: Pixels, texture: TextureItem) -> Pixels:

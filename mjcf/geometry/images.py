@@ -100,3 +100,12 @@ def _bytes(image: Any, channels: int) -> np.ndarray:
         image = image.convert("RGBA") if image.mode == "P" else image
         colour = np.asarray(image if image.mode == _MODES[channels] else image.convert(_MODES[channels]))
     return np.ascontiguousarray(colour[:, :, :channels])
+
+
+def encode_png(pixels: np.ndarray) -> bytes:
+    """Rows × columns × channels of bytes as a PNG file."""
+    from PIL import Image as Pillow
+
+    buffer = io.BytesIO()
+    Pillow.fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels).save(buffer, "PNG")
+    return buffer.getvalue()

@@ -90,13 +90,15 @@ def compile_file(
     path: str | Path,
     tables: Tables,
     *,
+    assets: Mapping[str, bytes | str] | None = None,
     asset_root: str | Path | None = None,
     dialect: str = DEFAULT_DIALECT,
 ) -> Compiled:
-    """Compile a model file. `asset_root`, if given, is the only directory that files may come from."""
+    """Compile a model file. `assets` go before files on the disk; `asset_root`, if given, is the only directory that
+    files may come from."""
     main = Path(path)
     root = Path(asset_root) if asset_root is not None else None
-    loader = Loader(_folder(main.parent, root), asset_root=root)
+    loader = Loader(_folder(main.parent, root), assets=dict(assets or {}), asset_root=root)
     return _compile(loader.read_main(main), str(main), loader, tables, dialect)
 
 
@@ -134,12 +136,26 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@_no_collection()
-def _compile(text: str, source: str, loader: Loader, tables: Tables, dialect: str) -> Compiled:
-    library = Library(custom=_custom_tags(tables.mjcf_element), rewrites=rewrites(dialect))
-    root = load(text, source, loader)
+def compile_tree(root: Node, source: str, loader: Loader, tables: Tables) -> Compiled:
+    """Compile a document that was put together as a tree of elements."""
+    return _compile_root(root, source, loader, tables, DEFAULT_DIALECT)
+
+
+def composed(root: Node, source: str, loader: Loader, dialect: str, custom: frozenset[str]) -> Library:
+    """The documents of a model, checked, with every `<replicate>`, `<attach>` and `<composite>` put in place."""
+    library = Library(custom=custom, rewrites=rewrites(dialect))
     library.check(root)
     library.add(root, loader, (os.path.realpath(source),)).ready()
+    return library
+
+
+def _compile(text: str, source: str, loader: Loader, tables: Tables, dialect: str) -> Compiled:
+    return _compile_root(load(text, source, loader), source, loader, tables, dialect)
+
+
+@_no_collection()
+def _compile_root(root: Node, source: str, loader: Loader, tables: Tables, dialect: str) -> Compiled:
+    library = composed(root, source, loader, dialect, _custom_tags(tables.mjcf_element))
     context = Context(tables)
     context.flat_meshes_are_boxes = dialect in FLAT_MESHES_ARE_BOXES
     context.loaders = library.loaders

@@ -90,6 +90,9 @@ class Context:
 
     def compiler_of(self, node: Node | None) -> CompilerSettings:
         """The settings of the document that an element was written in."""
+        if node is not None and node.rules is not None:
+            rules: CompilerSettings = node.rules
+            return rules
         return self.submodels[node.model] if node and node.model else self.compiler
 
     def read_asset(self, node: Node, attribute: str, name: str, directory: str) -> tuple[bytes, str]:

@@ -55,6 +55,8 @@ class Node:
     """Which model it was written in: 0 for the main one, else a number of `Context.submodels`."""
     prefix: str = ""
     """What attaching put before the names of the assets of the model it was written in."""
+    rules: Any = None
+    """Compiler settings of its own, in a document that was put together out of several specs."""
 
     def describe(self, attribute: str | None = None) -> str:
         """The element as a message shows it: tag, name, and the attribute in question."""
@@ -119,6 +121,9 @@ class Loader:
 
     def read_main(self, path: Path) -> str:
         """Text of the main model file."""
+        key = self._asset_key(str(path))
+        if key is not None:
+            return self.check_text(self.assets[key], str(path))
         self.opened.add(_identity(path))
         return self._text(self._bytes(path, Place(str(path))), str(path))
 

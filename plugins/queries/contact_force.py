@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import UnknownIndexError
 from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
 
 
-def contact_force(model: ModelLike, data: DataLike, contact_id: int) -> Array:
+def contact_force(model: ModelLike, data: DataLike, contact_id: Which) -> Array:
     """Force [N] along the contact's normal and two tangents, then torque [N m] about the same axes, that the first
     geom exerts on the second; all zero while the contact has no rows."""
     if not 0 <= contact_id < data.ncon:

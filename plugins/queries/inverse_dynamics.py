@@ -18,14 +18,18 @@ def inverse(model: Model, data: Data) -> None:
     inverse_with(plan_of_one_world(model, data), data, POSITION | VELOCITY)
 
 
-def inverse_with(plan: Plan, data: Data, before: Iterable[str]) -> None:
-    """The same with the stages of a plan, of which only those named in `before` still have to run."""
+def inverse_with(plan: Plan, data: Data, before: Iterable[str], *, observe: bool = True) -> None:
+    """The same with the stages of a plan, of which only those named in `before` still have to run; `observe`: also
+    what looks at the result."""
     model = plan.model
-    run_stages(plan, data, before)
+    if before:
+        run_stages(plan, data, before)
     found = inverse_dynamics(model, data)
     nefc = len(found.efc_force)
     data.efc_force[:nefc], data.efc_state[:nefc] = found.efc_force, found.efc_state
     data.qfrc_constraint[:], data.qfrc_inverse[:] = found.qfrc_constraint, found.qfrc_inverse
+    if not observe:
+        return
     # Sensors see the acceleration in continuous time, which differs from qacc under the flag invdiscrete.
     given = np.array(data.qacc)
     data.qacc[:] = found.qacc

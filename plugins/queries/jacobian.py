@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.flex.interpolation_numpy import node_weights
@@ -24,13 +25,15 @@ from dovetail.plugins.shared.vectors_numpy import apply_rows
 # ---- points fixed in a body -------------------------------------------------------------------------------
 
 
-def jac_point(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array]:
+def jac_point(model: ModelLike, data: DataLike, point: Array, body: Which) -> tuple[Array, Array]:
     """Jacobians (jacp, jacr) of a point, given in the world, that moves with `body` (mj_jac)."""
     dofs, linear, angular = jac_point_chain(model, data, point, body)
     return spread(model, dofs, linear), spread(model, dofs, angular)
 
 
-def jac_point_chain(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array, Array]:
+def jac_point_chain(
+    model: ModelLike, data: DataLike, point: Array, body: Which
+) -> tuple[Array, Array, Array]:
     """The non-zero columns of `jac_point`: the dofs that move the body (ascending), jacp (3, n), jacr (3, n)."""
     dofs = dof_chain(model, body)
     axes = data.cdof[dofs]
@@ -39,7 +42,7 @@ def jac_point_chain(model: ModelLike, data: DataLike, point: Array, body: int) -
     return dofs, (linear + angular @ skew(lever)).T, angular.T
 
 
-def dof_chain(model: ModelLike, body: int) -> Array:
+def dof_chain(model: ModelLike, body: Which) -> Array:
     """The dofs that move a body, ascending: its own and its ancestors'."""
     mover = int(model.body_weldid[body])
     if not mover:
@@ -64,27 +67,27 @@ def spread(model: ModelLike, dofs: Array, columns: Array) -> Array:
     return dense
 
 
-def jac_body(model: ModelLike, data: DataLike, body: int) -> tuple[Array, Array]:
+def jac_body(model: ModelLike, data: DataLike, body: Which) -> tuple[Array, Array]:
     """Jacobians of a body's frame (mj_jacBody)."""
     return jac_point(model, data, data.xpos[body], body)
 
 
-def jac_body_com(model: ModelLike, data: DataLike, body: int) -> tuple[Array, Array]:
+def jac_body_com(model: ModelLike, data: DataLike, body: Which) -> tuple[Array, Array]:
     """Jacobians of a body's centre of mass (mj_jacBodyCom)."""
     return jac_point(model, data, data.xipos[body], body)
 
 
-def jac_site(model: ModelLike, data: DataLike, site: int) -> tuple[Array, Array]:
+def jac_site(model: ModelLike, data: DataLike, site: Which) -> tuple[Array, Array]:
     """Jacobians of a site (mj_jacSite)."""
     return jac_point(model, data, data.site_xpos[site], int(model.site_bodyid[site]))
 
 
-def jac_geom(model: ModelLike, data: DataLike, geom: int) -> tuple[Array, Array]:
+def jac_geom(model: ModelLike, data: DataLike, geom: Which) -> tuple[Array, Array]:
     """Jacobians of a geom's centre (mj_jacGeom)."""
     return jac_point(model, data, data.geom_xpos[geom], int(model.geom_bodyid[geom]))
 
 
-def jac_flex_vertex(model: ModelLike, data: DataLike, flex: int, vertex: int) -> Array:
+def jac_flex_vertex(model: ModelLike, data: DataLike, flex: Which, vertex: int) -> Array:
     """Jacobian jacp (3, nv) of a vertex, counted inside its flex. One that follows nodes moves with them by its
     weights. MuJoCo has no such function; flexvert_xpos and mj_jac of the bodies give the same."""
     row = int(model.flex_vertadr[flex]) + vertex
@@ -104,7 +107,7 @@ def jac_flex_vertex(model: ModelLike, data: DataLike, flex: int, vertex: int) ->
     return total
 
 
-def jac_dot(model: ModelLike, data: DataLike, point: Array, body: int) -> tuple[Array, Array]:
+def jac_dot(model: ModelLike, data: DataLike, point: Array, body: Which) -> tuple[Array, Array]:
     """Rates of change of `jac_point` for a point that moves with the body (mj_jacDot)."""
     dofs = dof_chain(model, body)
     axes, rate = data.cdof[dofs], axis_rates(model, data, dofs)
@@ -128,7 +131,9 @@ def axis_rates(model: ModelLike, data: DataLike, dofs: Array) -> Array:
     return rate
 
 
-def apply_ft(model: ModelLike, data: DataLike, force: Array, torque: Array, point: Array, body: int) -> Array:
+def apply_ft(
+    model: ModelLike, data: DataLike, force: Array, torque: Array, point: Array, body: Which
+) -> Array:
     """Joint forces (nv) of a force and a torque in world axes that act on a point of a body (mj_applyFT)."""
     dofs, linear, angular = jac_point_chain(model, data, point, body)
     qfrc = np.zeros(model.nv)
@@ -139,7 +144,7 @@ def apply_ft(model: ModelLike, data: DataLike, force: Array, torque: Array, poin
 # ---- subtrees ---------------------------------------------------------------------------------------------
 
 
-def jac_subtree_com(model: ModelLike, data: DataLike, body: int) -> Array:
+def jac_subtree_com(model: ModelLike, data: DataLike, body: Which) -> Array:
     """Jacobian jacp (3, nv) of the centre of mass of a body with all it carries (mj_jacSubtreeCom)."""
     total = np.zeros((3, model.nv))
     for part in subtree(model, body):
@@ -148,7 +153,7 @@ def jac_subtree_com(model: ModelLike, data: DataLike, body: int) -> Array:
     return total / max(MINVAL, float(model.body_subtreemass[body]))
 
 
-def angmom_matrix(model: ModelLike, data: DataLike, body: int) -> Array:
+def angmom_matrix(model: ModelLike, data: DataLike, body: Which) -> Array:
     """The matrix (3, nv) from joint velocities to the angular momentum of a subtree about its centre of mass
     (mj_angmomMat)."""
     total = np.zeros((3, model.nv))
@@ -162,7 +167,7 @@ def angmom_matrix(model: ModelLike, data: DataLike, body: int) -> Array:
     return total
 
 
-def subtree(model: ModelLike, body: int) -> list[int]:
+def subtree(model: ModelLike, body: Which) -> list[int]:
     """A body and its descendants."""
     parent_of = model.body_parentid.tolist()
     inside = {body}

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ObjType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows, cross_rows
 
@@ -29,7 +30,7 @@ Frames = tuple[Array, Array, Array]
 
 
 def object_velocity(
-    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: int, local: bool = False
+    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: Which, local: bool = False
 ) -> Array:
     """Velocity (6,) of a body (its centre of mass), xbody (its frame), geom, site or camera."""
     frames = object_frames(model, data, *_one(objtype, objid))
@@ -38,7 +39,7 @@ def object_velocity(
 
 
 def object_acceleration(
-    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: int, local: bool = False
+    model: ModelLike, data: DataLike, objtype: ObjType | int | str, objid: Which, local: bool = False
 ) -> Array:
     """Acceleration (6,) of a body (its centre of mass), xbody (its frame), geom, site or camera."""
     frames = object_frames(model, data, *_one(objtype, objid))

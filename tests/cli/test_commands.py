@@ -131,7 +131,7 @@ def test_info_as_json_agrees_with_the_model(run) -> None:
 def test_plan_says_who_chose_what(run) -> None:
     answer = run("plan", "humanoid", "--stage", "integrate=rk4")
     assert answer.code == 0
-    line = next(line for line in answer.out.splitlines() if " integrate " in line)
+    line = next(line for line in answer.out.splitlines() if line.startswith("integrate "))
     assert "rk4@numpy" in line
     assert "call argument" in line
     assert "each step evaluates the dynamics 4 times" in answer.out

@@ -7,6 +7,7 @@ import pytest
 
 import dovetail
 from dovetail import Model
+from dovetail.contracts.named import NamedAccess
 
 
 def test_a_name_and_a_number_give_the_same_object(zoo: Model) -> None:
@@ -82,3 +83,80 @@ def test_an_unknown_attribute_names_the_nearest(zoo: Model) -> None:
 def test_attributes_are_listed(zoo: Model) -> None:
     assert {"id", "name", "mass", "pos"} <= set(dir(zoo.body(1)))
     assert {"ctrl", "force"} <= set(dir(dovetail.make_data(zoo).actuator("push")))
+
+
+ASSETS = """
+<mujoco>
+  <asset>
+    <mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="shell"/>
+    <mesh name="other" vertex="0 0 0 2 0 0 0 2 0 0 0 2 1 1 1"/>
+    <hfield name="hill" nrow="2" ncol="3" size="1 1 1 1" elevation="0 1 2 3 4 5"/>
+    <texture name="flat" type="2d" builtin="flat" width="4" height="2" rgb1="1 0 0"/>
+    <material name="shiny" texture="flat" reflectance="0.5"/>
+    <skin name="coat" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 2 0 1 3">
+      <bone body="part" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2 3" vertweight="1 1 1 1"/>
+    </skin>
+  </asset>
+  <custom>
+    <numeric name="first" data="9"/><numeric name="gains" data="1 2 3"/><text name="note" data="hello"/>
+    <tuple name="both"><element objtype="body" objname="part" prm="2"/><element objtype="geom" objname="g"/></tuple>
+  </custom>
+  <worldbody>
+    <body name="part" pos="0 0 1"><freejoint name="free"/><site name="s"/>
+      <geom name="g" type="mesh" mesh="wedge" material="shiny"/><geom name="o" type="mesh" mesh="other"/>
+      <body name="arm"><joint name="hinge"/><geom name="tip" size="0.1"/></body></body>
+  </worldbody>
+  <contact><pair name="p" geom1="g" geom2="tip" condim="4"/><exclude name="e" body1="world" body2="arm"/></contact>
+  <actuator>
+    <motor name="direct" joint="hinge"/><general name="lagged" joint="hinge" dyntype="filter" dynprm="1"/>
+  </actuator>
+  <sensor><jointpos name="angle" joint="hinge"/><framepos name="place" objtype="site" objname="s"/></sensor>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def assets() -> Model:
+    return dovetail.loads(ASSETS)
+
+
+def test_every_kind_of_object_is_found_by_name(assets: Model) -> None:
+    assert assets.material("shiny").reflectance == 0.5
+    assert assets.pair("p").dim == 4
+    assert assets.exclude("e").signature == assets.exclude_signature[0]
+    assert assets.skin("coat").vertnum == 4
+    for kind in (name for name in vars(NamedAccess) if not name.startswith("_")):
+        with pytest.raises(KeyError, match=f"no {kind} is named 'nobody'"):
+            getattr(assets, kind)("nobody")
+
+
+def test_rows_of_shared_arrays_are_the_objects(assets: Model) -> None:
+    assert assets.numeric("gains").data.tolist() == [1, 2, 3]
+    assert bytes(assets.text("note").data) == b"hello\0"
+    assert assets.tuple("both").objid.tolist() == [1, 0]
+    assert assets.tuple("both").objprm.tolist() == [2, 0]
+    assert assets.hfield("hill").data.shape == (2, 3)
+    assert (assets.hfield("hill").data[::-1] * 5).round().tolist() == [[0, 1, 2], [3, 4, 5]]  # from the back
+    assert assets.texture("flat").data.shape == (2, 4, 3)
+    assert assets.texture("flat").data[1, 3].tolist() == [255, 0, 0]
+    assert [len(assets.mesh(name).vert) for name in ("wedge", "other")] == [4, 5]
+    assert np.array_equal(assets.mesh("other").face, assets.mesh_face[assets.mesh("other").faceadr :])
+    assets.numeric("gains").data = [4, 5, 6]
+    assets.hfield("hill").data[1, 2] = 0.25
+    assets.texture("flat").data = 7
+    assert assets.numeric_data.tolist() == [9, 4, 5, 6]
+    assert assets.hfield_data[5] == 0.25
+    assert set(assets.tex_data) == {7}
+
+
+@pytest.mark.parametrize("nworld", [None, 3])
+def test_data_of_sensors_and_activations_of_actuators(assets: Model, nworld: int | None) -> None:
+    data = dovetail.make_data(assets, nworld)
+    data.sensordata = np.arange(4.0)
+    data.actuator("lagged").act = 0.5
+    shown = data if nworld is None else data.world(2)
+    assert shown.sensor("place").data.tolist() == [1, 2, 3]
+    assert np.shape(data.sensor("angle").data)[-1] == 1
+    assert np.asarray(data.act).max() == np.asarray(data.act).min() == 0.5
+    assert np.shape(data.actuator("direct").act)[-1] == 0
+    assert {"data"} <= set(dir(data.sensor("place")))

@@ -5,6 +5,8 @@ A page's Python blocks run in order, in one namespace, in an empty folder. Three
 - a `text` block right after a Python block is what that block prints (`...` stands for anything, as in doctest);
 - a block whose first line is `# file: NAME` is written to that file instead;
 - a `bash` block with `pip install -e .` installs the package that was written: its entry points become known.
+
+Blocks in tabs are indented, and count as others do.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import doctest
 import io
 import re
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +26,9 @@ import attrs
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
-_FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w*)\n(?P<code>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
+)
 _FILE = re.compile(r"# file: (?P<name>\S+)\n")
 _MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -56,7 +61,8 @@ def blocks(page: Path) -> list[Block]:
         language = match["language"]
         after_code = bool(found) and found[-1].language == "python" and not text[end : match.start()].strip()
         line = text.count("\n", 0, match.start()) + 2
-        found.append(Block(language, match["code"], line, after_code and language == "text"))
+        code = textwrap.dedent(match["code"]) if match["indent"] else match["code"]
+        found.append(Block(language, code, line, after_code and language == "text"))
         end = match.end()
     return found
 

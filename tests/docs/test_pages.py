@@ -24,6 +24,8 @@ _RUNNABLE = [p for p in pages.handwritten() if any(b.language == "python" for b 
 OF_AUTO = (
     "README.md",
     "docs/howto/backend-and-precision.md",
+    "docs/howto/reinforcement-learning.md",
+    "docs/index.md",
     "docs/tutorial/batch.md",
     "docs/tutorial/swap-a-stage.md",
 )
@@ -43,6 +45,8 @@ def _needs(page: Path) -> str:
         return "a C compiler"
     if re.search(r"\bconform\(|\bmujoco\b", code) and not _has("mujoco"):
         return "mujoco"
+    if re.search(r"^(import|from) gymnasium\b", code, re.MULTILINE) and not _has("gymnasium"):
+        return "gymnasium"
     return ""
 
 

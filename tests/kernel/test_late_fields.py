@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -146,7 +147,7 @@ def one_at_a_time(data: Data) -> dict[str, Callable[[], Any]]:
         "group": lambda: data.contact.H,
         "field": lambda: data.field("efc_J"),
         "fields": lambda: dict(data.fields()),
-        "copy": lambda: data.copy(),
+        "pickle": lambda: pickle.dumps(data),
         "writing": lambda: setattr(data, "efc_force", 0.0),
     }
 
@@ -158,13 +159,13 @@ def one_at_a_time(data: Data) -> dict[str, Callable[[], Any]]:
 def fills(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """A list that grows by one for each repetition of a step."""
     counted: list[int] = []
-    run = Replayer._run
+    run = Replayer.run
 
     def counting(self: Replayer, *arguments: Any) -> None:
         counted.append(1)
         run(self, *arguments)
 
-    monkeypatch.setattr(Replayer, "_run", counting)
+    monkeypatch.setattr(Replayer, "run", counting)
     return counted
 
 
@@ -187,6 +188,21 @@ def test_a_step_is_repeated_once_and_only_if_somebody_looks(way: str, before: in
     assert fills == [1]
     sim.data.efc_J  # noqa: B018
     assert fills == [1, 1]
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["first step", "kept ready"])
+def test_a_copy_repeats_the_step_of_its_original_when_somebody_looks(before: int, fills: list[int]) -> None:
+    sim, twin = simulation(), simulation()
+    for each in (sim, twin):
+        for _ in range(before):
+            each.step()
+        each.step(3)
+    copied = sim.data.copy()
+    assert fills == []
+    sim.step(5)  # the original goes on, and what it was before that step is gone there
+    assert np.array_equal(copied.efc_force, twin.data.efc_force)
+    assert fills == [1, 1]
+    assert not np.array_equal(copied.efc_force, sim.data.efc_force)
 
 
 def test_forward_is_repeated_once_too(fills: list[int]) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry import ray_fields_numpy, ray_surfaces_numpy
@@ -38,7 +39,7 @@ def ray(
     vec: Array | Sequence[float],
     geomgroup: Array | Sequence[int] | None = None,
     flg_static: bool = True,
-    bodyexclude: int = -1,
+    bodyexclude: Which = -1,
 ) -> tuple[float, int]:
     """Distance along a ray to the nearest visible geom, and the geom (mj_ray)."""
     vectors = np.asarray(vec, float).reshape(1, 3)
@@ -53,7 +54,7 @@ def multi_ray(
     vec: Array | Sequence[Sequence[float]],
     geomgroup: Array | Sequence[int] | None = None,
     flg_static: bool = True,
-    bodyexclude: int = -1,
+    bodyexclude: Which = -1,
     cutoff: float = np.inf,
 ) -> tuple[Array, Array]:
     """Distances (n,) and geoms (n,) of rays from one point along vectors (n, 3) (mj_multiRay).
@@ -73,7 +74,7 @@ def multi_ray(
 
 
 def visible(
-    model: ModelLike, geomgroup: Array | Sequence[int] | None, flg_static: bool, bodyexclude: int
+    model: ModelLike, geomgroup: Array | Sequence[int] | None, flg_static: bool, bodyexclude: Which
 ) -> Array:
     """Which geoms (ngeom,) a ray can meet."""
     material = model.geom_matid

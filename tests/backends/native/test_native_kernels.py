@@ -54,6 +54,12 @@ DOCUMENTS = {"small": SMALL, "light": LIGHT}
 STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 
 
+@pytest.fixture(autouse=True)
+def fused_kernels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are for users: nearly all tests here run the same few kernels, which are then traced once."""
+    monkeypatch.setenv("DOVETAIL_MODEL_CACHE", "1")
+
+
 def bits(sim: Simulation) -> dict[str, bytes]:
     return {name: np.ascontiguousarray(sim.data.field(name)).tobytes() for name in STATE}
 

@@ -1,0 +1,78 @@
+"""Declared fields as attributes of MjModel and MjData: properties that look into the Model or Data inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from dovetail.contracts.fields import FieldSpec, numpy_dtype
+
+COUNTS = {
+    "ncon_max": "ncon",
+    "nefc_max": "nefc",
+    "nJ_max": "nJ",
+    "nA_max": "nA",
+    "nisland_max": "nisland",
+}
+"""How many rows of growing arrays there are now, by the size that is their room."""
+
+
+def plain(path: str, name: str) -> property:
+    """A field that stays where it is, looked up without a detour: `path` is the attribute that holds the Data."""
+    return property(attrgetter(f"{path}.{name}"), _setter(path, name))
+
+
+def number(path: str, name: str) -> property:
+    """A field that is one number, by the view that was remembered of it."""
+    inside = attrgetter(path)
+
+    def get(self: Any) -> Any:
+        bound = inside(self)
+        view = bound._numbers.get(name)
+        return getattr(bound, name) if view is None else view.item()
+
+    return property(get, _setter(path, name))
+
+
+def _setter(path: str, name: str) -> Callable[[Any, Any], None]:
+    def set_(self: Any, value: Any) -> None:
+        setattr(getattr(self, path), name, value)
+
+    return set_
+
+
+def fixed(path: str, name: str) -> property:
+    """What cannot be set."""
+    return property(attrgetter(f"{path}.{name}"))
+
+
+def growing(spec: FieldSpec) -> property:
+    """A field whose length is a number of contacts or constraints, cut to those that are there. Without any it is an
+    array of its own, as in MuJoCo."""
+    name, count, width = spec.name, COUNTS[str(spec.shape[0])], spec.shape[1:]
+    dtype = numpy_dtype(spec.dtype)
+
+    def get(self: Any) -> Any:
+        data = self._data
+        rows = getattr(data, name)  # first, because that may fill it, and its length
+        number = getattr(data, count)
+        return rows[:number] if number else np.empty((0, *width), dtype)
+
+    def set_(self: Any, value: Any) -> None:
+        get(self)[...] = value
+
+    return property(get, set_)
+
+
+def attributes(specs: Mapping[str, FieldSpec], path: str) -> dict[str, property]:
+    """The fields that have names of their own, by name; those of groups and of dovetail alone are left out."""
+    found = {}
+    for name, spec in specs.items():
+        if "." in name or (spec.shape and spec.shape[0] == "ncandidate_max"):
+            continue
+        shown = plain if spec.shape else number
+        found[name] = growing(spec) if spec.grows else shown(path, name)
+    return found

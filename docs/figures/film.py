@@ -1,0 +1,147 @@
+"""The film of the README and that of the page about cloths, made by dovetail itself.
+
+    python docs/figures/film.py            write docs/images/film.webp and docs/images/cloth.webp
+    python docs/figures/film.py film       one of them
+
+What is filmed is written below: two of the built-in humanoid leap through a wall of boxes; a cloth falls on a sphere.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import dovetail
+from dovetail.visual import FreeCamera
+
+IMAGES = Path(__file__).resolve().parents[1] / "images"
+HUMANOID = Path(dovetail.__file__).parent / "models" / "humanoid.xml"
+
+LOOK = """
+  <visual>
+    <headlight ambient=".35 .35 .38" diffuse=".25 .25 .25" specular="0 0 0"/>
+    <map znear=".02" shadowclip="4"/>
+    <quality shadowsize="2048"/>
+  </visual>
+  <asset>
+    <texture name="sky" type="skybox" builtin="gradient" rgb1=".8 .87 .93" rgb2=".4 .55 .7" width="64" height="384"/>
+    <texture name="tiles" type="2d" builtin="checker" rgb1=".86 .87 .86" rgb2=".74 .77 .78" width="256" height="256"/>
+    <material name="tiles" texture="tiles" texrepeat="1 1" texuniform="true" reflectance="0"/>
+  </asset>
+"""
+LIGHT = """
+    <light directional="true" pos="0 0 6" dir="-.45 .55 -1" diffuse=".75 .73 .70" specular=".2 .2 .2"/>
+    <geom name="ground" type="plane" size="0 0 .1" material="tiles"/>
+"""
+
+BOX = (
+    '<body pos="{x} {y} {z}"><freejoint/><geom type="box" size=".15 .2 .1" mass="1.5" rgba="{rgba}"/></body>'
+)
+COLOURS = (".20 .47 .62 1", ".83 .55 .25 1", ".36 .62 .48 1", ".78 .36 .33 1", ".88 .78 .48 1")
+
+
+def wall(columns: int = 5, rows: int = 6) -> str:
+    """Boxes on each other, every other row half a box further."""
+    return "".join(
+        BOX.format(
+            x=1.5,
+            y=round(0.42 * (column - (columns - 1) / 2 + 0.5 * (row % 2)), 3),
+            z=round(0.1 + 0.2 * row, 3),
+            rgba=COLOURS[(2 * row + column) % len(COLOURS)],
+        )
+        for row in range(rows)
+        for column in range(columns)
+    )
+
+
+SCENE = f"""
+<mujoco model="film">
+  <option timestep=".002" integrator="implicitfast"/>
+  {LOOK}
+  <asset><model name="person" file="{HUMANOID}"/></asset>
+  <worldbody>
+    {LIGHT}
+    <frame pos="-1.3 -.3 0"><attach model="person" body="torso" prefix="one_"/></frame>
+    <frame pos="-3.2 .5 0"><attach model="person" body="torso" prefix="two_"/></frame>
+    {wall()}
+  </worldbody>
+</mujoco>
+"""
+
+
+CLOTH = f"""
+<mujoco model="cloth">
+  <option timestep=".001" solver="CG" tolerance="1e-6"/>
+  {LOOK}
+  <worldbody>
+    {LIGHT}
+    <geom name="ball" type="sphere" size=".15" pos="0 0 .36" rgba=".83 .55 .25 1"/>
+    <flexcomp name="cloth" type="grid" dim="2" count="17 17 1" spacing=".035 .035 .035" pos="0 0 .54" radius=".004"
+              mass=".3" rgba=".20 .47 .62 1">
+      <elasticity young="1e4" poisson=".2" thickness=".003" elastic2d="both" damping="1e-3"/>
+      <contact selfcollide="none" solref=".01"/>
+    </flexcomp>
+  </worldbody>
+</mujoco>
+"""
+
+
+def leaping(
+    model: dovetail.Model, data: dovetail.Data, prefix: str, x: float, y: float, speed: float
+) -> None:
+    """Put a person into the keyframe `leap` of its own model, at a place, with a velocity forwards."""
+    alone = dovetail.load(HUMANOID)
+    qpos, qvel = alone.key_qpos[1].copy(), alone.key_qvel[1].copy()
+    qpos[:2], qvel[0] = (x, y), speed
+    root = model.joint(f"{prefix}root").id
+    data.qpos[model.jnt_qposadr[root] :][: alone.nq] = qpos
+    data.qvel[model.jnt_dofadr[root] :][: alone.nv] = qvel
+
+
+def coloured(model: dovetail.Model, prefix: str, rgba: tuple[float, float, float, float]) -> None:
+    """Give the skin of a person another colour."""
+    skin = model.geom_rgba[model.geom(f"{prefix}chest").id].copy()
+    mine = [model.body(int(body)).name.startswith(prefix) for body in model.geom_bodyid]
+    model.geom_rgba[np.array(mine) & (model.geom_rgba == skin).all(axis=1)] = rgba
+
+
+def make_film(path: Path) -> None:
+    """Two people, a wall, half as fast as real time."""
+    model = dovetail.loads(SCENE)
+    coloured(model, "two_", (0.45, 0.50, 0.60, 1))
+    sim = dovetail.Simulation(model)
+    leaping(model, sim.data, "one_", -0.9, -0.25, 4.5)
+    leaping(model, sim.data, "two_", -3.4, 0.45, 5.0)
+    camera = FreeCamera(lookat=(0.85, 0.0, 0.68), distance=4.7, azimuth=35, elevation=-15)
+    filmed(sim, path, 1.9, camera=camera, fps=25, speed=0.5, width=640, height=360, smooth=2)
+
+
+def make_cloth(path: Path) -> None:
+    """A cloth on a sphere, half as fast as real time."""
+    sim = dovetail.Simulation(dovetail.loads(CLOTH))
+    camera = FreeCamera(lookat=(0, 0, 0.33), distance=1.2, azimuth=120, elevation=-20)
+    filmed(sim, path, 0.9, camera=camera, fps=20, speed=0.25, width=400, height=300, smooth=2)
+
+
+def filmed(sim: dovetail.Simulation, path: Path, seconds: float, **look: object) -> None:
+    """Step and film until a time."""
+    with dovetail.Film(path, sim.model, **look) as film:
+        film.add(sim.data)
+        while sim.data.time < seconds:
+            sim.step(5)
+            if film.add(sim.data):
+                print(f"\r{path.name}: {sim.data.time:.2f} of {seconds:g} s", end="", flush=True)
+    print(f", {film.frames} pictures, {path.stat().st_size / 1e6:.2f} MB")
+
+
+FILMS: dict[str, Callable[[Path], None]] = {"film": make_film, "cloth": make_cloth}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", nargs="?", choices=[*FILMS], help="one of them; both if none is named")
+    asked = parser.parse_args().name
+    for name in [asked] if asked else FILMS:
+        FILMS[name](IMAGES / f"{name}.webp")
