@@ -112,11 +112,15 @@ class LateFields:
         """What the fields hold now is right."""
         self._fill = None
 
-    def settle(self) -> None:
-        """Fill the fields, if they are not."""
-        if self._fill is not None:
-            fill, self._fill = self._fill, None
-            fill()
+    def settle(self, wanted: str = "") -> None:
+        """Fill the fields, if they are not; of a filling that can, only the one that is wanted."""
+        if self._fill is None:
+            return
+        fill_some = getattr(self._fill, "fill_some", None)
+        if wanted and fill_some is not None and fill_some(wanted):
+            return
+        fill, self._fill = self._fill, None
+        fill()
 
 
 @attrs.frozen(eq=False)

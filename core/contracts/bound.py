@@ -87,7 +87,7 @@ class Bound:
         place = self._place(name)
         late = self.arena.late
         if self._prefix + name in late.names:  # not remembered: the next step makes it stale
-            late.settle()
+            late.settle(self._prefix + name)
             view = self._view(self._place(name))
             return view.item() if not place.shape and self._nworld is None else view
         view = self._view(place)
@@ -105,7 +105,7 @@ class Bound:
             if (
                 self._prefix + name in self.arena.late.names
             ):  # else it would be filled over what is written now
-                self.arena.late.settle()
+                self.arena.late.settle(self._prefix + name)
             view = self._view(self._place(name))
         try:
             view[...] = value
@@ -152,7 +152,7 @@ class Bound:
         if place is None:
             raise self._unknown(full.removeprefix(self._prefix), full)
         if full in self.arena.late.names:
-            self.arena.late.settle()
+            self.arena.late.settle(full)
             place = self.arena.layout.places[full]
         return self._view(place)
 

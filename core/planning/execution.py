@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from dovetail.arguments import whole
 from dovetail.backend import Advance, Runner, Slot, Wrapper, step_watchers, written
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.enums import EnableBit
+from dovetail.contracts.fields import Array
 from dovetail.contracts.indices import check_indices, check_rings
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import PlanError
@@ -240,6 +241,11 @@ class Ready:
         self._steps, self._turn = steps, turn
         self._names = frozenset[str]() if replayer is None else replayer.names
         self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before)
+
+    @property
+    def before(self) -> Mapping[str, Array] | None:
+        """The state of all worlds before the last step; None if nothing is kept of it."""
+        return None if self._fill is None else self._steps.before
 
     def step(self, data: Data, nstep: int) -> bool:
         """Advance the state; False, and nothing done, if that takes another look."""

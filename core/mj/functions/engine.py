@@ -25,6 +25,7 @@ from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
+from dovetail.mj.functions.body_forces import BODY_FORCES
 from dovetail.mj.functions.staged import Stages
 from dovetail.mj.functions.stand_ins import LONG, FillingAs, StandIn, stand_in_for
 from dovetail.planning.execution import Ready
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from dovetail.mj.structs.data import MjData
     from dovetail.mj.structs.model import MjModel
 
-BODY_FORCES = ("cacc", "cfrc_int", "cfrc_ext")
-"""What mj_rnePostConstraint computes, and a step only if sensors need it."""
 ON_REQUEST = (*BODY_FORCES, "subtree_linvel", "subtree_angmom")
 
 AFTER_VELOCITY = tuple(
@@ -85,8 +84,11 @@ class Engine:
         """That of the last step, if nothing else was computed since."""
         self._halfway: list[Array] | None = None
         """Buffers as the first half of a step left them, if a kernel computed it."""
+        self.last_ready: Ready | None = None
+        """What took the last step, if it was kept ready and nothing else was computed since."""
         self._ready: Ready | None = None
         self._forward_ready: Ready | None = None
+        self._observing_ready: Ready | None = None
         self._template: dict[str, Array] = {}
         self._taking_back = False
         self._went_bad = False
@@ -158,12 +160,18 @@ class Engine:
         if self._stand_in is None and not self.with_body_forces:
             if ready is None or not ready.step(self.data, nstep):
                 self._step_slowly(nstep)
+                ready = None
+            self.last_ready = ready
             return
         with self._taking_turn():
             if self.with_body_forces:
                 self._step_with_body_forces(nstep)
             elif self._ready is None or not self._ready.step(self._work, nstep):
                 self._step_slowly(nstep)
+            else:
+                self.last_ready = self._ready
+                return
+        self.last_ready = None
 
     def _step_slowly(self, nstep: int) -> None:
         plan = self.plan()
@@ -182,7 +190,7 @@ class Engine:
 
     def forget(self) -> None:
         """What was set aside of an earlier evaluation is not what would be found now."""
-        self.fresh = self._halfway = None
+        self.fresh = self._halfway = self.last_ready = None
 
     # ---- a forward evaluation
 
@@ -192,6 +200,17 @@ class Engine:
         with self._taking_turn():
             if not self._forward_by_a_step():
                 self._forward_plan().forward(self._work)
+
+    def observe(self) -> bool:
+        """The same with body forces, by kernels; False if they cannot evaluate alone."""
+        asked, ready = self.with_body_forces, self._forward_ready
+        self.with_body_forces, self._forward_ready = True, self._observing_ready
+        try:
+            with self._taking_turn():
+                return self._forward_by_a_step()
+        finally:
+            self._observing_ready = self._forward_ready
+            self.with_body_forces, self._forward_ready = asked, ready
 
     def _forward_plan(self) -> Plan:
         """Steps of RK4 evaluate at other states too; a forward evaluation is that of Euler's."""

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail.contracts.enums import DisableBit, Integrator, Solver
+from dovetail.contracts.enums import DisableBit, Solver
 from dovetail.contracts.fields import Array
+from dovetail.mj.functions import body_forces
 from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
-from dovetail.mj.functions.engine import BODY_FORCES, Engine, engine_of
+from dovetail.mj.functions.engine import Engine, engine_of
 from dovetail.mj.functions.staged import COLLISION
 from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
-from dovetail.plugins.shared.rne_numpy import bias_accelerations, body_forces
+from dovetail.plugins.shared import rne_numpy
 from dovetail.plugins.shared.solver.cost_numpy import constraint_forces
 from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import dot_rows, row_sums
@@ -189,16 +190,7 @@ def mj_energyVel(m: MjModel, d: MjData) -> None:
 @function("m: m, d: d")
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
     """Accelerations of bodies and forces on them: d.cacc, d.cfrc_int, d.cfrc_ext."""
-    engine = engine_of(m, d)
-    if engine.fresh is None:
-        engine.data.arena.late.settle()
-        engine.stages.run(engine.data, ["body_forces"])
-        # Who asks once will ask again: steps bring it along from now on. Those of RK4 observe at their beginning, and
-        # end with another evaluation, which is what is asked for.
-        engine.with_body_forces = int(engine.model.opt.integrator) != Integrator.RK4
-        return
-    for name, values in zip(BODY_FORCES, engine.fresh, strict=True):
-        engine.data.field(name)[...] = values
+    body_forces.request(engine_of(m, d))
 
 
 @function("m: m, d: d, flg_acc: int, result: w")
@@ -209,12 +201,12 @@ def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: Array) -> None:
     need(len(result) == model.nv, "result should have length nv")
     if not model.nv:
         return
-    acceleration = bias_accelerations(model, data)
+    acceleration = rne_numpy.bias_accelerations(model, data)
     if flg_acc:
         own = row_sums(model.dof_bodyid, data.cdof * data.qacc[:, None], model.nbody)
         add_from_parents(own, model.body_parentid)
         acceleration = acceleration + own
-    force = body_forces(model, data, acceleration)
+    force = rne_numpy.body_forces(model, data, acceleration)
     add_to_parents(force, model.body_parentid)
     result[:] = dot_rows(data.cdof, force[model.dof_bodyid])
 
