@@ -10,7 +10,7 @@ XML = """
   <worldbody>
     <geom type="plane" size="5 5 0.1"/>
     <body name="puck" pos="0 0 0.05">
-      <freejoint/><geom name="puck" type="cylinder" size="0.1 0.05" mass="1" friction="0.3"/>
+      <freejoint/><geom name="puck" type="box" size="0.1 0.1 0.05" mass="1" friction="0.3"/>
     </body>
   </worldbody>
 </mujoco>
