@@ -18,9 +18,9 @@ def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     return [(slot.label, slot.record.label) for slot in plan.slots]
 
 
-def stage_times(sim: Simulation, world: int) -> dict[str, float]:
-    """Microseconds of processor time per step by slot. Every stage stands alone for that, some of them on the
-    reference, so their sum is more than a fused step takes."""
+def stage_times(sim: Simulation, world: int) -> dict[str, tuple[str, float]]:
+    """By slot: which implementation was timed, and its microseconds of processor time per step. Every stage stands
+    alone for that, some of them on the reference, so their sum is far more than a fused step takes."""
     profiler = Profiler(clock=time.process_time)
     plan = compile_plan(sim.model, sim._config, wrappers=(profiler,), missing="skip", registry=sim._registry)
     own, seen = plan.make_data(), sim.data.world(world)
@@ -30,4 +30,7 @@ def stage_times(sim: Simulation, world: int) -> dict[str, float]:
     plan.step(own, 1)
     profiler.reset()
     plan.step(own, STEPS)
-    return {slot: 1e6 * timing.seconds / STEPS for slot, timing in profiler.timings.items()}
+    ran = dict(plan_rows(plan))
+    return {
+        slot: (ran.get(slot, ""), 1e6 * timing.seconds / STEPS) for slot, timing in profiler.timings.items()
+    }
