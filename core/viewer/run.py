@@ -97,6 +97,8 @@ class Runner:
                 job()
             except DovetailError as error:
                 self.notices.append(str(error))
+            except Exception as error:  # a mistake of the viewer's own, which must not end what is watched
+                self.notices.append(f"{type(error).__name__}: {error}")
             self._stale |= edits
 
     def first_look(self) -> None:
@@ -129,7 +131,9 @@ class Runner:
         self.meter.reset()
         count, self._steps_asked = self._steps_asked, 0
         if count and not self.problem:
-            self._take(count, self.clock() + LONGEST_STEPPING)
+            taken = self._take(count, self.clock() + LONGEST_STEPPING)
+            if not self.problem:
+                self._steps_asked += count - taken  # the rest at the next frame
             return True
         for call in self.before_step:
             self._stale |= call()
@@ -160,7 +164,8 @@ class Runner:
             self._guarded(lambda steps=portion: self.watched.step(steps))  # type: ignore[misc]
             taken += portion
             self.steps += portion
-            self.step_seconds += self.clock() - began
+            if self.steps > portion:  # the first step may have compiled something
+                self.step_seconds += self.clock() - began
             if self.clock() >= until:
                 break
         return taken

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from dovetail.planning.plan import Plan
+from dovetail.planning.planner import compile_plan
 from dovetail.planning.wrappers import Profiler
 from dovetail.simulation import Simulation
 
@@ -18,28 +18,19 @@ def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     return [(slot.label, slot.record.label) for slot in plan.slots]
 
 
-def stage_times(sim: Simulation, world: int) -> dict[str, float]:
-    """Microseconds of processor time per step by slot. Every stage stands alone for that, so their sum is more than a
-    fused step takes."""
+def stage_times(sim: Simulation, world: int) -> dict[str, tuple[str, float]]:
+    """By slot: which implementation was timed, and its microseconds of processor time per step. Every stage stands
+    alone for that, some of them on the reference, so their sum is far more than a fused step takes."""
     profiler = Profiler(clock=time.process_time)
-    chosen: dict[str, Any] = {
-        slot.label: f"{slot.record.name}@{slot.record.backend}"
-        for slot in sim.plan.slots
-        if "#" not in slot.label
-    }
-    copy = Simulation(
-        sim.model,
-        stages=chosen,
-        precision=sim.plan.precision,
-        wrap=(profiler,),
-        on_nan="freeze",
-        locked=False,
-    )
-    own, seen = copy.data, sim.data.world(world)
+    plan = compile_plan(sim.model, sim._config, wrappers=(profiler,), missing="skip", registry=sim._registry)
+    own, seen = plan.make_data(), sim.data.world(world)
     for name in own.state:
         if name in seen:
             own.field(name)[...] = seen.field(name)
-    copy.step()
+    plan.step(own, 1)
     profiler.reset()
-    copy.step(STEPS)
-    return {slot: 1e6 * timing.seconds / STEPS for slot, timing in profiler.timings.items()}
+    plan.step(own, STEPS)
+    ran = dict(plan_rows(plan))
+    return {
+        slot: (ran.get(slot, ""), 1e6 * timing.seconds / STEPS) for slot, timing in profiler.timings.items()
+    }

@@ -124,12 +124,12 @@ class Viewer:
 
     def run(self) -> None:
         """Simulate and show until somebody closes the viewer or presses Ctrl-C."""
+        due = time.perf_counter()
         while self.is_running() and not self.runner.stopped:
-            began = time.perf_counter()
             self.sync()
-            rest = 1.0 / FRAMES_PER_SECOND - (time.perf_counter() - began)
-            if rest > 0:
-                time.sleep(rest)
+            # From frame to frame, so that a late one is made up for; not more than one of them.
+            due = max(due + 1.0 / FRAMES_PER_SECOND, time.perf_counter() - 1.0 / FRAMES_PER_SECOND)
+            time.sleep(max(0.0, due - time.perf_counter()))
 
     def _show(self, changed: bool) -> None:
         now = time.perf_counter()

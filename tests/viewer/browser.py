@@ -27,6 +27,8 @@ HARMLESS = ("THREE.Clock",)
 """Warnings of viser's own page."""
 PATIENCE = 120.0
 """Seconds that a slow machine may take."""
+LOOK = 0.2
+"""Seconds between two looks."""
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def running(viewer: Viewer) -> Iterator[Viewer]:
         yield viewer
     finally:
         viewer.stop()
-        thread.join(20)
+        thread.join(120)
         viewer.close()
         assert not thread.is_alive()
 
@@ -77,7 +79,7 @@ class Page:
 
     def ready(self) -> None:
         """Wait until the page is there and its scene has been drawn."""
-        self.page.get_by_text("Reset").first.wait_for()
+        self.page.get_by_role("button", name="Reset", exact=True).wait_for()
         # Viser warns of software rendering, which covers a corner.
         self.page.add_style_tag(content=".mantine-Notifications-root { display: none }")
         until(lambda: self.pixels().std() > 3)
@@ -105,7 +107,8 @@ def magenta(pixels: np.ndarray) -> np.ndarray:
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for something that happens soon."""
-    limit = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < limit, "it did not happen in time"
-        time.sleep(0.2)
+    for _ in range(int(PATIENCE / LOOK)):
+        if condition():
+            return
+        time.sleep(LOOK)
+    raise AssertionError("it did not happen in time")

@@ -66,7 +66,9 @@ def test_the_humanoid_moves_and_its_head_is_where_the_data_says(browser: Any) ->
         position, wxyz, fov = page_camera(seen)
         with client.atomic():
             client.camera.wxyz, client.camera.position, client.camera.fov = tuple(wxyz), tuple(position), fov
-        viewer.runner.ask(lambda: viewer.watched.sim.data.qvel.__setitem__(slice(0, 2), (0.5, 1.0)), edits=True)
+        viewer.runner.ask(
+            lambda: viewer.watched.sim.data.qvel.__setitem__(slice(0, 2), (0.5, 1.0)), edits=True
+        )
         places = []
         for steps in (1, 60, 60):
             viewer.runner.ask(lambda count=steps: viewer.runner.step_once(count))
@@ -82,7 +84,7 @@ def test_the_humanoid_moves_and_its_head_is_where_the_data_says(browser: Any) ->
         until(lambda: not viewer.runner.paused and np.abs(page.pixels() - before).max() > 30)
         page.page.get_by_role("button", name="Pause", exact=True).click()
         until(lambda: viewer.runner.paused)
-        page.page.get_by_text("Reset").first.click()
+        page.page.get_by_role("button", name="Reset", exact=True).click()
         until(lambda: viewer.watched.time == 0.0)
         assert page.complaints == []
         page.page.close()
@@ -169,7 +171,7 @@ def test_a_model_that_explodes_is_told_and_can_be_reset(browser: Any) -> None:
         viewer.runner.ask(lambda: viewer.watched.sim.data.ctrl.__setitem__(0, 1e9), edits=True)
         page.page.get_by_text("The simulation stopped").wait_for()
         assert viewer.runner.paused
-        page.page.get_by_text("Reset").first.click()
+        page.page.get_by_role("button", name="Reset", exact=True).click()
         until(lambda: viewer.runner.problem == "")
         page.page.get_by_text("The simulation stopped").wait_for(state="hidden")
         page.page.get_by_role("button", name="Play", exact=True).click()

@@ -8,6 +8,7 @@ import pytest
 import dovetail
 from dovetail.errors import BadStateError
 from dovetail.viewer.run import Runner
+from dovetail.viewer.stage_times import plan_rows, stage_times
 from dovetail.viewer.status import problem_text, status_line
 from dovetail.viewer.watched import Live, Passive
 
@@ -65,6 +66,22 @@ def test_pause_stops_the_time_and_steps_are_taken_one_by_one() -> None:
     clock.now = 5.1
     runner.frame()
     assert runner.watched.time == pytest.approx(0.13)  # time that passed while paused does not count
+
+
+def test_steps_that_take_long_are_taken_all_the_same() -> None:
+    runner, clock = made()
+    real = runner.watched.step
+
+    def compiling(count: int) -> None:
+        real(count)
+        clock.now += 5.0
+
+    runner.pause()
+    runner.watched.step = compiling  # type: ignore[method-assign]
+    runner.step_once(4)
+    for _ in range(4):
+        assert runner.frame() is True
+    assert runner.watched.time == pytest.approx(0.04)
 
 
 def test_looking_at_a_paused_simulation_does_not_touch_its_state() -> None:
@@ -170,3 +187,15 @@ def test_a_data_that_lacks_what_is_drawn_is_completed_beside_it() -> None:
     assert pos[1] == pytest.approx(np.asarray(whole.data.geom_xpos))
     assert Passive(model, batch.data).shown(1).xpos == pytest.approx(np.asarray(whole.data.xpos))
     assert Passive(model, whole.data).shown(0) is whole.data
+
+
+def test_every_stage_is_timed_on_a_copy_of_the_state() -> None:
+    sim = dovetail.Simulation(dovetail.loads(PENDULUM), backend="numpy")
+    sim.step(3)
+    before = float(sim.data.qpos[0])
+    times = stage_times(sim, 0)
+    assert {"kinematics", "integrate"} <= set(times) <= {slot for slot, _ in plan_rows(sim.plan)}
+    assert all(spent >= 0 for _, spent in times.values())
+    assert times["integrate"][0] == "euler@numpy"
+    assert sum(spent for _, spent in times.values()) > 0
+    assert sim.data.qpos[0] == before

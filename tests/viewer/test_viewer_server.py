@@ -52,7 +52,7 @@ def no_thread_is_left() -> Iterator[None]:
 def status(url: str, **headers: str) -> int:
     request = urllib.request.Request(url, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
@@ -85,7 +85,7 @@ def test_the_page_is_served_on_loopback_only_and_to_no_other_origin() -> None:
         for address in {a for a in outside if not a.startswith("127.")}:
             with (
                 pytest.raises(ConnectionRefusedError),
-                socket.create_connection((address, server.port), timeout=2),
+                socket.create_connection((address, server.port), timeout=120),
             ):
                 pass
     finally:
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_the_command_cleanly() -> None:
         assert status(line.split()[2]) == 200
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         assert (process.returncode, out, err) == (0, "", "")
     finally:
         process.kill()

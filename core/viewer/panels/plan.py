@@ -31,16 +31,24 @@ class PlanPanel:
     def _measure(self) -> None:
         self.table.content = self._rendered(stage_times(self.sim, self.viewer.stage.world))
 
-    def _rendered(self, times: dict[str, float]) -> str:
-        head = f"<p style='padding:0 6px;font-size:0.85em'>{html.escape(self.sim.plan.explain().splitlines()[0])}</p>"
-        whole = sum(times.values())
+    def _rendered(self, times: dict[str, tuple[str, float]]) -> str:
+        lines = [self.sim.plan.explain().splitlines()[0]]
+        runner = self.viewer.runner
+        if times and runner.steps > 1:
+            each = 1e6 * runner.step_seconds / (runner.steps - 1)
+            lines.append(f"A step of this plan takes {each:.0f} µs. Timed apart, stage by stage, as listed:")
+        head = "<br>".join(html.escape(line) for line in lines)
+        whole = sum(spent for _, spent in times.values())
         rows = []
         for slot, name in plan_rows(self.sim.plan):
-            spent = f"{times[slot]:.0f} µs" if slot in times else ""
-            share = f"{100 * times[slot] / whole:.0f} %" if slot in times and whole else ""
-            cells = f"<td>{html.escape(slot)}</td><td>{html.escape(name)}</td>"
-            rows.append(f"<tr>{cells}<td align=right>{spent}</td><td align=right>{share}</td></tr>")
-        return f"{head}<table {STYLE}>{''.join(rows)}</table>"
+            ran, spent = times.get(slot, (name, 0.0))
+            cells = f"<td>{html.escape(slot)}</td><td>{html.escape(ran)}</td>"
+            if slot in times:
+                share = 100 * spent / whole if whole else 0.0
+                cells += f"<td align=right>{spent:.0f} µs</td><td align=right>{share:.0f} %</td>"
+            rows.append(f"<tr>{cells}</tr>")
+        text = f"<p style='padding:0 6px;font-size:0.85em'>{head}</p>"
+        return f"<div style='padding:0 6px'>{text}<table {STYLE}>{''.join(rows)}</table></div>"
 
     def renew(self) -> None:
         """It changes when asked only."""
