@@ -19,7 +19,16 @@ COUNTS = {"bindings": 115, "rollout": 66, "minimize": 9, "specs": 39}
 """Tests in the modules of mujoco 3.4.0, so that none is overlooked."""
 FLOOR = {"bindings": 0.9, "rollout": 0.9, "minimize": 1.0, "specs": 0.6}
 """Least part of them that must pass."""
-QUICK_ROLLOUTS = ("multi_step", "infer", "fixed_ctrl", "generalized", "mocap", "stateless", "invalid", "sizes")
+QUICK_ROLLOUTS = (
+    "multi_step",
+    "infer",
+    "fixed_ctrl",
+    "generalized",
+    "mocap",
+    "stateless",
+    "invalid",
+    "sizes",
+)
 
 
 def outcomes(suite: str, *chosen: str, backend: str) -> dict[str, str]:
