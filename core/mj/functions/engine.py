@@ -23,6 +23,7 @@ from dovetail.config import Config
 from dovetail.contracts.derive import initial_values, reset
 from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
+from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.body_forces import BODY_FORCES
@@ -117,6 +118,14 @@ class Engine:
             if fill is not None and fill is not before and not isinstance(fill, FillingAs):
                 late.expect(names, FillingAs(stand_in, self.model, fill))
 
+    @contextmanager
+    def _same_room(self) -> Iterator[None]:
+        """Give the Data as much room for contacts as others of its structure needed: a kernel is made for a layout."""
+        room: dict[str, int] = self._work.model.__dict__.setdefault("_mj_room", {})
+        self._work.reserve(**room)
+        yield
+        room.update({name: self._work.sizes.get(name, 0) for name in CAPACITIES})
+
     def _kept_ready(self, plan: Plan) -> Ready | None:
         """The step that was just taken, ready to be taken again with this model's own numbers."""
         stand_in, model = self._stand_in, self.model
@@ -168,7 +177,8 @@ class Engine:
         self.last_ready = None
         with self._taking_turn():
             plan = self.plan()
-            plan.step(self._work, nstep)
+            with self._same_room():
+                plan.step(self._work, nstep)
             self._ready = self._kept_ready(plan)
 
     def _step_with_body_forces(self, nstep: int) -> None:
@@ -240,7 +250,8 @@ class Engine:
             plan = self._forward_plan()
             if not plan.execution.may_be_ready:
                 return False
-            plan.step(self._work, 1)
+            with self._same_room():
+                plan.step(self._work, 1)
             self._forward_ready = self._kept_ready(plan)
         return self._forward_ready is not None
 
