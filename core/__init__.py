@@ -67,15 +67,22 @@ _PUBLIC = {
     "set_constants": "dovetail.simulation",
     "solve_m": "dovetail.plugins.queries.jacobian",
     "step": "dovetail.simulation",
-    "to_xml": "dovetail.to_xml",
+    "to_xml": "dovetail.as_mjcf",
     "touches": "dovetail.implementation",
     "transition_fd": "dovetail.plugins.queries.finite_difference",
     "validate": "dovetail.contracts.derive",
 }
 
+_PACKAGES = ("mj", "viewer", "visual")
+"""What stands on top of the engine; `dovetail.viewer` needs no import of its own."""
+
 __all__ = sorted([*_PUBLIC, "__version__"])
 
 if TYPE_CHECKING:
+    from dovetail import mj as mj
+    from dovetail import viewer as viewer
+    from dovetail import visual as visual
+    from dovetail.as_mjcf import to_xml as to_xml
     from dovetail.config import Config as Config
     from dovetail.contracts.derive import make_data as make_data
     from dovetail.contracts.derive import reset as reset
@@ -128,10 +135,11 @@ if TYPE_CHECKING:
     from dovetail.simulation import loads as loads
     from dovetail.simulation import set_constants as set_constants
     from dovetail.simulation import step as step
-    from dovetail.to_xml import to_xml as to_xml
 
 
 def _first_use(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"dovetail.{name}")
     module = _PUBLIC.get(name)
     if module is None:
         from dovetail.deprecation import renamed_attribute

@@ -21,7 +21,7 @@ from typing import Any
 
 RECORD = Path(__file__).parent / "reference" / "api.txt"
 ACCEPT = "python docs/generate_api.py"
-PACKAGES = ("dovetail", "dovetail.plugin", "dovetail.testing")
+PACKAGES = ("dovetail", "dovetail.plugin", "dovetail.testing", "dovetail.viewer")
 """Whose `__all__` is public."""
 MODULES = (
     "dovetail.compare.ab",

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     dovetail view humanoid --a numpy --b solve_constraints=cg"""
 )
 @model_argument
-@click.option("--port", type=click.IntRange(0, 65535), help="Of the page [default: the first free one from 8080].")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Of the page [default: the first free one from 8080]."
+)
 @click.option("--no-open", is_flag=True, help="Open no browser; only say where the page is.")
 @click.option("--paused", is_flag=True, help="Begin paused.")
 @click.option("--keyframe", help="Start from a keyframe, by name or number.")

@@ -14,7 +14,6 @@ import numpy as np
 from dovetail.contracts.enums import GeomType, ObjType
 from dovetail.contracts.fields import Array
 from dovetail.visual import Scene, TrackingCamera, View, view
-from dovetail.visual.elements import ELEMENT
 
 
 @attrs.define(eq=False)
@@ -149,6 +148,3 @@ def _lamps(data: Any, sample: Scene, place: Array, axes: Array, nworld: int) -> 
             pos[:, number] = np.asarray(data.light_xpos)[:, lamp.id]
             dir_[:, number] = np.asarray(data.light_xdir)[:, lamp.id]
     return pos, dir_
-
-
-NO_ROWS = np.zeros(0, ELEMENT)

@@ -127,8 +127,6 @@ class Background:
 
     skybox: int = -1
     """Texture, or -1."""
-    haze: Array = attrs.field(factory=lambda: np.zeros(4, np.float32))
-    """Colour, and the share of the way to the horizon that it takes (0: none)."""
 
 
 @attrs.define(eq=False)

@@ -47,7 +47,8 @@ class Gatherer:
             self._textures = self._read_textures()
         rows, first = scenes.rows, scenes.first
         pixel = _pixel(scenes, height, width)
-        rows, first = marks.parted(rows, first, scenes.view_pos, pixel)
+        line = pixel * float(self.model.vis.global_.linewidth)
+        rows, first = marks.parted(rows, first, scenes.view_pos, line)
         self._notice_heights()
         surface, forest = self._surfaces(rows, first, scenes)
         return Drawing(
@@ -193,8 +194,7 @@ class Gatherer:
         )
 
     def _background(self) -> Background:
-        haze = np.append(np.asarray(self.model.vis.rgba.haze)[:3], self.model.vis.map.haze).astype(np.float32)
-        return Background(skybox(self.model), haze)
+        return Background(skybox(self.model))
 
 
 def _flat(surface: Surface) -> Surface:

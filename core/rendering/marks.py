@@ -1,7 +1,7 @@
 """Marks as shapes that rays can be cast at: arrows, lines, outlines of boxes.
 
-An arrow is a cylinder and a cone; a line is a thin cylinder, as wide as it says in pixels where it is. Labels are not
-drawn.
+An arrow is a cylinder and a cone; a line is a thin cylinder, `vis.global_.linewidth` pixels wide where it is. Labels
+are not drawn.
 """
 
 from __future__ import annotations
@@ -9,20 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
-from dovetail.visual.surfaces import ARROW_HEAD_WIDTH, Surface, _cone, shape_surface
+from dovetail.visual.surfaces import Surface, flat_surface, shape_surface
 
 CONE = 200
 """A cone of radius one from z = 0 to its tip at z = 1; no geom type of MuJoCo's."""
 
+HEAD_WIDTH = 1.75
+"""Radius of an arrow's head in radii of its shaft; measured in MuJoCo's pictures, as are lengths below."""
+
 SLICES = 28
 """Facets of a cone."""
 
+
+def _cone() -> Surface:
+    """With a bottom; the sides are smooth."""
+    angle = np.linspace(0, 2 * np.pi, SLICES, endpoint=False)
+    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(SLICES)], axis=1)
+    vertices = np.concatenate([ring, [[0, 0, 1], [0, 0, 0]]])
+    at = np.arange(SLICES)
+    following = (at + 1) % SLICES
+    side = np.stack([at, following, np.full(SLICES, SLICES)], axis=1)
+    bottom = np.stack([following, at, np.full(SLICES, SLICES + 1)], axis=1)
+    surface = flat_surface(vertices, np.concatenate([side, bottom]))
+    normals = surface.normals.copy()
+    smooth = surface.vertices[: 3 * SLICES]
+    tips = smooth[:, 2] > 0.5
+    normals[: 3 * SLICES][~tips] = (smooth[~tips] + (0, 0, 1)) / np.sqrt(2)
+    return attrs.evolve(surface, normals=normals)
+
+
 SURFACES: dict[int, Callable[[], Surface]] = {
-    CONE: lambda: _cone(SLICES, 1.0, 0.0, 1.0),
+    CONE: _cone,
     GeomType.TRIANGLE: lambda: shape_surface(GeomType.TRIANGLE),
 }
 
@@ -61,37 +83,36 @@ _TURNED = np.diag([1.0, -1.0, -1.0])
 
 
 def _arrow(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
-    wide = ARROW_HEAD_WIDTH * radius
-    head = min(2 * wide, length)
-    return [
-        _part(row, GeomType.CYLINDER, (radius, radius, (length - head) / 2), (0, 0, (length - head) / 2)),
-        _part(row, CONE, (wide, wide, head), (0, 0, length - head)),
-    ]
+    return _shaft_and_head(row, HEAD_WIDTH)
 
 
 def _wedge(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
+    return _shaft_and_head(row, 1.0)
+
+
+def _shaft_and_head(row: Any, wide: float) -> list[Any]:
+    """From the origin along z, as long as half of what the element says; the head is the last third."""
+    radius, length = float(row["size"][0]), float(row["size"][2]) / 2
+    head = length / 3
     return [
-        _part(row, GeomType.CYLINDER, (radius, radius, length / 2), (0, 0, length / 2)),
-        _part(row, CONE, (radius, radius, radius), (0, 0, length)),
+        _part(row, GeomType.CYLINDER, (radius, radius, head), (0, 0, head)),
+        _part(row, CONE, (wide * radius, wide * radius, head), (0, 0, 2 * head)),
     ]
 
 
 def _double_arrow(row: Any, width: float) -> list[Any]:
-    radius, length = float(row["size"][0]), float(row["size"][2])
-    wide = ARROW_HEAD_WIDTH * radius
-    head = min(2 * wide, length / 2)
-    half = (length - 2 * head) / 2
+    """The same in both directions."""
+    radius, head = float(row["size"][0]), float(row["size"][2]) / 6
+    wide = HEAD_WIDTH * radius
     return [
-        _part(row, GeomType.CYLINDER, (radius, radius, half), (0, 0, length / 2)),
-        _part(row, CONE, (wide, wide, head), (0, 0, length - head)),
-        _part(row, CONE, (wide, wide, head), (0, 0, head), _TURNED),
+        _part(row, GeomType.CYLINDER, (radius, radius, 2 * head), (0, 0, 0)),
+        _part(row, CONE, (wide, wide, head), (0, 0, 2 * head)),
+        _part(row, CONE, (wide, wide, head), (0, 0, -2 * head), _TURNED),
     ]
 
 
 def _line(row: Any, width: float) -> list[Any]:
-    radius = max(float(row["size"][0]), 1.0) * width / 2
+    radius = width / 2
     length = float(row["size"][2])
     return [_part(row, GeomType.CYLINDER, (radius, radius, length / 2), (0, 0, length / 2))]
 

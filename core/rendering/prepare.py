@@ -58,7 +58,7 @@ def prepare(drawing: Drawing, height: int, width: int) -> Prepared:
         offset = elements.pos - views.pos[world]
         middle, half = _extent(drawing, surfaced)
         centre = offset + np.einsum("nij,nj->ni", elements.mat, middle)
-        endless = ~np.isfinite(half).all(axis=1)
+        endless = np.asarray(np.isinf(half).any(axis=1))
         radius = np.where(endless, FAR, np.linalg.norm(np.where(endless[:, None], 0, half), axis=1))
         nearest, rect = _place(drawing, world, centre, np.where(endless[:, None], 0, half), height, width)
         nearest = np.where(endless, 0.0, nearest)

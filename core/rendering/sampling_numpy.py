@@ -59,7 +59,8 @@ def _sampled(
         _between_texels(textures, first + np.minimum(lower + above, last - first), face, coordinates, repeats)
         for above in (0, 1)
     ]
-    return colours[0] + (colours[1] - colours[0]) * share
+    mixed: Array = colours[0] + (colours[1] - colours[0]) * share
+    return mixed
 
 
 def _between_texels(

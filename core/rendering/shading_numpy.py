@@ -181,7 +181,8 @@ class Shader:
                 cast = cast + np.clip(given, 0, 1)
             else:
                 base = base + given
-        return (np.clip(base, 0, 1) + cast).astype(np.float32)
+        total: Array = (np.clip(base, 0, 1) + cast).astype(np.float32)
+        return total
 
     def _reaching(self, light: int, place: Array) -> tuple[Array, Array, Array]:
         """Unit vectors to a light, distances to it, and how much of it arrives. What is behind a directional light

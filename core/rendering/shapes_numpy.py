@@ -41,7 +41,7 @@ def ball(origin: Array, direction: Array, radius: float) -> Span:
 
 
 def ellipsoid(origin: Array, direction: Array, size: Array) -> Span:
-    return ball(origin / size, direction / size, np.float32(1))
+    return ball(origin / size, direction / size, 1.0)
 
 
 def tube(origin: Array, direction: Array, radius: float) -> Span:

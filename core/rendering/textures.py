@@ -74,10 +74,12 @@ def _halved(image: Array, axis: int) -> Array:
     even = np.take(image, np.arange(0, 2 * half, 2), axis)
     odd = np.take(image, np.arange(1, 2 * half, 2), axis)
     if count == 2 * half:
-        return (even + odd) / 2
+        mean: Array = (even + odd) / 2
+        return mean
     next_even = np.take(image, np.arange(2, 2 * half + 1, 2), axis)
     at = np.arange(half, dtype=np.float32).reshape([-1 if i == axis else 1 for i in range(image.ndim)])
-    return ((half - at) * even + half * odd + (at + 1) * next_even) / count
+    weighted: Array = ((half - at) * even + half * odd + (at + 1) * next_even) / count
+    return weighted
 
 
 def _with_four_channels(faces: Array) -> Array:

@@ -1,10 +1,13 @@
-"""Two implementations in one picture: both step from the same state under the same controls, and every geom is coloured
-by how far apart the two have put it. Where they first part, `dovetail diff` is asked which stage it was."""
+"""Two implementations in one picture.
+
+Both step from the same state under the same controls, and every geom is coloured by how far apart the two have put
+it. Where they first part, `dovetail diff` is asked which stage it was.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from dovetail.errors import MissingDependencyError
 from dovetail.distribution import requirement
+from dovetail.errors import MissingDependencyError
 
 
 def require_viser() -> None:

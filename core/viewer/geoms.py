@@ -136,7 +136,9 @@ def is_special(look: Appearance) -> bool:
 
 def paint_of(model: Model, look: Appearance) -> Paint:
     """A material as glTF has it. MuJoCo's shininess is turned into roughness where that is not stated."""
-    roughness = look.roughness if look.roughness >= 0 else 1.0 - 0.6 * look.shininess * min(1.0, 2 * look.specular)
+    roughness = (
+        look.roughness if look.roughness >= 0 else 1.0 - 0.6 * look.shininess * min(1.0, 2 * look.specular)
+    )
     return Paint(
         rgba=look.rgba,
         image=texture_of(model, look),
@@ -226,7 +228,9 @@ def _surface(model: Model, geom: int, hull: bool) -> Surface:
 
 def _as_they_are(geoms: Any) -> Pieces:
     count = len(geoms)
-    return Pieces("", np.asarray(geoms, int), np.zeros((count, 3)), np.ones((count, 3)), np.zeros(count, bool))
+    return Pieces(
+        "", np.asarray(geoms, int), np.zeros((count, 3)), np.ones((count, 3)), np.zeros(count, bool)
+    )
 
 
 def _in_worlds(batch: Batch, model: Model, worlds: int) -> Batch:

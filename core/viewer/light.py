@@ -10,14 +10,14 @@ from dovetail.contracts.enums import GeomType
 from dovetail.contracts.types import Model
 from dovetail.viewer.geoms import horizon
 from dovetail.viewer.glb import Paint, glb
-from dovetail.viewer.texturing import on_a_cube
 from dovetail.viewer.stage import ROOT
+from dovetail.viewer.texturing import on_a_cube
 from dovetail.visual import appearance, cube_faces, shape_surface, skybox
 from dovetail.visual.surfaces import Surface
 
 SKY, HAZE = (237, 241, 246), (216, 225, 235)
-"""Colour of a sky that no model states, and of the fog in which an endless floor ends: as it is asked for, which comes
-out as the sky on the screen."""
+"""Colour of a sky that no model states, and of the fog in which an endless floor ends: asked for as HAZE it comes out
+as SKY on the screen."""
 
 SUN = np.array([1.0, -1.4, 3.0])
 """Where the sun stands from the middle of the model, in its extents."""

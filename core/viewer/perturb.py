@@ -1,8 +1,8 @@
 """Pulling at a body by hand: a spring between the point that is held and the pointer, or the pose itself.
 
 While the simulation runs, a damped spring pulls (mjv_applyPerturbForce): its stiffness is that of the model's
-`visual/map`, in units of the inertia at the held point, and it also slows turning about itself. While it stands, a body that floats freely, or a mocap
-body, is moved (mjv_applyPerturbPose); mocap bodies are moved in any case.
+`visual/map`, in units of the inertia at the held point, and it also slows turning about itself. While it stands, a
+body that floats freely is moved (mjv_applyPerturbPose); mocap bodies are moved in any case.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def grab(model: Model, data: Data, body: int, point: Any) -> Perturb:
 
 
 def held_mass(model: Model, data: Data, body: int, point: Array) -> float:
-    """The inertia that a hand feels at a point of a body: three over the sum of its mobilities; 1 of what cannot move."""
+    """The inertia that a hand feels at a point: three over the sum of its mobilities; 1 of what cannot move."""
     from dovetail import jac_point, solve_m
 
     if model.nv == 0:

@@ -15,11 +15,10 @@ import numpy as np
 
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
+from dovetail.visual.surfaces import ARROW_HEAD, ARROW_HEAD_WIDTH, ARROW_LENGTH
 
 SLICES, STACKS = 28, 16
 """Facets of round shapes, MuJoCo's defaults."""
-HEAD_WIDTH = 1.75
-"""Radius of an arrow's head in radii of its shaft, as MuJoCo draws it."""
 
 
 @attrs.frozen(eq=False)
@@ -32,8 +31,8 @@ class Triangles:
 
 @attrs.frozen(eq=False)
 class Pieces:
-    """Instances of one unit shape: which element each belongs to, where it sits in the element's frame, its scale, and
-    whether it is turned upside down (half a turn about x)."""
+    """Instances of one unit shape: which element each belongs to, where it sits in the element's frame, its scale,
+    and whether it is turned upside down (half a turn about x)."""
 
     shape: str
     element: Array
@@ -47,9 +46,7 @@ def welded(vertices: Array, normals: Array, faces: Array) -> Triangles:
     keys = np.round(np.concatenate([vertices, normals], axis=1), 5)
     _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     joined = index.reshape(-1)[faces]
-    proper = (
-        (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
-    )
+    proper = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
     return Triangles(np.asarray(vertices[first], np.float32), joined[proper].astype(np.uint32))
 
 
@@ -64,7 +61,9 @@ def _turned(radii: Array, heights: Array, *, pole: bool = False) -> Triangles:
     angle = np.arange(SLICES) * (2 * np.pi / SLICES)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     rows = len(radii) - 1 if pole else len(radii)
-    vertices = np.concatenate([np.column_stack([r * ring, np.full(SLICES, h)]) for r, h in zip(radii, heights, strict=True)][:rows])
+    vertices = np.concatenate(
+        [np.column_stack([r * ring, np.full(SLICES, h)]) for r, h in zip(radii, heights, strict=True)][:rows]
+    )
     here = np.arange(SLICES)
     after = np.roll(here, -1)
     faces = []
@@ -180,33 +179,28 @@ def _shaft(radius: Array, low: Array, high: Array) -> Made:
 
 
 def _arrow(size: Array) -> list[Made]:
-    radius, length = size[:, 0], size[:, 2]
-    width = HEAD_WIDTH * radius
-    head = np.minimum(2 * width, length)
-    return [
-        _shaft(radius, np.zeros(len(size)), length - head),
-        ("cone", length - head, np.column_stack([width, width, head]), False),
-    ]
+    return _arrow_of(size, ARROW_HEAD_WIDTH * size[:, 0])
 
 
 def _arrow_with_wedge(size: Array) -> list[Made]:
-    radius, length = size[:, 0], size[:, 2]
+    return _arrow_of(size, size[:, 0])
+
+
+def _arrow_of(size: Array, width: Array) -> list[Made]:
+    tip = ARROW_LENGTH * size[:, 2]
+    base = (1 - ARROW_HEAD) * tip
     return [
-        _shaft(radius, np.zeros(len(size)), length),
-        ("cone", length, np.column_stack([radius, radius, radius]), False),
+        _shaft(size[:, 0], np.zeros(len(size)), base),
+        ("cone", base, np.column_stack([width, width, tip - base]), False),
     ]
 
 
 def _arrow_of_two_heads(size: Array) -> list[Made]:
-    radius, length = size[:, 0], size[:, 2]
-    width = HEAD_WIDTH * radius
-    head = np.minimum(2 * width, length / 2)
-    scale = np.column_stack([width, width, head])
-    return [
-        _shaft(radius, head, length - head),
-        ("cone", length - head, scale, False),
-        ("cone", head, scale, True),
-    ]
+    tip = ARROW_LENGTH * size[:, 2]
+    base = (1 - ARROW_HEAD) * tip
+    width = ARROW_HEAD_WIDTH * size[:, 0]
+    scale = np.column_stack([width, width, tip - base])
+    return [_shaft(size[:, 0], -base, base), ("cone", base, scale, False), ("cone", -base, scale, True)]
 
 
 LINE_WIDTH = 0.002

@@ -64,11 +64,13 @@ class Recording:
         """Refuse a recording of another model, with everything that differs."""
         problems = self.misfits(model)
         if problems:
-            raise ValidationError(f"{self.path} is a recording of another model than {model.source}", problems)
+            raise ValidationError(
+                f"{self.path} is a recording of another model than {model.source}", problems
+            )
 
     def at(self, time: float) -> int:
         """The last sample at or before a time; the first one before all."""
-        return int(max(0, np.searchsorted(self.times, time + 1e-9, side="right") - 1))
+        return max(0, int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1)
 
 
 class Replay:

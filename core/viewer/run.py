@@ -1,7 +1,7 @@
 """Running what is watched: play, pause, step, reset, at a speed, until the state goes bad.
 
-Everything that is asked for in the browser arrives on other threads. It is put into a queue and done by the thread that
-steps, between two steps, so that nobody else touches the Data.
+Everything that is asked for in the browser arrives on other threads. It is put into a queue and done by the thread
+that steps, between two steps, so that nobody else touches the Data.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Runner:
         taken = 0
         while taken < count and not self.problem:
             self._stale = False
-            one_by_one = any([call() for call in self.before_step])
-            portion = 1 if one_by_one else min(count - taken, self._affordable(until))
+            pulled = [call() for call in self.before_step]
+            portion = 1 if any(pulled) else min(count - taken, self._affordable(until))
             began = self.clock()
             self._guarded(lambda steps=portion: self.watched.step(steps))  # type: ignore[misc]
             taken += portion

@@ -28,7 +28,12 @@ def stage_times(sim: Simulation, world: int) -> dict[str, float]:
         if "#" not in slot.label
     }
     copy = Simulation(
-        sim.model, stages=chosen, precision=sim.plan.precision, wrap=(profiler,), on_nan="freeze", locked=False
+        sim.model,
+        stages=chosen,
+        precision=sim.plan.precision,
+        wrap=(profiler,),
+        on_nan="freeze",
+        locked=False,
     )
     own, seen = copy.data, sim.data.world(world)
     for name in own.state:

@@ -36,12 +36,12 @@ class Entries:
             raise ArgumentError(f"{shown(text)} is no field of Data: write qpos, qpos[3] or xpos[2,0]")
         spec = DATA_SPECS.get(match["field"])
         if spec is None:
-            raise UnknownFieldError(f"Data has no field {match['field']!r}{nearest(match['field'], DATA_SPECS)}")
+            raise UnknownFieldError(
+                f"Data has no field {match['field']!r}{nearest(match['field'], DATA_SPECS)}"
+            )
         shape = spec.dims(dict(model.sizes))
         index = tuple(int(i) for i in match["index"].split(",")) if match["index"] else ()
-        if len(index) > len(shape) or any(
-            not -n <= i < n for i, n in zip(index, shape, strict=False)
-        ):
+        if len(index) > len(shape) or any(not -n <= i < n for i, n in zip(index, shape, strict=False)):
             raise ArgumentError(f"{text}: {match['field']} has shape {shape} in one world")
         places = np.arange(int(np.prod(shape))).reshape(shape)[index].reshape(-1)
         chosen = [int(i) for i in places[:MOST_CURVES]]

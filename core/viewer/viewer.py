@@ -25,7 +25,7 @@ PANELS_PER_SECOND = 5.0
 
 
 class Viewer:
-    """Shows something watched at `url` until it is closed. `run` lives in it; `sync` shows what somebody else steps."""
+    """Shows something watched at `url` until it is closed: `run` steps it, `sync` shows what somebody else steps."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """What is watched: something with a Model that can be stepped, put back and looked at.
 
-A `Watched` hides from the rest of the viewer whether one world runs or many, in which engine, or whether a recording is
-played. `poses` gives the geoms of all worlds, for drawing; `shown` gives one world with every field, for whatever
+A `Watched` hides from the rest of the viewer whether one world runs or many, in which engine, or whether a recording
+is played. `poses` gives the geoms of all worlds, for drawing; `shown` gives one world with every field, for whatever
 else is drawn, plotted or pulled at.
 """
 

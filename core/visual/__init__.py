@@ -12,7 +12,16 @@ from dovetail.visual.deforming import SkinSurface, skin_surface
 from dovetail.visual.elements import Elements
 from dovetail.visual.flexes import FlexSurface, flex_surface
 from dovetail.visual.lights import Light
-from dovetail.visual.materials import Appearance, appearance, cube_faces, skybox, texture_image
+from dovetail.visual.materials import (
+    Appearance,
+    appearance,
+    cube_directions,
+    cube_faces,
+    cube_lookup,
+    planar_texcoords,
+    skybox,
+    texture_image,
+)
 from dovetail.visual.options import Category, Frame, Label, VisFlag, VisualOptions
 from dovetail.visual.perturbation import Perturb, PerturbBit
 from dovetail.visual.scene import Scene, geom_poses
@@ -39,13 +48,16 @@ __all__ = [
     "VisFlag",
     "VisualOptions",
     "appearance",
+    "cube_directions",
     "cube_faces",
+    "cube_lookup",
     "default_free_camera",
     "flex_surface",
     "geom_poses",
     "geom_surface",
     "hfield_surface",
     "mesh_surface",
+    "planar_texcoords",
     "shape_surface",
     "skin_surface",
     "skybox",

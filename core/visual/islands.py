@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.fields import Array
 
 FREE = np.array([0.7, 0.7, 0.7, 1.0], np.float32)
 """What belongs to no island (MuJoCo 3.4.0, as all numbers here)."""
+ASLEEP_SATURATION, ASLEEP_VALUE = 0.7, 0.6
+"""How saturated and bright what sleeps is, relative to what is awake."""
 
 
 def radical_inverse(index: int, base: int) -> float:
@@ -23,11 +26,15 @@ def radical_inverse(index: int, base: int) -> float:
     return value
 
 
-def island_colour(dof: int) -> Array:
-    """The colour of an island by its first dof, so that it keeps its colour while others come and go."""
+def island_colour(dof: int, *, asleep: bool = False) -> Array:
+    """The colour of an island by its first dof, so that it keeps its colour while others come and go; duller and
+    darker if it sleeps."""
     number = dof + 1
     hue, pale, bright = (radical_inverse(number, base) for base in (7, 3, 5))
-    return np.array([*_from_hsv(hue, 0.5 + 0.5 * pale, 0.6 + 0.4 * bright), 1.0], np.float32)
+    dull, dark = (ASLEEP_SATURATION, ASLEEP_VALUE) if asleep else (1.0, 1.0)
+    return np.array(
+        [*_from_hsv(hue, dull * (0.5 + 0.5 * pale), dark * (0.6 + 0.4 * bright)), 1.0], np.float32
+    )
 
 
 def _from_hsv(hue: float, saturation: float, value: float) -> Array:
@@ -66,12 +73,25 @@ def body_island(model: Any, data: Any, body: int) -> int:
 
 
 def body_colours(model: Any, data: Any) -> Array:
-    """Colours of all bodies by their islands."""
+    """Colours of all bodies by their islands. Where bodies may sleep, every tree has a colour: of the trees that fell
+    asleep together that of the first, and one that nothing ties has its own."""
     colours = np.tile(FREE, (model.nbody, 1))
-    if int(data.nisland):
-        by_island = [island_colour(int(dof)) for dof in island_dofs(data)]
-        for body in range(1, model.nbody):
-            island = body_island(model, data, body)
-            if island >= 0:
-                colours[body] = by_island[island]
+    first = island_dofs(data) if int(data.nisland) else np.zeros(0, int)
+    for body in range(1, model.nbody):
+        island, dof = body_island(model, data, body), body_dof(model, body)
+        if island >= 0:
+            colours[body] = island_colour(int(first[island]))
+        elif dof >= 0 and int(model.opt.enableflags) & EnableBit.SLEEP:
+            colours[body] = tree_colour(model, data, int(model.dof_treeid[dof]))
     return colours
+
+
+def tree_colour(model: Any, data: Any, tree: int) -> Array:
+    """The colour of a tree in no island, asleep or awake."""
+    if int(data.tree_asleep[tree]) < 0:
+        return island_colour(int(model.tree_dofadr[tree]))
+    members, following = {tree}, int(data.tree_asleep[tree])
+    while following not in members:  # those that sleep together point to each other in a circle
+        members.add(following)
+        following = int(data.tree_asleep[following])
+    return island_colour(int(model.tree_dofadr[min(members)]), asleep=True)

@@ -44,7 +44,7 @@ class Light:
 def lights(model: Any, data: Any, view: View) -> list[Light]:
     """The lights that are on: the headlight first."""
     found = [headlight(model, view)] if model.vis.headlight.active else []
-    return found + [_light(model, data, i) for i in np.flatnonzero(np.asarray(model.light_active))]
+    return found + [_light(model, data, int(i)) for i in np.flatnonzero(np.asarray(model.light_active))]
 
 
 def headlight(model: Any, view: View) -> Light:
@@ -71,15 +71,17 @@ def headlight(model: Any, view: View) -> Light:
 
 
 def _light(model: Any, data: Any, light: int) -> Light:
+    """A light of the model; one that shines from everywhere alike has neither fall-off nor cone."""
+    local = float(model.light_type[light] != LightType.DIRECTIONAL)
     return Light(
         id=int(light),
         pos=np.array(data.light_xpos[light], float),
         dir=np.array(data.light_xdir[light], float),
         type=int(model.light_type[light]),
         texid=int(model.light_texid[light]),
-        attenuation=np.array(model.light_attenuation[light], np.float32),
-        cutoff=float(model.light_cutoff[light]),
-        exponent=float(model.light_exponent[light]),
+        attenuation=np.array(model.light_attenuation[light], np.float32) * np.float32(local),
+        cutoff=float(model.light_cutoff[light]) * local,
+        exponent=float(model.light_exponent[light]) * local,
         ambient=np.array(model.light_ambient[light], np.float32),
         diffuse=np.array(model.light_diffuse[light], np.float32),
         specular=np.array(model.light_specular[light], np.float32),

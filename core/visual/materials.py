@@ -124,20 +124,12 @@ def skybox(model: Any) -> int:
     return int(found[0]) if len(found) else -1
 
 
-def background(model: Any) -> Array:
-    """The colour where nothing is drawn and there is no sky: that of fog is not taken, it is black."""
-    del model
-    return np.zeros(3, np.float32)
-
-
 def planar_texcoords(kind: int, size: Any, points: Any, look: Appearance) -> Array:
-    """Coordinates of a 2d texture at points (…, 3) in the frame of a shape that has none of its own: the image is
-    laid along the shape's z axis over its extent in x and y, `texrepeat` times, or that often per unit of length if
-    `texuniform`. Of an infinite plane the unit is one length."""
+    """Coordinates (u, v) of a 2d texture at points (…, 3) in the frame of a shape that has none of its own: the image
+    is laid along the shape's z axis over its extent in x and y, `texrepeat` times, or that often per two units of
+    length if `texuniform` or if a plane has no end. `size` is an element's."""
     place = np.asarray(points, float)[..., :2]
     extent = np.asarray(size, float)[:2]
-    if int(kind) == GeomType.PLANE:
-        extent = np.where(extent > 0, extent, 1.0)
     repeat = np.asarray(look.texrepeat, float)
     scale = repeat / 2 if look.texuniform else repeat / (2 * np.where(extent > 0, extent, 1.0))
     coords: Array = place * scale * np.array([1.0, -1.0]) - 0.5
@@ -145,10 +137,25 @@ def planar_texcoords(kind: int, size: Any, points: Any, look: Appearance) -> Arr
 
 
 def cube_directions(kind: int, size: Any, points: Any, look: Appearance) -> Array:
-    """Directions in which a cube texture is looked up at points (…, 3) in the frame of a shape."""
-    del look
+    """Directions in which a cube texture is looked up at points (…, 3) in the frame of a shape: from the shape's
+    middle through the point, after the shape is scaled to size one, unless `texuniform`; without `texrepeat`."""
     place = np.asarray(points, float)
     extent = np.asarray(size, float)
+    if look.texuniform or int(kind) == GeomType.PLANE:
+        return place
     directions: Array = place / np.where(extent > 0, extent, 1.0)
-    del kind
     return directions
+
+
+def cube_lookup(directions: Any) -> tuple[Array, Array]:
+    """Face (…) and coordinates (…, 2) on it at which directions (…, 3) meet a cube texture: OpenGL's convention.
+    Faces are counted as in `CUBE_FACES`."""
+    ray = np.asarray(directions, float)
+    axis = np.abs(ray).argmax(axis=-1)
+    largest = np.take_along_axis(ray, axis[..., None], axis=-1)[..., 0]
+    face = 2 * axis + (largest < 0)
+    x, y, z = np.moveaxis(ray, -1, 0)
+    across = np.choose(face, [-z, z, x, x, x, -x])
+    down = np.choose(face, [-y, -y, z, -z, -y, -y])
+    length = np.maximum(np.abs(largest), 1e-15)
+    return face, np.stack([across / length, down / length], axis=-1) / 2 + 0.5

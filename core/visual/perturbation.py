@@ -19,14 +19,18 @@ class PerturbBit(IntFlag):
     ROTATE = 2
 
 
-def _vector(count: int) -> Any:
-    def convert(value: Any) -> Array:
-        vector = np.array(value, float)
-        if vector.shape != (count,):
-            raise ArgumentError(f"a perturbation has {count} numbers here, not {shown(value)}")
-        return vector
+def _vector(value: Any) -> Array:
+    vector = np.array(value, float)
+    if vector.shape != (3,):
+        raise ArgumentError(f"a place is three numbers, not {shown(value)}")
+    return vector
 
-    return convert
+
+def _quaternion(value: Any) -> Array:
+    quat = np.array(value, float)
+    if quat.shape != (4,):
+        raise ArgumentError(f"a rotation is a quaternion of four numbers, not {shown(value)}")
+    return quat
 
 
 @attrs.define(eq=False)
@@ -40,13 +44,13 @@ class Perturb:
     active: int = 0
     """How it is moved (PerturbBit); 0: it is only selected."""
     active2: int = 0
-    refpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector(3))
+    refpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector)
     """Where the body's centre of mass is pulled to."""
-    refquat: Array = attrs.field(default=(1.0, 0.0, 0.0, 0.0), converter=_vector(4))
+    refquat: Array = attrs.field(default=(1.0, 0.0, 0.0, 0.0), converter=_quaternion)
     """How it is turned to."""
-    refselpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector(3))
+    refselpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector)
     """Where the selected point is pulled to."""
-    localpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector(3))
+    localpos: Array = attrs.field(default=(0.0, 0.0, 0.0), converter=_vector)
     """The selected point in the body's frame."""
     localmass: float = 0.0
     scale: float = 1.0

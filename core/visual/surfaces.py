@@ -18,7 +18,11 @@ from dovetail.contracts.fields import Array
 from dovetail.errors import ArgumentError
 
 ARROW_HEAD_WIDTH = 1.75
-"""Radius of an arrow's head in radii of its shaft, in MuJoCo's pictures."""
+"""Radius of an arrow's head in radii of its shaft; this and the next two measured in MuJoCo 3.4.0's pictures."""
+ARROW_LENGTH = 0.5
+"""How long an arrow is drawn, as a share of its third size."""
+ARROW_HEAD = 1 / 3
+"""Length of an arrow's head as a share of what is drawn."""
 
 
 @attrs.frozen(eq=False)
@@ -64,9 +68,9 @@ def shape_surface(
     kind: int, size: Any = (1.0, 1.0, 1.0), *, slices: int = 28, stacks: int = 16, quads: int = 4
 ) -> Surface:
     """The surface of a shape of a size: plane, sphere, capsule, ellipsoid, cylinder, box, an arrow of any kind, a
-    line (a thin rod) or a triangle. Facets as `model.vis.quality` counts them. Sizes are those of elements
-    of a scene: half lengths, but the whole length of arrows and lines. A plane of no extent along an axis has
-    extent one."""
+    line (a thin rod) or a triangle. Facets as `model.vis.quality` counts them. Sizes are those of elements of a
+    scene: half lengths, but the whole length of lines; arrows are drawn half as long as their size says. A plane of
+    no extent along an axis has extent one."""
     radius_x, radius_y, half = (float(x) for x in np.broadcast_to(np.asarray(size, float), 3))
     match GeomType(int(kind)):
         case GeomType.PLANE:
@@ -315,20 +319,18 @@ def _cone(slices: int, radius: float, low: float, high: float) -> Surface:
 
 @lru_cache(maxsize=512)
 def _arrow(kind: int, radius: float, length: float, slices: int) -> Surface:
-    """An arrow from the origin along z; the head is as wide as high, or all of a short arrow."""
-    shaft = _cylinder(slices, 1).moved((0, 0, 1))
-    width = ARROW_HEAD_WIDTH * radius
-    head = min(2 * width, length / (2 if kind == GeomType.ARROW2 else 1))
-    if kind == GeomType.ARROW1:  # a wedge instead of a head of its own
-        return joined(
-            [shaft.scaled((radius, radius, length / 2)), _cone(slices, radius, length, length + radius)]
-        )
-    parts = [_cone(slices, width, length - head, length)]
-    begin = head if kind == GeomType.ARROW2 else 0.0
+    """An arrow from the origin along z, half as long as its size says; ARROW1 has a head no wider than its shaft,
+    ARROW2 a second one the other way, as far again."""
+    tip = ARROW_LENGTH * length
+    base = (1 - ARROW_HEAD) * tip
+    width = radius if kind == GeomType.ARROW1 else ARROW_HEAD_WIDTH * radius
+    parts = [_cone(slices, width, base, tip)]
+    begin = 0.0
     if kind == GeomType.ARROW2:
-        parts.append(_cone(slices, width, head, 0.0))
-    parts.append(shaft.scaled((radius, radius, (length - head - begin) / 2)).moved((0, 0, begin)))
-    return joined(parts)
+        begin = -base
+        parts.append(_cone(slices, width, -base, -tip))
+    shaft = _cylinder(slices, 1).scaled((radius, radius, (base - begin) / 2))
+    return joined([*parts, shaft.moved((0, 0, (base + begin) / 2))])
 
 
 @lru_cache(maxsize=1)

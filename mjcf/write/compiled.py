@@ -1,14 +1,15 @@
 """A compiled Model as MJCF: its arrays, element by element, so that reading gives the same Model.
 
-Which field an attribute becomes is known from the elements' own tables (`COLUMNS`), and an attribute is written where it
-differs from the item's default. Everything the compiler would derive is written down: inertias, limits, reference
-positions, ranges of lengths. Meshes, height fields and skins are written with their numbers; textures as the built-in
-pattern that gives the same pixels, or as files.
+Which field an attribute becomes is known from the elements' own tables (`COLUMNS`), and an attribute is written
+where it differs from the item's default. Everything the compiler would derive is written down: inertias, limits,
+reference positions, ranges of lengths. Meshes, height fields and skins are written with their numbers; textures as
+the built-in pattern that gives the same pixels, or as files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,43 +18,33 @@ from dovetail.contracts.engine_plugins import ATTRIBUTES
 from dovetail.contracts.enums import (
     DisableBit,
     EnableBit,
-    EqType,
     GeomType,
     JointType,
     ObjType,
-    SensorType,
     SleepPolicy,
     TextureRole,
-    TrnType,
-    WrapType,
 )
 from dovetail.contracts.fields import specs_of
 from dovetail.contracts.option import Option
 from dovetail.contracts.visual import VISUAL_GROUPS
 from dovetail.errors import CannotWriteError
 from dovetail.mjcf.elements import (
-    actuator,
     body,
     camera,
-    contact,
-    equality,
     geom,
     joint,
     light,
     material,
-    sensor,
     site,
-    skin,
-    tendon,
 )
 from dovetail.mjcf.elements.columns import Columns
 from dovetail.mjcf.elements.object_kinds import USER_SIZES
 from dovetail.mjcf.read.schema import MUJOCO
 from dovetail.mjcf.read.source import Node
+from dovetail.mjcf.write import connections
 from dovetail.mjcf.write.meshes import MeshWriter
 from dovetail.mjcf.write.text import numbers, written
 from dovetail.mjcf.write.textures import texture_attributes
-from dovetail.mjcf.write.words import TARGETS, Sensed, equality_attributes, object_word, sensor_attributes
 
 _ROWS = MUJOCO.children
 _TREE = _ROWS["worldbody"].children
@@ -95,19 +86,19 @@ class ModelWriter:
             self.node("custom", {}, self._custom()),
             self.node("asset", {}, self._assets()),
             self.node("worldbody", {}, self._contents(0)),
-            self.node("contact", {}, self._contacts()),
-            self.node("deformable", {}, self._each("skin", self._skin)),
-            self.node("equality", {}, self._each("equality", self._equality)),
-            self.node("tendon", {}, self._each("tendon", self._tendon)),
-            self.node("actuator", {}, self._each("actuator", self._actuator)),
-            self.node("sensor", {}, self._each("sensor", self._sensor)),
-            self.node("keyframe", {}, self._each("key", self._key)),
+            self.node("contact", {}, connections.contact_nodes(self)),
+            self.node("deformable", {}, self.each("skin", partial(connections.skin_node, self))),
+            self.node("equality", {}, self.each("equality", partial(connections.equality_node, self))),
+            self.node("tendon", {}, self.each("tendon", partial(connections.tendon_node, self))),
+            self.node("actuator", {}, self.each("actuator", partial(connections.actuator_node, self))),
+            self.node("sensor", {}, self.each("sensor", partial(connections.sensor_node, self))),
+            self.node("keyframe", {}, self.each("key", partial(connections.key_node, self))),
         ]
         sections.insert(5, self._defaults())
         root.children = [section for section in sections if section.raw or section.children]
         return root
 
-    def _class(self, tag: str, raw: dict[str, str]) -> str:
+    def class_name(self, tag: str, raw: dict[str, str]) -> str:
         """Name of a default class with some attributes."""
         key = tag, repr(raw)
         if key not in self.classes:
@@ -159,12 +150,13 @@ class ModelWriter:
                 continue
             value = np.asarray(self.model.field(field))[number]
             default = np.asarray(getattr(item, attribute), value.dtype)
-            if value.shape != default.shape or not np.array_equal(value, default):
-                if attribute != "user" or value.any():
-                    found[attribute] = written(row.attributes[attribute], value)
+            same = value.shape == default.shape and np.array_equal(value, default)
+            if not same and (attribute != "user" or value.any()):
+                found[attribute] = written(row.attributes[attribute], value)
         return found
 
-    def _each(self, kind: str, write: Callable[[int], Node]) -> list[Node]:
+    def each(self, kind: str, write: Callable[[int], Node]) -> list[Node]:
+        """All objects of a kind."""
         return [write(number) for number in range(len(self.model.object_names[kind]))]
 
     # settings
@@ -232,7 +224,7 @@ class ModelWriter:
         pairs = zip(names, texts, strict=False)
         return [self.node("config", {"key": key, "value": text.decode()}) for key, text in pairs if text]
 
-    def _plugin_use(self, number: int) -> tuple[dict[str, str], list[Node]]:
+    def plugin_use(self, number: int) -> tuple[dict[str, str], list[Node]]:
         """Which plugin an element uses: an instance by its name, or one of its own."""
         if self.name("plugin", number):
             return {"instance": self.name("plugin", number)}, []
@@ -241,16 +233,16 @@ class ModelWriter:
     def _plugin(self, number: int) -> list[Node]:
         if number < 0:
             return []
-        raw, configs = self._plugin_use(number)
+        raw, configs = self.plugin_use(number)
         return [self.node("plugin", raw, configs)]
 
     # custom data and assets
 
     def _custom(self) -> list[Node]:
         return [
-            *self._each("numeric", self._numeric),
-            *self._each("text", self._text),
-            *self._each("tuple", self._tuple),
+            *self.each("numeric", self._numeric),
+            *self.each("text", self._text),
+            *self.each("tuple", self._tuple),
         ]
 
     def _numeric(self, number: int) -> Node:
@@ -281,10 +273,10 @@ class ModelWriter:
 
     def _assets(self) -> list[Node]:
         return [
-            *self._each("texture", self._texture),
-            *self._each("material", self._material),
-            *self._each("mesh", self.meshes.write),
-            *self._each("hfield", self._hfield),
+            *self.each("texture", self._texture),
+            *self.each("material", self._material),
+            *self.each("mesh", self.meshes.write),
+            *self.each("hfield", self._hfield),
         ]
 
     def _texture(self, number: int) -> Node:
@@ -402,12 +394,12 @@ class ModelWriter:
         fluid = model.geom_fluid[number]
         if fluid[0]:
             raw |= {"fluidshape": "ellipsoid", "fluidcoef": numbers(fluid[1:6])}
-        raw |= self._material_of("geom", int(model.geom_matid[number]), number)
+        raw |= self.material_of("geom", int(model.geom_matid[number]), number)
         return self.node(
             "geom", {**self.named("geom", number), **raw}, self._plugin(int(model.geom_plugin[number]))
         )
 
-    def _material_of(self, kind: str, number: int, owner: int) -> dict[str, str]:
+    def material_of(self, kind: str, number: int, owner: int) -> dict[str, str]:
         if number < 0:
             return {}
         return {"material": self.refer("material", number, f"{kind} {self.label(kind, owner)}")}
@@ -419,7 +411,7 @@ class ModelWriter:
             **self.columns(site.COLUMNS, number, site.SiteItem(), _TREE["site"], ("pos", "quat")),
             **self._pose(model.site_pos[number], model.site_quat[number]),
         }
-        return self.node("site", raw | self._material_of("site", int(model.site_matid[number]), number))
+        return self.node("site", raw | self.material_of("site", int(model.site_matid[number]), number))
 
     def _camera(self, number: int) -> Node:
         model = self.model
@@ -450,174 +442,3 @@ class ModelWriter:
         return self.node(
             "light", {**self.named("light", number), **raw, **self._aim("light", "light", number)}
         )
-
-    # what connects
-
-    def _contacts(self) -> list[Node]:
-        return [*self._each("pair", self._pair), *self._each("exclude", self._exclude)]
-
-    def _pair(self, number: int) -> Node:
-        model, what = self.model, f"pair {self.label('pair', number)}"
-        ends = {
-            f"geom{side}": self.refer("geom", int(ids[number]), what)
-            for side, ids in (("1", model.pair_geom1), ("2", model.pair_geom2))
-        }
-        row = _ROWS["contact"].children["pair"]
-        raw = self.columns(contact.PAIR_COLUMNS, number, contact.PairItem(), row)
-        return self.node("pair", {**self.named("pair", number), **ends, **raw})
-
-    def _exclude(self, number: int) -> Node:
-        signature = int(self.model.exclude_signature[number])
-        what = f"exclude {self.label('exclude', number)}"
-        ends = {
-            "body1": self.refer("body", signature >> 16, what),
-            "body2": self.refer("body", signature & 0xFFFF, what),
-        }
-        return self.node("exclude", {**self.named("exclude", number), **ends})
-
-    def _skin(self, number: int) -> Node:
-        model = self.model
-
-        def rows(data: Any, start: Any, count: Any) -> Any:
-            return data[int(start[number]) : int(start[number]) + int(count[number])]
-
-        raw = self.columns(skin.COLUMNS, number, skin.SkinItem(), _ROWS["deformable"].children["skin"])
-        raw["vertex"] = numbers(rows(model.skin_vert, model.skin_vertadr, model.skin_vertnum), True)
-        if model.skin_texcoordadr[number] >= 0:
-            raw["texcoord"] = numbers(
-                rows(model.skin_texcoord, model.skin_texcoordadr, model.skin_vertnum), True
-            )
-        faces = rows(model.skin_face, model.skin_faceadr, model.skin_facenum).reshape(-1)
-        raw["face"] = " ".join(map(str, faces))
-        raw |= self._material_of("skin", int(model.skin_matid[number]), number)
-        node = self.node("skin", {**self.named("skin", number), **raw})
-        first = int(model.skin_boneadr[number])
-        for bone in range(first, first + int(model.skin_bonenum[number])):
-            start = int(model.skin_bonevertadr[bone])
-            part = slice(start, start + int(model.skin_bonevertnum[bone]))
-            what = f"skin {self.label('skin', number)}"
-            node.children.append(
-                self.node(
-                    "bone",
-                    {
-                        "body": self.refer("body", int(model.skin_bonebodyid[bone]), what),
-                        "bindpos": numbers(model.skin_bonebindpos[bone], True),
-                        "bindquat": numbers(model.skin_bonebindquat[bone], True),
-                        "vertid": " ".join(map(str, model.skin_bonevertid[part])),
-                        "vertweight": numbers(model.skin_bonevertweight[part], True),
-                    },
-                )
-            )
-        return node
-
-    def _equality(self, number: int) -> Node:
-        model = self.model
-        kind, objtype = EqType(int(model.eq_type[number])), int(model.eq_objtype[number])
-        words = {EqType.JOINT: "joint", EqType.TENDON: "tendon", EqType.FLEX: "flex"}
-        word = words.get(kind) or object_word(objtype)
-        what = f"equality {self.label('equality', number)}"
-        ids = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
-        names = tuple(self.refer(word, place, what) if place >= 0 else "" for place in ids)
-        row = _ROWS["equality"].children[kind.keyword]
-        raw = self.columns(equality.COLUMNS, number, equality.EqualityItem(), row)
-        raw |= equality_attributes(kind, objtype, (names[0], names[1]), model.eq_data[number])
-        return self.node(kind.keyword, {**self.named("equality", number), **raw})
-
-    def _tendon(self, number: int) -> Node:
-        model = self.model
-        start = int(model.tendon_adr[number])
-        path = range(start, start + int(model.tendon_num[number]))
-        fixed = int(model.wrap_type[start]) == WrapType.JOINT
-        row = _ROWS["tendon"].children["fixed" if fixed else "spatial"]
-        raw = self.columns(tendon.COLUMNS, number, tendon.TendonItem(), row)
-        looks = self.columns(tendon.COLUMNS, number, tendon.TendonItem(), _DEFAULT["tendon"])
-        looks |= self._material_of("tendon", int(model.tendon_matid[number]), number)
-        looks = {name: text for name, text in looks.items() if name in ("width", "rgba", "material")}
-        if fixed and looks:  # MJCF lets a fixed tendon say these only by a default class
-            raw["class"] = self._class("tendon", looks)
-        else:
-            raw |= looks
-        what = f"tendon {self.label('tendon', number)}"
-        children = [self._wrap(place, what) for place in path]
-        return self.node(row.tag, {**self.named("tendon", number), **raw}, children)
-
-    def _wrap(self, place: int, what: str) -> Node:
-        model = self.model
-        kind, number, prm = (
-            WrapType(int(model.wrap_type[place])),
-            int(model.wrap_objid[place]),
-            model.wrap_prm[place],
-        )
-        if kind == WrapType.PULLEY:
-            return self.node("pulley", {"divisor": numbers([prm])})
-        if kind == WrapType.JOINT:
-            return self.node("joint", {"joint": self.refer("joint", number, what), "coef": numbers([prm])})
-        if kind == WrapType.SITE:
-            return self.node("site", {"site": self.refer("site", number, what)})
-        side = {"sidesite": self.refer("site", int(prm), what)} if prm >= 0 else {}
-        return self.node("geom", {"geom": self.refer("geom", number, what), **side})
-
-    def _actuator(self, number: int) -> Node:
-        model = self.model
-        plugin, kind = int(model.actuator_plugin[number]), TrnType(int(model.actuator_trntype[number]))
-        row = _ROWS["actuator"].children["plugin" if plugin >= 0 else "general"]
-        skip = ("cranklength", "actdim", "plugin")
-        raw = self.columns(actuator.COLUMNS, number, actuator.ActuatorItem(), row, skip)
-        raw["lengthrange"] = numbers(model.actuator_lengthrange[number])
-        if not np.any(model.actuator_lengthrange[number]):
-            del raw["lengthrange"]
-        first, second = (int(place) for place in model.actuator_trnid[number])
-        what = f"actuator {self.label('actuator', number)}"
-        word = TARGETS[kind]
-        raw[word] = self.refer({"jointinparent": "joint", "cranksite": "site"}.get(word, word), first, what)
-        if kind == TrnType.SLIDERCRANK:
-            raw["slidersite"] = self.refer("site", second, what)
-            raw["cranklength"] = numbers([model.actuator_cranklength[number]])
-        elif second >= 0:
-            raw["refsite"] = self.refer("site", second, what)
-        if model.actuator_actnum[number] > 1 and plugin < 0:
-            raw["actdim"] = str(int(model.actuator_actnum[number]))
-        children: list[Node] = []
-        if plugin >= 0:
-            used, children = self._plugin_use(plugin)
-            raw |= used
-        return self.node(row.tag, {**self.named("actuator", number), **raw}, children)
-
-    def _sensor(self, number: int) -> Node:
-        model, what = self.model, f"sensor {self.label('sensor', number)}"
-        kind = SensorType(int(model.sensor_type[number]))
-        row = _ROWS["sensor"].children[kind.keyword]
-        objects = int(model.sensor_objtype[number]), int(model.sensor_reftype[number])
-        ids = int(model.sensor_objid[number]), int(model.sensor_refid[number])
-        names = [
-            self.refer(object_word(word), place, what) if word and place >= 0 else ""
-            for word, place in zip(objects, ids, strict=True)
-        ]
-        sensed = Sensed(
-            kind,
-            objects,
-            (names[0], names[1]),
-            tuple(int(x) for x in model.sensor_intprm[number]),
-            (
-                int(model.sensor_datatype[number]),
-                int(model.sensor_needstage[number]),
-                int(model.sensor_dim[number]),
-            ),
-        )
-        skip = ("objtype", "reftype", "datatype", "needstage", "dim", "plugin")
-        raw = self.columns(sensor.COLUMNS, number, sensor.SensorItem(), row, skip) | sensor_attributes(
-            sensed, row
-        )
-        children: list[Node] = []
-        if kind == SensorType.PLUGIN:
-            used, children = self._plugin_use(int(model.sensor_plugin[number]))
-            raw |= used
-        return self.node(row.tag, {**self.named("sensor", number), **raw}, children)
-
-    def _key(self, number: int) -> Node:
-        model = self.model
-        raw = {**self.named("key", number), "time": numbers([model.key_time[number]])}
-        for name in ("qpos", "qvel", "act", "ctrl", "mpos", "mquat"):
-            values = np.asarray(model.field(f"key_{name}"))[number]
-            raw |= {name: numbers(values)} if values.size else {}
-        return self.node("key", raw)

@@ -1,9 +1,9 @@
-"""Meshes of a compiled Model as MJCF: the file's coordinates are found again, and how they were processed is tried out.
+"""Meshes of a compiled Model as MJCF: the file's coordinates are found again, and how they were processed is tried.
 
-A Model keeps vertices in single precision in the frame of the mesh's centre of mass and principal axes. Written back into
-the coordinates of the file and processed again they give the same frame, but for rounding in single precision; the way of
-processing (which inertia, whose normals, with faces or without) is the first that gives the Model's numbers. Geoms are
-placed by the frame that reading will find, so that they are where they were.
+A Model keeps vertices in single precision in the frame of the mesh's centre of mass and principal axes. Written back
+into the coordinates of the file and processed again they give the same frame, but for rounding in single precision;
+the way of processing (which inertia, whose normals, with faces or without) is the first that gives the Model's
+numbers. Geoms are placed by the frame that reading will find, so that they are where they were.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class MeshWriter:
                     self.frames[number], self.boxes[number] = (item.pos, item.quat), item.box
                     return self.writer.node("mesh", self._attributes(number, stored, way, vertex, normal))
         raise CannotWriteError(
-            f"mesh {self.writer.label('mesh', number)}: no MJCF attributes bring its numbers back (normals or texture "
-            "coordinates of their own for each face, a plugin's shape, or axes that rounding decides); write the "
-            "model it was compiled from"
+            f"mesh {self.writer.label('mesh', number)}: no MJCF attributes bring its numbers back (normals or "
+            "texture coordinates of their own for each face, a plugin's shape, or axes that rounding decides); "
+            "write the model it was compiled from"
         )
 
     def _found(
@@ -106,8 +106,8 @@ class MeshWriter:
         normal: np.ndarray,
         tolerance: float,
     ) -> tuple[Way, MeshItem] | None:
-        """The way to write a mesh with this inertia, if there is one. Vertices depend on nothing else, so one look tells
-        whether others are worth trying."""
+        """The way to write a mesh with this inertia, if there is one. Vertices depend on nothing else, so one look
+        tells whether others are worth trying."""
         for way in _ways(stored, mode, hull):
             item = self._tried(stored, way, vertex, normal)
             if item is None:
@@ -253,7 +253,7 @@ def _ways(stored: Stored, mode: MeshInertia, hull: int) -> Iterator[Way]:
 
 
 def _same(stored: Stored, item: MeshItem, tolerance: float) -> bool:
-    """Whether a mesh that was processed again has the numbers of the stored one; with no tolerance, all their bits."""
+    """Whether a mesh that was processed again has the numbers of the stored one; without tolerance, all bits."""
     surface = item.surface
     if len(stored.texcoord) and not np.array_equal(surface.facetexcoord, stored.facetexcoord):
         return False

@@ -1,7 +1,7 @@
 """Textures of a compiled Model as MJCF: the built-in pattern that draws the same pixels, or a file with them.
 
-A Model keeps pixels only. Patterns are drawn again with the colours that the pixels show, and count only if every pixel is
-the same.
+A Model keeps pixels only. Patterns are drawn again with the colours that the pixels show, and count only if every
+pixel is the same.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def texture_attributes(model: Any, number: int, label: str, files: dict[str, byt
 
 
 def _filed(kind: TextureType, pixels: np.ndarray, number: int, files: dict[str, bytes]) -> dict[str, str]:
-    height, width, channels = pixels.shape
+    height, width = pixels.shape[:2]
     name = f"texture{number}.png"
     while name in files:
         name = f"_{name}"

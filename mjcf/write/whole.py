@@ -56,6 +56,6 @@ def check_written(model: Model, again: Model) -> None:
     changed = differences(model, again)
     if changed:
         raise CannotWriteError(
-            f"MJCF brings back other numbers in {listing(changed)}: they were edited apart from what they follow from, "
-            "or MJCF has no words for them"
+            f"MJCF brings back other numbers in {listing(changed)}: they were edited apart from what they follow "
+            "from, or MJCF has no words for them"
         )

@@ -90,7 +90,6 @@ for one in COMMANDS:
     )
 GOOD = "{folder}/good.xml"
 for words in (
-    ("run", GOOD, "--steps", "0"),
     ("run", GOOD, "--steps", "-5"),
     ("run", GOOD, "--steps", "many"),
     ("run", GOOD, "--duration", "nan"),
@@ -118,6 +117,14 @@ for words in (
     ("run", GOOD, "--plot", "qpos[99]"),
     ("run", GOOD, "--plot", "qpos[" + "9" * 5000 + "]"),
     ("run", GOOD, "--every", "0"),
+    ("run", GOOD, "--video", "/nothing/a.gif"),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--size", "0x0"),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--size", "99999x99999"),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--fps", "nan"),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--fps", "1e300"),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--camera", "9" * 5000),
+    ("run", GOOD, "--video", "{folder}/a.gif", "--world", "9"),
+    ("run", GOOD, "--frames", "{folder}"),
     ("run",),
     ("run", GOOD, "--nonsense"),
     ("plan", GOOD, "--nworld", "x"),

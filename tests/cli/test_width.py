@@ -10,7 +10,7 @@ import pytest
 from dovetail.cli import COMMANDS
 from dovetail.text_tables import table_lines
 
-WIDTHS = (80, 100)
+WIDTHS = (80, pytest.param(100, marks=pytest.mark.slow))
 
 RUNS: dict[str, tuple[object, ...]] = {
     "run": ("humanoid", "--steps", 12, "--plan", "--profile", "--backend", "numpy"),

@@ -195,3 +195,12 @@ def test_plugin_authors_need_one_module() -> None:
     for name in plugin.__all__:
         assert hasattr(plugin, name)
     assert {"Implementation", "hookimpl", "Array", "Model", "Data", "data_field"} <= set(plugin.__all__)
+
+
+def test_no_module_hides_a_public_name() -> None:
+    """A module `dovetail.x`, once imported, would stand where the function `dovetail.x` is expected."""
+    folder = Path(dovetail.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")} | {
+        path.parent.name for path in folder.glob("*/__init__.py")
+    }
+    assert not modules & set(dovetail.__all__)

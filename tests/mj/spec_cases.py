@@ -1,4 +1,5 @@
 """Scripts that add every kind of element to a spec; each leaves a `spec` behind."""
+# ruff: noqa: E501 - lines of scripts and models
 
 BODY = """
 spec = mujoco.MjSpec()
@@ -7,7 +8,9 @@ floor = world.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2, 
 body = world.add_body(name='body', pos=[0, 0, 1])
 geom = body.add_geom(name='geom', type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.2, 0.3])
 """
-ARM = BODY + """
+ARM = (
+    BODY
+    + """
 joint = body.add_joint(name='joint', axis=[0, 1, 0], range=[-90, 90], damping=0.5)
 site = body.add_site(name='site', pos=[0, 0, 0.3])
 fore = body.add_body(name='fore', pos=[0, 0, 0.5])
@@ -16,11 +19,15 @@ elbow = fore.add_joint(name='elbow', type=mujoco.mjtJoint.mjJNT_SLIDE, range=[-0
 tip = fore.add_site(name='tip', pos=[0, 0, 0.4])
 camera = fore.add_camera(name='camera', pos=[1, 0, 0])
 """
-TENDON = ARM + """
+)
+TENDON = (
+    ARM
+    + """
 tendon = spec.add_tendon(name='tendon', stiffness=2, range=[0.1, 1])
 tendon.wrap_site('site')
 tendon.wrap_site('tip')
 """
+)
 
 CASES = {
     "nothing": "spec = mujoco.MjSpec()",
@@ -46,7 +53,8 @@ spec.compiler.eulerseq = ['Z', 'y', 'x']
 spec.compiler.degree = False
 spec.worldbody.add_body(euler=[.1, .2, .3]).add_geom(size=[1, 0, 0])
 """,
-    "geom numbers": BODY + """
+    "geom numbers": BODY
+    + """
 geom.friction = [2, .1, .2]; geom.solref[0] = .03; geom.margin = .01; geom.gap = .005; geom.priority = 2
 geom.condim = 6; geom.rgba = [1, 0, 0, .5]; geom.mass = 3; geom.userdata = [1, 2, 3]; geom.group = 2; geom.solmix = .5
 shell = body.add_geom(size=[.2, 0, 0], typeinertia=mujoco.mjtGeomInertia.mjINERTIA_SHELL, density=10)
@@ -63,18 +71,21 @@ j.actfrcrange = [-1, 2]; j.actgravcomp = 1; j.userdata = [5]
 b = spec.worldbody.add_body(pos=[0, 0, 1]); b.add_geom(size=[.1, .2, .3], type=mujoco.mjtGeom.mjGEOM_BOX, pos=[.1, 0, 0])
 b.add_freejoint(align=True, group=2)
 """,
-    "sites": BODY + """
+    "sites": BODY
+    + """
 body.add_site(name='a', type=mujoco.mjtGeom.mjGEOM_BOX, size=[.1, .2, .3], rgba=[0, 1, 0, 1], group=3, userdata=[4, 5])
 body.add_site(fromto=[0, 0, 0, 0, 0, 1], type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[.1, .1, .1])
 """,
-    "cameras and lights": BODY + """
+    "cameras and lights": BODY
+    + """
 body.add_camera(name='c', fovy=30, ipd=.1, mode=mujoco.mjtCamLight.mjCAMLIGHT_TARGETBODY, targetbody='body', pos=[1, 0, 0])
 body.add_camera(sensor_size=[.02, .01], resolution=[640, 480], focal_length=[.01, .01], principal_length=[.001, 0])
 world.add_camera(orthographic=1, userdata=[7])
 body.add_light(pos=[0, 0, 3], dir=[0, 1, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=0)
 world.add_light(attenuation=[1, .1, .01], diffuse=[.5, .6, .7], cutoff=30, exponent=5, active=0, bulbradius=.1)
 """,
-    "frames": BODY + """
+    "frames": BODY
+    + """
 outer = body.add_frame(name='outer', pos=[1, 2, 3], quat=[1, 1, 0, 0])
 inner = outer.add_frame(name='inner', euler=[0, 0, 90], pos=[0, 1, 0])
 first = body.add_geom(name='first', size=[.1, 0, 0])
@@ -114,7 +125,8 @@ n = spec.add_material(name='n', metallic=.5, roughness=.2, texuniform=1)
 n.textures[mujoco.mjtTextureRole.mjTEXROLE_ROUGHNESS] = 'raw'
 spec.worldbody.add_geom(size=[1, 0, 0], material='m'); spec.worldbody.add_site(material='n')
 """,
-    "skin": ARM + """
+    "skin": ARM
+    + """
 spec.add_skin(name='skin', vert=[0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], face=[0, 1, 2, 0, 2, 3], inflate=.1, group=1,
               rgba=[0, 0, 1, 1], bodyname=['body', 'fore'], bindpos=[0, 0, 1, 0, 0, 1.5], bindquat=[1, 0, 0, 0] * 2,
               vertid=[[0, 1, 2], [2, 3]], vertweight=[[1, 1, .5], [.5, 1]])
@@ -129,11 +141,13 @@ spec.add_flex(name='cloth', dim=2, vertbody=['v0', 'v1', 'v2', 'v3'], elem=[0, 1
               thickness=.01, damping=.1, elastic2d=3, edgestiffness=0, edgedamping=.5, radius=.02, friction=[.5, .1, .1],
               selfcollide=0, rgba=[1, 0, 0, 1], group=2)
 """,
-    "pairs and excludes": ARM + """
+    "pairs and excludes": ARM
+    + """
 spec.add_pair(name='pair', geomname1='floor', geomname2='rod', condim=4, margin=.1, gap=.01, friction=[.1, .2, .3, .4, .5])
 spec.add_exclude(name='no', bodyname1='body', bodyname2='fore')
 """,
-    "equalities": TENDON + """
+    "equalities": TENDON
+    + """
 data = np.zeros(11); data[:3] = [.1, .2, .3]; data[10] = 1
 spec.add_equality(name='c', type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY, name1='body', name2='fore', data=data)
 data[3:10] = [0, 0, 1, 1, 0, 0, 0]; data[10] = 2
@@ -142,7 +156,8 @@ spec.add_equality(name='s', type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.m
 spec.add_equality(name='j', type=mujoco.mjtEq.mjEQ_JOINT, name1='joint', name2='elbow', data=[.1, 2] + [0] * 8 + [1])
 spec.add_equality(name='t', type=mujoco.mjtEq.mjEQ_TENDON, name1='tendon', data=[.3] + [0] * 9 + [1])
 """,
-    "tendons": ARM + """
+    "tendons": ARM
+    + """
 ball = world.add_geom(name='ball', size=[.1, 0, 0], pos=[0, 0, 1.4])
 tendon = spec.add_tendon(name='t', stiffness=2, springlength=[.1, .2], damping=.5, frictionloss=.1, width=.01, rgba=[1, 0, 0, 1])
 tendon.wrap_site('site'); tendon.wrap_geom('ball', ''); tendon.wrap_site('tip'); tendon.wrap_pulley(2)
@@ -150,7 +165,8 @@ tendon.wrap_site('tip'); tendon.wrap_geom('ball', 'site'); tendon.wrap_site('sit
 fixed = spec.add_tendon(name='f', range=[-1, 1], armature=.1, actfrclimited=1, actfrcrange=[-2, 3], userdata=[1])
 fixed.wrap_joint('joint', 2.0); fixed.wrap_joint('elbow', -1)
 """,
-    "actuators": TENDON + """
+    "actuators": TENDON
+    + """
 def add(name, **more):
     return spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target='joint', **more)
 add('motor', gear=[3, 0, 0, 0, 0, 0], ctrlrange=[-1, 1]).set_to_motor()
@@ -170,7 +186,8 @@ spec.add_actuator(name='crank', trntype=mujoco.mjtTrn.mjTRN_SLIDERCRANK, target=
 spec.add_actuator(name='inparent', trntype=mujoco.mjtTrn.mjTRN_JOINTINPARENT, target='joint', actlimited=1, actrange=[-1, 1],
                   dyntype=mujoco.mjtDyn.mjDYN_INTEGRATOR, actearly=True)
 """,
-    "sensors": TENDON + """
+    "sensors": TENDON
+    + """
 motor = spec.add_actuator(name='motor', trntype=mujoco.mjtTrn.mjTRN_JOINT, target='joint')
 S, O = mujoco.mjtSensor, mujoco.mjtObj
 def on(kind, objtype, what, **more):
@@ -197,12 +214,14 @@ for kind in ('E_POTENTIAL', 'E_KINETIC', 'CLOCK'):
     spec.add_sensor(type=getattr(S, 'mjSENS_' + kind))
 spec.add_sensor(name='mine', type=S.mjSENS_USER, dim=3, needstage=mujoco.mjtStage.mjSTAGE_POS, userdata=[1, 2])
 """,
-    "custom data and keys": ARM + """
+    "custom data and keys": ARM
+    + """
 spec.add_numeric(name='n', data=[1, 2, 3], size=5); spec.add_text(name='t', data='hello & "bye"')
 spec.add_tuple(name='u', objtype=[int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_SITE)], objname=['body', 'tip'], objprm=[1, 2])
 spec.add_key(name='k', time=1.5, qpos=[.1, .2], qvel=[.3, .4]); spec.add_key(name='l')
 """,
-    "settings": BODY + """
+    "settings": BODY
+    + """
 spec.option.timestep = .01; spec.option.gravity = [0, 1, -2]; spec.option.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)
 spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT); spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
 spec.option.disableactuator = 5; spec.option.o_margin = .1; spec.stat.meansize = .3; spec.stat.center = [1, 2, 3]
@@ -231,13 +250,15 @@ plugin.config = {'twist': '10', 'bend': '1'}
 b = spec.worldbody.add_body(name='b'); b.plugin = plugin; b.plugin.name = 'cable'; b.plugin.active = True
 b.add_geom(size=[.1, .1, .1], type=mujoco.mjtGeom.mjGEOM_BOX)
 """,
-    "deleted parts": TENDON + """
+    "deleted parts": TENDON
+    + """
 spec.add_actuator(name='m', trntype=mujoco.mjtTrn.mjTRN_JOINT, target='elbow')
 spec.add_actuator(name='keep', trntype=mujoco.mjtTrn.mjTRN_JOINT, target='joint')
 spec.add_sensor(type=mujoco.mjtSensor.mjSENS_JOINTPOS, objtype=mujoco.mjtObj.mjOBJ_JOINT, objname='elbow')
 spec.delete(fore); spec.delete(floor)
 """,
-    "a body that became a frame": BODY + """
+    "a body that became a frame": BODY
+    + """
 body.add_body(name='inner', pos=[0, 0, 1]).add_geom(size=[.1, 0, 0], pos=[1, 0, 0])
 body.to_frame()
 """,

@@ -13,7 +13,7 @@ import numpy as np
 import dovetail.mj
 
 LEFT_OUT = ("names", "paths", "signature", "names_map", "text_data", "bv", "bvactive", "global")
-"""Attributes of a model that are no arrays of numbers, or say where files were, or that MuJoCo's bindings do not show."""
+"""Attributes of a model that are no numbers, say where files were, or are not shown by MuJoCo's bindings."""
 GROUPS = ("opt", "stat", "vis", "global_", "quality", "headlight", "map", "scale", "rgba")
 
 

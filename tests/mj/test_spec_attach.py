@@ -1,4 +1,5 @@
 """Attaching specs and parts of them: the drop-in compiles the model that MuJoCo's MjSpec does."""
+# ruff: noqa: E501 - lines of scripts and models
 
 from __future__ import annotations
 
@@ -182,7 +183,7 @@ def test_a_copy_shares_nothing() -> None:
 
 
 def test_a_body_of_the_same_spec_is_attached_as_a_copy() -> None:
-    spec, kid, frame = _pair()
+    _, kid, _ = _pair()
     inside = kid.body("other").add_frame(pos=[0, 0, 1])
     twin = inside.attach_body(kid.body("upper"), "twin-")
     assert twin is not kid.body("upper")

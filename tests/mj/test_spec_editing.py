@@ -58,7 +58,7 @@ def test_a_spec_that_was_read_has_the_values_of_its_classes(spec: Any) -> None:
         assert ours.classname.name == other.classname.name
         assert int(ours.type) == int(other.type)
     assert [b.name for b in spec.bodies] == [b.name for b in theirs.bodies]
-    assert [f.name for f in spec.frames][0] == "mount"
+    assert spec.frames[0].name == "mount"
     assert spec.joint("hinge").range.tolist() == [-45, 45]
     assert "".join(spec.compiler.eulerseq) == "zyx"
     assert spec.actuator("servo").biasprm.tolist() == theirs.actuator("servo").biasprm.tolist()
@@ -102,7 +102,7 @@ def test_included_files_and_assets_come_from_dictionaries() -> None:
 def test_a_text_that_is_no_model_is_a_value_error_with_its_line() -> None:
     with pytest.raises(ValueError, match=r"<string>:2: <geom siz=.*did you mean 'size'"):
         mj.MjSpec.from_string('<mujoco><worldbody>\n<geom siz="1"/></worldbody></mujoco>')
-    with pytest.raises(ValueError, match="nowhere.xml"):
+    with pytest.raises(ValueError, match=r"nowhere\.xml"):
         mj.MjSpec.from_file("nowhere.xml")
     with pytest.raises(TypeError):
         mj.MjSpec.from_string(3)
@@ -113,8 +113,19 @@ def test_an_error_of_an_element_that_was_read_names_its_line(tmp_path: Path) -> 
     path.write_text('<mujoco><worldbody>\n<geom name="g" size="1"/></worldbody></mujoco>')
     spec = mj.MjSpec.from_file(path)
     spec.geom("g").size = [0, 0, 0]
-    with pytest.raises(ValueError, match=r"size 0 must be positive in geom\nElement name 'g', id 0, line 2, .*bad.xml:2"):
+    with pytest.raises(
+        ValueError, match=r"size 0 must be positive in geom\nElement name 'g', id 0, line 2, .*bad.xml:2"
+    ):
         spec.compile()
+
+
+def test_a_spec_is_written_to_a_file(spec: Any, tmp_path: Path) -> None:
+    spec.to_file(tmp_path / "robot.xml")
+    assert (tmp_path / "robot.xml").read_text() == spec.to_xml()
+    again = mj.MjSpec.from_file(tmp_path / "robot.xml")
+    assert model_differences(spec.compile(), again.compile(), 1e-12) == []
+    with pytest.raises(OSError, match="nowhere"):
+        spec.to_file(tmp_path / "nowhere" / "robot.xml")
 
 
 def test_a_zip_file_holds_a_model_and_its_assets() -> None:
@@ -136,7 +147,13 @@ def test_a_flexcomp_stays_as_it_was_written() -> None:
         '<mujoco><worldbody><flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" euler="0 90 0" '
         'pos="0 0 1" radius=".01" dim="2" mass="1"><edge equality="true"/></flexcomp></worldbody></mujoco>'
     )
-    assert differences(dovetail.loads(text), compile_model(mj.MjSpec.from_string(text))) == []
+    spec, model = mj.MjSpec.from_string(text), dovetail.loads(text)
+    for _ in range(2):
+        assert differences(model, compile_model(spec)) == []
+    assert differences(model, dovetail.loads(spec.to_xml())) == []
+    other = mj.MjSpec()
+    with pytest.raises(SpecError, match="flexcomp 'cloth' cannot be attached"):
+        other.attach(spec, prefix="k-", frame=other.worldbody.add_frame())
 
 
 # finding
@@ -233,7 +250,9 @@ def test_an_unknown_attribute_is_refused_with_the_nearest(spec: Any) -> None:
         geom.frictoin = [1, 1, 1]
     with pytest.raises(AttributeError, match="did you mean 'friction'"):
         _ = geom.frictoin
-    with pytest.raises(TypeError, match="Invalid colour keyword argument. Valid options are: name, type, pos"):
+    with pytest.raises(
+        TypeError, match=r"Invalid colour keyword argument\. Valid options are: name, type, pos"
+    ):
         spec.worldbody.add_geom(colour=[1, 0, 0, 1])
     with pytest.raises(UnknownFieldError):
         spec.option.timestap = 0.1

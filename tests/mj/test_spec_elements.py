@@ -32,5 +32,7 @@ def test_the_bytes_of_an_image_have_no_place_in_a_text() -> None:
 
 
 def test_numbers_of_an_equality_that_mjcf_cannot_say_are_compiled() -> None:
-    _, ours = same(ARM + "spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, name1='joint', data=np.arange(11.0))")
+    _, ours = same(
+        ARM + "spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, name1='joint', data=np.arange(11.0))"
+    )
     assert ours["model"].eq_data[0].tolist() == [*range(11)]

@@ -69,7 +69,7 @@ def test_a_spec_is_written_as_it_stands() -> None:
     assert dovetail.to_xml(spec.compile()) == dovetail.to_xml(spec.compile()._model)
 
 
-TEXTURED = '<mujoco><asset><texture name="t" {} width="16" height="16"/><material name="m" texture="t"/></asset></mujoco>'
+TEXTURED = '<mujoco><asset><texture name="t" {} width="16" height="16"/></asset></mujoco>'
 
 
 @pytest.mark.parametrize(

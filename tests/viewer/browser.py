@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from dovetail.viewer.viewer import Viewer
 
-WIDTH, HEIGHT = 1000, 700
+WIDTH, HEIGHT = 800, 600
 FLAGS = (
     "--no-sandbox",
     "--use-gl=angle",
@@ -24,7 +25,7 @@ FLAGS = (
 )
 HARMLESS = ("THREE.Clock",)
 """Warnings of viser's own page."""
-PATIENCE = 40.0
+PATIENCE = 120.0
 """Seconds that a slow machine may take."""
 
 
@@ -64,6 +65,7 @@ class Page:
         self.viewer = viewer
         self.complaints: list[str] = []
         self.page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(viewer.url)
@@ -75,10 +77,9 @@ class Page:
 
     def ready(self) -> None:
         """Wait until the page is there and its scene has been drawn."""
-        self.page.get_by_text("Reset").first.wait_for(timeout=1000 * PATIENCE)
-        notice = self.page.get_by_text("Software WebGL rendering detected")
-        if notice.count():
-            self.page.locator("button.mantine-Notification-closeButton").first.click()
+        self.page.get_by_text("Reset").first.wait_for()
+        # Viser warns of software rendering, which covers a corner.
+        self.page.add_style_tag(content=".mantine-Notifications-root { display: none }")
         until(lambda: self.pixels().std() > 3)
 
     def pixels(self) -> np.ndarray:

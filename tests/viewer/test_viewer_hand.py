@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail
 import numpy as np
 import pytest
+
+import dovetail
 from dovetail.loading import MODELS
 from dovetail.viewer.perturb import apply_force, apply_pose, drag_to, grab, held_point, release
 from dovetail.visual import PerturbBit
@@ -55,7 +56,7 @@ def test_the_spring_is_mujocos(active: int) -> None:
     wanted = np.array([0.9, 0.1, 0.3, -0.2]) / np.linalg.norm([0.9, 0.1, 0.3, -0.2])
     for one in (hand, own):
         one.active = active
-        one.refselpos[:] = point + [0.1, 0.2, 0.3]
+        one.refselpos[:] = np.add(point, (0.1, 0.2, 0.3))
         one.refquat[:] = wanted
     mujoco.mjv_applyPerturbForce(theirs, there, hand)
     apply_force(ours, here, own)
@@ -94,7 +95,9 @@ def test_a_mocap_body_is_moved_in_any_case_and_never_pulled() -> None:
 
 
 def test_a_pulled_body_comes_to_the_pointer() -> None:
-    model = dovetail.loads(MOCAP.replace("<worldbody>", '<option gravity="0 0 0" timestep=".02"/><worldbody>'))
+    model = dovetail.loads(
+        MOCAP.replace("<worldbody>", '<option gravity="0 0 0" timestep=".02"/><worldbody>')
+    )
     sim = dovetail.Simulation(model, backend="numpy")
     sim.forward()
     hand = grab(model, sim.data, 2, [0.05, 0.0, 0.0])

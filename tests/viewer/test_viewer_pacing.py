@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from dovetail.viewer.pacing import MOST_BEHIND, Meter, Pacer, speed_of
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dovetail
 import numpy as np
 import pytest
+
+import dovetail
 from dovetail.compare.run_specs import RunSpec
 from dovetail.errors import SelectionError
 from dovetail.viewer.ab import FAR, NEAR, PARTED, SCALE, Pair, divergence_colours

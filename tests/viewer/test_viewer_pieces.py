@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from dovetail.contracts.enums import GeomType
 from dovetail.viewer.grid import grid_offsets, spacing_of
 from dovetail.viewer.pieces import PIECES, UNIT_SHAPES, pieces, unit_shape
@@ -34,7 +35,9 @@ def test_faces_name_vertices_that_exist(name: str) -> None:
     assert len(np.unique(shape.faces)) == len(shape.vertices)
 
 
-@pytest.mark.parametrize("kind", [GeomType.SPHERE, GeomType.CAPSULE, GeomType.CYLINDER, GeomType.BOX, GeomType.ARROW])
+@pytest.mark.parametrize(
+    "kind", [GeomType.SPHERE, GeomType.CAPSULE, GeomType.CYLINDER, GeomType.BOX, GeomType.ARROW]
+)
 def test_pieces_span_what_the_surface_spans(kind: GeomType) -> None:
     size = {GeomType.SPHERE: [0.3] * 3, GeomType.BOX: [0.1, 0.2, 0.3]}.get(kind, [0.1, 0.1, 0.4])
     surface = shape_surface(kind, size)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import dovetail
 import numpy as np
 import pytest
 from click.testing import CliRunner
+
+import dovetail
 from dovetail.cli import main
 from dovetail.errors import ArgumentError, FileFormatError, UnknownFieldError, ValidationError
 from dovetail.viewer.replay import Recording, Replay

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dovetail
 import numpy as np
 import pytest
+
+import dovetail
 from dovetail.errors import BadStateError
 from dovetail.viewer.run import Runner
 from dovetail.viewer.status import problem_text, status_line
@@ -13,8 +14,8 @@ from dovetail.viewer.watched import Live, Passive
 PENDULUM = """
 <mujoco model="swing">
   <option timestep="0.01"/>
-  <worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".03"/>
-  </body></worldbody>
+  <worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .5 0 0" size=".03"/></body></worldbody>
   <actuator><motor joint="hinge"/></actuator>
   <keyframe><key name="up" qpos="1.5"/></keyframe>
 </mujoco>
@@ -32,7 +33,9 @@ class Clock:
 
 def made(nworld: int | None = None) -> tuple[Runner, Clock]:
     keep = "all" if nworld is None else ("geom_xpos", "geom_xmat")
-    sim = dovetail.Simulation(dovetail.loads(PENDULUM), nworld=nworld, keep=keep, backend="numpy", on_nan="raise")
+    sim = dovetail.Simulation(
+        dovetail.loads(PENDULUM), nworld=nworld, keep=keep, backend="numpy", on_nan="raise"
+    )
     clock = Clock()
     return Runner(Live(sim, backend="numpy"), clock=clock), clock
 

@@ -13,7 +13,7 @@ from dovetail.visual.elements import ELEMENT
 
 mujoco = pytest.importorskip("mujoco")
 
-MOST = 20000
+MOST = 5000
 """Room for elements in MuJoCo's scenes."""
 
 
@@ -60,20 +60,21 @@ def differences(
     found = []
     if theirs.ngeom != scene.ngeom:
         found.append(f"{scene.ngeom} elements, not {theirs.ngeom}")
-    for index in range(min(theirs.ngeom, scene.ngeom)):
-        theirs_one, own = theirs.geoms[index], scene.geoms[index]
-        names = [
-            name
-            for name in ELEMENT.names or ()
-            if not np.allclose(getattr(theirs_one, name), own[name], rtol=1e-5, atol=tolerance)
-        ]
-        names += ["label"] if theirs_one.label != scene.geoms.label(index) else []
+    count = min(theirs.ngeom, scene.ngeom)
+    if not count:
+        return found
+    elements = [theirs.geoms[index] for index in range(count)]
+    for name in ELEMENT.names or ():
+        wanted, own = np.array([getattr(one, name) for one in elements]), scene.geoms.rows[name][:count]
+        close = np.isclose(own, wanted, rtol=1e-5, atol=tolerance).reshape(count, -1).all(axis=1)
         found += [
-            f"{index} {GeomType(theirs_one.type).name} of {ObjType(theirs_one.objtype).name} "
-            f"{theirs_one.objid}: {name} {own[name] if name != 'label' else scene.geoms.label(index)}, "
-            f"not {getattr(theirs_one, name)}"
-            for name in names
+            f"{index} {GeomType(elements[index].type).name} of {ObjType(elements[index].objtype).name} "
+            f"{elements[index].objid}: {name} {own[index]}, not {wanted[index]}"
+            for index in np.flatnonzero(~close)
         ]
+    for index, one in enumerate(elements):
+        if one.label != scene.geoms.label(index):
+            found.append(f"{index}: label {scene.geoms.label(index)!r}, not {one.label!r}")
     return found
 
 

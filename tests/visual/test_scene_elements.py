@@ -117,6 +117,19 @@ def test_contacts_of_flexes() -> None:
         assert differences(model, data, options_with(*flags, label=label)) == []
 
 
+def test_what_sleeps_is_darker() -> None:
+    model, data = stepped(
+        """<mujoco><option><flag sleep="enable"/></option><worldbody><geom type="plane" size="3 3 .1"/>
+        <body pos="1 0 .0999"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+        <body pos="1 0 .2999"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+        <body pos="2 0 .5"><joint axis="0 1 0"/><geom type="box" size=".1 .1 .1" pos=".2 0 0"/></body>
+        </worldbody></mujoco>""",
+        800,
+    )
+    assert (data.tree_asleep >= 0).tolist() == [True, True, False]
+    assert differences(model, data, options_with("ISLAND")) == []
+
+
 def folder_of(package: str, *inside: str) -> Path | None:
     found = importlib.util.find_spec(package)
     return Path(found.origin).parent.joinpath(*inside) if found and found.origin else None

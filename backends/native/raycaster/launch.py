@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dovetail.backends.native import compilers, libraries, processor, threads
 from dovetail.backends.native.prelude import SELFTEST, prelude
 from dovetail.contracts.fields import Array
+from dovetail.errors import CapacityError
 from dovetail.planning.auto import processors
 from dovetail.rendering.drawing import Drawing
 from dovetail.rendering.prepare import Prepared, prepare
@@ -130,6 +131,10 @@ class NativeCaster:
         elements, lights = drawing.elements, drawing.lights
         most = max(1, int(np.diff(elements.first).max(initial=0)))
         most_lights = int(np.diff(lights.first).max(initial=0))
+        if most_lights > MOST_LIGHTS:
+            raise CapacityError(
+                f'{most_lights} lights are on; rays in C take {MOST_LIGHTS} at most, and backend="numpy" any number'
+            )
         tiles = drawing.nworld * -(-height // 16) * -(-width // 16)
         slots = max(1, min(self._threads, tiles))
         room = np.empty(slots * (4 + most_lights) * most, np.int32)

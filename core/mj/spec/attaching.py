@@ -1,4 +1,4 @@
-"""Attaching a spec, or a part of one, to another: names get a prefix and suffix, and what belongs to the part comes along.
+"""Attaching a spec, or a part of one, to another, with all that belongs to it; names get a prefix and suffix.
 
 Unless the receiving spec copies, the elements themselves move: whoever holds one can go on editing it, and the spec
 they came from can no longer be compiled.
@@ -148,6 +148,7 @@ def _graft(target: Any, parts: list[Any], child: MjSpec, prefix: str, suffix: st
     """Move parts of another spec's tree into a frame or body, and bring along what belongs to them."""
     spec = target._owner()
     moved = _moved(parts)
+    _refuse_flexcomps(parts, moved)
     names = {(element.KIND, element._values["name"]) for element in moved if element._values["name"]}
     move = _Move(spec, child, prefix, suffix, names)
     _prepare_keys(spec)
@@ -170,6 +171,22 @@ def _graft(target: Any, parts: list[Any], child: MjSpec, prefix: str, suffix: st
     child._changed()
 
 
+def _refuse_flexcomps(parts: list[Any], moved: list[Any]) -> None:
+    """A flexcomp is kept as it was written, so it cannot get other names."""
+    homes = [element for element in moved if isinstance(element, MjsBody)]
+    frames = {id(element) for element in moved if isinstance(element, MjsFrame)}
+    outside = [
+        pair for part in parts if isinstance(part, MjsFrame) and part._parent for pair in part._parent._raw
+    ]
+    found = [node for body in homes for _, node in body._raw]
+    found += [node for frame, node in outside if id(frame) in frames]
+    if found:
+        name = found[0].raw.get("name", "")
+        raise SpecError(
+            f"flexcomp {name!r} cannot be attached with its spec; write it into the receiving model"
+        )
+
+
 def _prepare_keys(spec: MjSpec) -> None:
     """Remember the numbers of the spec's own keys by element, before there are more elements."""
     known = {id(key) for key, _ in spec._pending}
@@ -187,7 +204,7 @@ def _moved(parts: list[Any]) -> list[Any]:
                 found += [body, *(c for kind in CHILD_KINDS if kind != "body" for c in body._children[kind])]
         else:
             found.append(part)
-            found += _moved([child for child in _inside(part)])
+            found += _moved(_inside(part))
     return list({id(element): element for element in found}.values())
 
 

@@ -1,4 +1,4 @@
-"""`model.bind(element)` and `data.bind(element)`: what the model has of an element of the spec it was compiled from."""
+"""`model.bind(element)`, `data.bind(element)`: what the model has of an element of the spec it was compiled from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from dovetail.errors import ArgumentError, UnknownFieldError, shown
 from dovetail.mj.spec.element import Element
 from dovetail.mj.spec.problems import SpecError
-
-_NAMES = {"camera": "camera", "joint": "joint"}
 
 
 class Bound:

@@ -77,13 +77,14 @@ def recompile_spec(spec: MjSpec, model: Any, data: Any) -> tuple[Any, Any]:
     """
     from dovetail.mj.structs import MjData, MjModel
 
-    if not isinstance(model, MjModel) or not isinstance(data, MjData):
+    kinds: Any = (MjModel, MjData)
+    if not all(isinstance(given, kind) for given, kind in zip((model, data), kinds, strict=True)):
         raise ArgumentError("recompile takes the MjModel and the MjData of the spec before it was changed")
     before = spec._layouts
     if any(end > _width(data, part) for part, places in before.items() for _, end in places.values()):
         raise SpecError("the model and data are not those that this spec was compiled to last")
     new = compile_spec(spec)
-    state = MjData(new)
+    state: Any = MjData(new)
     state.time = data.time
     for part, places in _places(spec).items():
         for owner, (start, end) in places.items():

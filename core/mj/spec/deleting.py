@@ -37,7 +37,7 @@ def delete(spec: MjSpec, element: Any) -> None:
     elif element.KIND in spec._lists:
         _remove(spec._lists[element.KIND], element)
     else:
-        _remove(element._parent._children[element.KIND], element)  # type: ignore[attr-defined]
+        _remove(element._parent._children[element.KIND], element)
     element._deleted = True
     spec._changed()
 

@@ -22,7 +22,7 @@ from dovetail.mj.enums import ENUMS
 from dovetail.mj.spec.vectors import SpecVector
 
 if TYPE_CHECKING:
-    from dovetail.mj.spec.element import Element
+    from dovetail.mj.spec.element import Record
 
 
 class Field:
@@ -40,10 +40,10 @@ class Field:
         self.name = name
         self.mjcf = name if self.written is None else self.written
 
-    def __get__(self, element: Element | None, owner: type | None = None) -> Any:
+    def __get__(self, element: Record | None, owner: type | None = None) -> Any:
         return self if element is None else element._read(self)
 
-    def __set__(self, element: Element, value: Any) -> None:
+    def __set__(self, element: Record, value: Any) -> None:
         element._alive()
         try:
             converted = self.converted(value)
@@ -51,7 +51,7 @@ class Field:
             raise ArgumentError(f"{self._told()} It takes {self._wanted()}, not {shown(value)}") from None
         element._write(self, converted)
 
-    def from_keyword(self, element: Element, value: Any) -> None:
+    def from_keyword(self, element: Record, value: Any) -> None:
         """Set from a keyword argument: as MuJoCo, a bad one is told in one short sentence."""
         try:
             converted = self.converted(value)

@@ -1,7 +1,7 @@
 """From MJCF to a spec: the compiler's own reader, up to the point where elements become objects of a spec.
 
-Includes, replicated and attached parts are put in place first, and every element is laid over its default class as the
-compiler does it, so that a spec has the values that the model will have.
+Includes, replicated and attached parts are put in place first, and every element is laid over its default class as
+the compiler does it, so that a spec has the values that the model will have.
 """
 
 from __future__ import annotations

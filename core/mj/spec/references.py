@@ -27,7 +27,7 @@ PLAIN = {
     "exclude": {"bodyname1": "body", "bodyname2": "body"},
 }
 """The same of all kinds whose attributes always name one kind of object."""
-_TARGETS = {
+_TARGETS: dict[int, str] = {
     TrnType.JOINT: "joint",
     TrnType.JOINTINPARENT: "joint",
     TrnType.TENDON: "tendon",
@@ -35,7 +35,7 @@ _TARGETS = {
     TrnType.SLIDERCRANK: "site",
     TrnType.BODY: "body",
 }
-_EQUATED = {EqType.JOINT: "joint", EqType.TENDON: "tendon", EqType.FLEX: "flex"}
+_EQUATED: dict[int, str] = {EqType.JOINT: "joint", EqType.TENDON: "tendon", EqType.FLEX: "flex"}
 
 
 def attributes(element: Any) -> Iterator[tuple[str, str]]:

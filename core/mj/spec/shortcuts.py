@@ -1,4 +1,4 @@
-"""What methods of elements compute with the compiler's own rules: kinds of actuators, built-in meshes, sensor sizes."""
+"""Methods of elements that follow the compiler's own rules: kinds of actuators, built-in meshes, sensor sizes."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ def set_to(actuator: MjsActuator, tag: str, **numbers: Any) -> None:
         name: value for name, value in numbers.items() if not isinstance(value, float | int) or value >= 0
     }
     values = actuator._values
-    item = ActuatorItem(
-        **{name: tuple(values[name].tolist()) for name in _NUMBERS},
-        **{name: int(values[name]) for name in (*_TYPES, *_LIMITS)},
-    )
+    item = ActuatorItem()
+    for name in _NUMBERS:
+        setattr(item, name, tuple(values[name].tolist()))
+    for name in (*_TYPES, *_LIMITS):
+        setattr(item, name, int(values[name]))
     if tag == "intvelocity" and "timeconst" in given:
         item.dynprm = (given["timeconst"], *item.dynprm[1:])
     try:

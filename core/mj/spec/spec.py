@@ -89,7 +89,7 @@ class MjSpec(Record):
     nuser_tendon = Whole(-1)
     nuser_actuator = Whole(-1)
     nuser_sensor = Whole(-1)
-    hasImplicitPluginElem = Whole(0)
+    hasImplicitPluginElem = Whole(0)  # noqa: N815 - MuJoCo's name
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,7 +154,9 @@ class MjSpec(Record):
         """Write the spec as an MJCF file."""
         from dovetail import files
 
-        files.write_text(Path(filename), self.to_xml())
+        text = self.to_xml().encode()
+        with files.replacing(files.checked_path(filename)) as handle:
+            handle.write(text)
 
     def to_zip(self, file: Any) -> None:
         """Write the spec with its assets into a zip file."""
@@ -407,10 +409,6 @@ class MjSpec(Record):
         from dovetail.mj.spec.deleting import delete
 
         delete(self, element)
-
-    def detach_body(self, body: MjsBody) -> None:
-        """Take a body out of the spec, with all below it."""
-        self.delete(body)
 
     def attach(
         self,

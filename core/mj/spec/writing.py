@@ -1,7 +1,7 @@
 """From a spec to MJCF elements, for compiling and for `to_xml`: one way for both, so that they cannot differ.
 
-Elements hold all their values, so an attribute is written where it differs from that of the element's class. Angles are
-written in radians and orientations as quaternions, each by the rules of the spec that the element was made in.
+Elements hold all their values, so an attribute is written where it differs from that of the element's class. Angles
+are written in radians and orientations as quaternions, each by the rules of the spec that the element was made in.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Writer:
         pieces: list[tuple[Any, Node]] = []
         for kind in _ORDER:
             pieces += [(child._frame, self._child(child, inherited)) for child in body._children[kind]]
-        pieces += [(frame, node) for frame, node in body._raw]
+        pieces += [(frame, _anew(node)) for frame, node in body._raw]
         used = {id(frame) for inner, _ in pieces for frame in _chain(inner)}
         pieces += [
             (frame, self.node("", {}))
@@ -334,8 +334,7 @@ class Writer:
     def _joint(self, joint: Any, inherited: MjsDefault) -> Node:
         values = joint._values
         if int(values["type"]) != _FREE:
-            node = self.element(joint, _WORLD["joint"], inherited)
-            return node
+            return self.element(joint, _WORLD["joint"], inherited)
         plain = difference(joint, _built_in("joint"), _WORLD["joint"])
         if plain.keys() <= {"type", "group", "name", "pos", "axis"}:
             raw = {"name": values["name"]} if values["name"] else {}
@@ -392,13 +391,21 @@ def compiler_rules(settings: Any) -> Any:
         "saveinertial",
         "alignfree",
     )
-    return CompilerSettings(
-        angle="radian",
-        inertiafromgeom=int(settings.inertiafromgeom),
-        inertiagrouprange=tuple(settings.inertiagrouprange.tolist()),
-        **{name: bool(getattr(settings, name)) for name in flags},
-        **{name: float(getattr(settings, name)) for name in ("boundmass", "boundinertia", "settotalmass")},
-    )
+    rules = CompilerSettings(angle="radian", inertiafromgeom=int(settings.inertiafromgeom))
+    low, high = settings.inertiagrouprange.tolist()
+    rules.inertiagrouprange = low, high
+    for name in flags:
+        setattr(rules, name, bool(getattr(settings, name)))
+    for name in ("boundmass", "boundinertia", "settotalmass"):
+        setattr(rules, name, float(getattr(settings, name)))
+    return rules
+
+
+def _anew(node: Node) -> Node:
+    """A copy of an element that was kept as it was written: compiling leaves marks on it."""
+    new = Node(node.tag, node.file, node.line, dict(node.raw))
+    new.children = [_anew(child) for child in node.children]
+    return new
 
 
 def _chain(frame: Any) -> Iterator[Any]:
@@ -414,4 +421,3 @@ def _frame_inside(frame: Any, around: Any) -> Any:
     while frame is not None and frame is not around:
         found, frame = frame, frame._frame
     return found
-

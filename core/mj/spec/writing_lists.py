@@ -114,7 +114,7 @@ def _compiler(writer: Writer) -> Node:
 
 
 def _sizes(spec: Any) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for name in ("memory", "njmax", "nconmax", "nstack"):
         found |= {name: str(getattr(spec, name))} if getattr(spec, name) != -1 else {}
     for name in ("nuserdata", "nkey"):

@@ -40,13 +40,17 @@ class ComparisonPanel:
     def _words(self) -> str:
         apart = self.pair.apart()
         worst = int(np.argmax(apart)) if len(apart) else 0
-        body = names_of(self.pair.model, "body")[int(self.pair.model.geom_bodyid[worst])] if len(apart) else ""
+        body = (
+            names_of(self.pair.model, "body")[int(self.pair.model.geom_bodyid[worst])] if len(apart) else ""
+        )
         lines = []
         if self.pair.parted_at is None:
             lines.append(f"Together: no geom is more than {apart.max(initial=0.0):.1e} m apart.")
         else:
-            lines.append(f"Parted at <b>{self.pair.parted_at:.3f} s</b>. Farthest now: {html.escape(body)}, "
-                         f"<b>{apart[worst]:.1e} m</b>.")
+            lines.append(
+                f"Parted at <b>{self.pair.parted_at:.3f} s</b>. Farthest now: {html.escape(body)}, "
+                f"<b>{apart[worst]:.1e} m</b>."
+            )
             lines.append(self.blame.words() if self.blame else "")
         return f"<div style='padding:2px 6px;font-size:0.9em'>{'<br>'.join(lines)}</div>"
 

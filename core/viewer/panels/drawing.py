@@ -75,8 +75,17 @@ class DrawingPanel:
                 self._switch(gui, text, flag, rebuild=True)
         with gui.add_folder("Groups", expand_by_default=False):
             for kind in KINDS:
-                if model.sizes[{"geom": "ngeom", "site": "nsite", "joint": "njnt", "tendon": "ntendon",
-                                "actuator": "nu", "flex": "nflex", "skin": "nskin"}[kind]]:
+                if model.sizes[
+                    {
+                        "geom": "ngeom",
+                        "site": "nsite",
+                        "joint": "njnt",
+                        "tendon": "ntendon",
+                        "actuator": "nu",
+                        "flex": "nflex",
+                        "skin": "nskin",
+                    }[kind]
+                ]:
                     self._groups(gui, kind)
         gui.add_button("Close the viewer", color="gray").on_click(lambda _: viewer.stop())
 

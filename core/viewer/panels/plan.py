@@ -20,7 +20,7 @@ class PlanPanel:
 
     def build(self, gui: Any, viewer: Viewer) -> None:
         self.viewer = viewer
-        self.sim = getattr(viewer.watched, "sim", None)
+        self.sim: Any = getattr(viewer.watched, "sim", None)
         if self.sim is None:
             gui.add_markdown("What is shown is not stepped here, so there is no plan.")
             return

@@ -25,7 +25,7 @@ class RunningPanel:
         self.play.on_click(lambda _: self.runner.ask(self._toggle))
         words = ("Reset",) if viewer.passive else ("Step", "10 steps", "Reset")
         self.steps = gui.add_button_group("", words)
-        self.steps.on_click(lambda event: self.runner.ask(lambda word=event.target.value: self._pressed(word)))
+        self.steps.on_click(lambda event: self._press(event.target.value))
         self.speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1", visible=not viewer.passive)
         self.speed.on_update(
             lambda event: self.runner.ask(lambda: self.runner.set_speed(speed_of(event.target.value)))
@@ -33,11 +33,16 @@ class RunningPanel:
         keys = names_of(viewer.watched.model, "key")
         if keys:
             self.keys = gui.add_dropdown("Keyframe", ("–", *keys), initial_value="–")
-            self.keys.on_update(lambda event: self.runner.ask(lambda: self._keyframe(event.target.value, keys)))
+            self.keys.on_update(
+                lambda event: self.runner.ask(lambda: self._keyframe(event.target.value, keys))
+            )
         self._told = ""
 
     def _toggle(self) -> None:
         (self.runner.play if self.runner.paused else self.runner.pause)()
+
+    def _press(self, word: str) -> None:
+        self.runner.ask(lambda: self._pressed(word))
 
     def _pressed(self, word: str) -> None:
         if word == "Reset":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def draw_actuators(drawing: Drawing) -> None:
                 drawing,
                 int(actuator),
                 int(model.actuator_trnid[actuator, 0]),
-                actuator_colour(drawing, actuator),
+                actuator_colour(drawing, int(actuator)),
             )
 
 
@@ -161,7 +162,7 @@ def _described(drawing: Drawing, actuator: int, colour: Array) -> dict[str, Any]
     return {"rgba": colour, "objtype": ObjType.ACTUATOR, "objid": actuator, "label": text}
 
 
-ACTUATORS = {
+ACTUATORS: dict[int, Callable[[Drawing, int, int, Array], None]] = {
     TrnType.JOINT: _on_joint,
     TrnType.JOINTINPARENT: _on_joint,
     TrnType.TENDON: _on_tendon,

@@ -29,12 +29,17 @@ ARM = """
 GRIPPER = """
 <mujoco model="gripper">
   <compiler angle="degree"/>
-  <default><default class="finger"><geom type="box" size=".01 .01 .04" friction="2"/><joint type="slide" damping="2"/></default></default>
+  <default>
+    <default class="finger">
+      <geom type="box" size=".01 .01 .04" friction="2"/>
+      <joint type="slide" damping="2" range="0 .03"/>
+    </default>
+  </default>
   <worldbody>
     <body name="palm">
       <geom type="box" size=".05 .03 .02" mass=".1"/>
-      <body name="left" pos="-.04 0 .06" childclass="finger"><joint name="left" axis="1 0 0" range="0 .03"/><geom/></body>
-      <body name="right" pos=".04 0 .06" childclass="finger"><joint name="right" axis="-1 0 0" range="0 .03"/><geom/></body>
+      <body name="left" pos="-.04 0 .06" childclass="finger"><joint name="left" axis="1 0 0"/><geom/></body>
+      <body name="right" pos=".04 0 .06" childclass="finger"><joint name="right" axis="-1 0 0"/><geom/></body>
     </body>
   </worldbody>
   <equality><joint joint1="left" joint2="right"/></equality>

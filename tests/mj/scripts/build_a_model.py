@@ -10,9 +10,7 @@ spec.default.geom.rgba = [0.8, 0.6, 0.4, 1]
 
 rail = spec.worldbody.add_body(name="rail", pos=[0, 0, 1])
 cart = rail.add_body(name="cart")
-cart.add_joint(
-    name="slide", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0], range=[-1, 1], damping=0.1
-)
+cart.add_joint(name="slide", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0], range=[-1, 1], damping=0.1)
 cart.add_geom(name="cart", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.2, 0.1, 0.05], mass=1)
 
 pole = cart.add_body(name="pole")

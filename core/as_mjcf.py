@@ -17,9 +17,9 @@ _DIALECT: Dialect = "mujoco-3.4"
 def to_xml(model: Model | MjSpec, *, assets: dict[str, bytes] | None = None) -> str:
     """MJCF text that compiles to the same Model.
 
-    A spec (`dovetail.mj.MjSpec`) is written as it stands. A Model is written from its arrays, with everything that the
-    compiler derived, and read again: if the text brought back other numbers, that is a CannotWriteError which names
-    them. Images have no place in MJCF; they are put into `assets` as files, if it is given.
+    A spec (`dovetail.mj.MjSpec`) is written as it stands. A Model is written from its arrays, with everything that
+    the compiler derived, and read again: if the text brings back other numbers, that is a CannotWriteError which
+    names them. Images have no place in MJCF; they are put into `assets` as files, if it is given.
     """
     if hasattr(model, "_model") and isinstance(model._model, Model):  # an MjModel of the drop-in
         model = model._model
