@@ -141,16 +141,19 @@ class LaneRunner:
 
     # ---- a launch that is kept ready
 
-    def kept_ready(self, data: Data, watched: Watched, *, before: bool) -> ReadySteps | None:
+    def kept_ready(
+        self, data: Data, watched: Watched, *, before: bool, model: Mapping[str, Array] | None = None
+    ) -> ReadySteps | None:
         """Whole steps of a Data that was just stepped, as one call; None if there is more to do than that. With
-        `before`, what was loaded is kept as it was before the last step."""
+        `before`, what was loaded is kept as it was before the last step. `model`: buffers of another Model of the
+        same layout, in place of the segment's."""
         if not self._segment.whole_step or self._fetchers or self._relayouts or self._program is None:
             return None
         arena = data.arena
         numbers = arena.buffers["real"]
         request = ReadyRequest(
             data=data,
-            model=self._segment.model.buffers,
+            model=self._segment.model.buffers if model is None else model,
             watched=watched,
             converted=[arena.layout.places[name] for name in converted(self._segment)],
             before=aligned_zeros(numbers.shape, numbers.dtype) if before else None,
@@ -230,6 +233,8 @@ class ReadySteps:
     def __init__(self, runner: LaneRunner, request: ReadyRequest, launch: ReadyLaunch, pace: Pace) -> None:
         self.request = request
         self._runner, self._launch, self._pace = runner, launch, pace
+        self.prepare: Callable[[], None] | None = None
+        """Called before the runner does what a launch left to do."""
         self._arena = request.data.arena
         self._buffers = tuple(self._arena.buffers.values())
 
@@ -268,6 +273,8 @@ class ReadySteps:
         if found:
             if found == CHANGED:
                 return False
+            if self.prepare is not None:
+                self.prepare()
             self._runner.settle(self.request.data, nstep, self._launch, found)
         return True
 

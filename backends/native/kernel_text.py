@@ -81,6 +81,9 @@ ARGUMENTS = (*POINTERS, *NUMBERS)
 """The struct that a launch hands over, in its order; each entry has eight bytes."""
 
 AT = {name: place for place, name in enumerate(ARGUMENTS)}
+
+MODEL = {"MR": "float64", "MI": "int32", "MB": "uint8", "MF": "float32"}
+"""The pointers to the Model's numbers, by their types."""
 """Where each argument stands in it."""
 
 _SHORT = {

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.exports import Outbox
 from dovetail.backends.lanes.fuse import Rows, Sources, Target, fuse
 from dovetail.backends.lanes.program import LaneProgram, Launch, Memory, ReadyRequest
 from dovetail.backends.native import compilers, libraries, threads, traces
-from dovetail.backends.native.kernel_text import ARGUMENTS, AT, kernel_sources, slot_rows
+from dovetail.backends.native.kernel_text import ARGUMENTS, AT, MODEL, kernel_sources, slot_rows
 from dovetail.backends.native.ready import NativeReadyLaunch
 from dovetail.contracts.arena import Arena
 from dovetail.distribution import requirement
@@ -29,8 +29,7 @@ MOST_UNITS = 4
 LANDING = {"LR": "real+", "LI": "int32+", "LC": "int32"}
 """The buffers of Data that numbers land in."""
 
-_MODEL = {"MR": "float64", "MI": "int32", "MB": "uint8", "MF": "float32"}
-_NOTHING = {name: np.zeros(1, dtype) for name, dtype in _MODEL.items()}
+_NOTHING = {name: np.zeros(1, dtype) for name, dtype in MODEL.items()}
 """What is pointed to where a Model has nothing."""
 
 Arguments = NDArray[np.int64]
@@ -108,7 +107,7 @@ class NativeProgram(LaneProgram):
             self.arguments[AT[name]] = array.ctypes.data
 
     def _point_at_model(self, model: Mapping[str, NDArray[Any]]) -> None:
-        for name, dtype in _MODEL.items():
+        for name, dtype in MODEL.items():
             array = model.get(dtype)
             if array is None or not array.size:
                 array = _NOTHING[name]

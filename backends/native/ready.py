@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.backends.lanes.program import ReadyRequest, Watched
-from dovetail.backends.native.kernel_text import AT
+from dovetail.backends.native.kernel_text import AT, MODEL
 
 if TYPE_CHECKING:
     from dovetail.backends.native.program import NativeProgram
@@ -31,6 +31,10 @@ class NativeReadyLaunch:
         self._address = self._arguments.ctypes.data
         self._held: list[Any] = [program, dict(program.pointed_to)]
         """What the struct points to."""
+        for name, dtype in MODEL.items():
+            array = request.model.get(dtype)
+            if array is not None and array.size and not (name == "MR" and program.precision == "f32"):
+                self._point(name, array)
         self._set("anew", 1)
         self._set("first", 0)
         self._watch(request.watched)

@@ -85,7 +85,9 @@ class Rollout:
             return self._run(*made.filled(initial_state, control, initial_warmstart, state, sensordata))
         models = list(model) if not isinstance(model, MjModel) else [model]
         datas = list(data) if not isinstance(data, MjData) else [data]
-        job = _Job(models, nstep or 1, control_spec, initial_state, initial_warmstart, control, state, sensordata)
+        job = _Job(
+            models, nstep or 1, control_spec, initial_state, initial_warmstart, control, state, sensordata
+        )
         return self._run(job, datas, chunk_size)
 
     def _run(self, job: _Job, datas: list[MjData], chunk_size: int | None) -> tuple[Array, Array]:
@@ -109,9 +111,7 @@ def _check_datas(datas: list[MjData], nthread: int) -> None:
     if not datas:
         raise ValueError("The list of data instances is empty")
     if nthread == 0 and len(datas) > 1:
-        raise ValueError(
-            "More than one data instance passed but rollout is configured to run on main thread"
-        )
+        raise ValueError("More than one data instance passed but rollout is configured to run on main thread")
     if nthread and len(datas) != nthread:
         raise ValueError(f"Length of data: {len(datas)} not equal to nthread: {nthread}")
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from dovetail import interrupts, pipeline
 from dovetail.arguments import whole
@@ -74,8 +75,10 @@ class Execution:
         told = bool(self._first_looks or plan.has_captures or set(plan.per_world).intersection(PATTERNS))
         return backend.takes_whole_steps and not backend.in_place and not told
 
-    def ready(self, data: Data) -> Ready | None:
-        """The step of a Data that was just stepped, kept ready; None if it takes more than a call."""
+    def ready(self, data: Data, model: Model | None = None) -> Ready | None:
+        """The step of a Data that was just stepped, kept ready; None if it takes more than a call. `model`: another
+        Model of the same layout and with the same values where the plan depends on them, for whose numbers the
+        plan's own stood."""
         plan = self._plan
         program = self._programs.get("step")
         if not self.may_be_ready or program is None or not program.whole_step:
@@ -86,9 +89,12 @@ class Execution:
         if replayer is not None and not replayer.late:
             return None
         kept_ready = getattr(program.runners[0], "kept_ready", None)
-        steps = kept_ready and kept_ready(
-            data, plan.depends_on.memory("opt.enableflags"), before=replayer is not None
-        )
+        watched = plan.depends_on.memory("opt.enableflags")
+        if model is None or kept_ready is None:
+            steps = kept_ready and kept_ready(data, watched, before=replayer is not None)
+        else:
+            watched = [(_same_place(view, plan.model, model), content) for view, content in watched]
+            steps = kept_ready(data, watched, before=replayer is not None, model=model.buffers)
         return Ready(plan, data, steps, self._turn, replayer) if steps else None
 
     def runners(self, sequence: str = "step") -> tuple[Runner, ...]:
@@ -231,6 +237,16 @@ class Execution:
         return _Program(tuple(wrapped), whole_step)
 
 
+def _same_place(view: Array, model: Model, other: Model) -> Array:
+    """The bytes of another Model of the same layout that lie where a view lies in its own."""
+    address = view.ctypes.data
+    for dtype, buffer in model.arena.buffers.items():
+        begin = address - buffer.ctypes.data
+        if 0 <= begin < buffer.nbytes:
+            return other.arena.buffers[dtype].reshape(-1).view(np.uint8)[begin : begin + view.nbytes]
+    raise AssertionError("a view lies outside of the Model")
+
+
 class Ready:
     """The step of one Data, ready to be taken without a look at anything but the memory that the kernel compares."""
 
@@ -241,6 +257,12 @@ class Ready:
         self._steps, self._turn = steps, turn
         self._names = frozenset[str]() if replayer is None else replayer.names
         self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before)
+
+    def stand_for(self, prepare: Callable[[], None], wrap: Callable[[Any], Any]) -> None:
+        """Have something done before anything but the kernel uses the plan's Model, which is another one's."""
+        self._steps.prepare = prepare
+        if self._fill is not None:
+            self._fill = wrap(self._fill)
 
     @property
     def before(self) -> Mapping[str, Array] | None:

@@ -1,6 +1,6 @@
 """Steps one of gymnasium's MujocoEnv classes with random actions; prints observations and rewards.
 
-    python gymnasium_runner.py Ant-v5 200 [drop-in]
+python gymnasium_runner.py Ant-v5 200 [drop-in]
 """
 
 from __future__ import annotations

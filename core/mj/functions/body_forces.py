@@ -36,7 +36,9 @@ def request(engine: Engine) -> None:
     if fill is None:
         engine.stages.run(engine.data, ["body_forces"])
     elif int(engine.model.opt.integrator) == Integrator.RK4:
-        engine.data.arena.expect(names | frozenset(BODY_FORCES), LateBodyForces(engine, fill, _before(engine)))
+        engine.data.arena.expect(
+            names | frozenset(BODY_FORCES), LateBodyForces(engine, fill, _before(engine))
+        )
     else:
         late.settle()
         engine.stages.run(engine.data, ["body_forces"])
@@ -81,7 +83,6 @@ class LateBodyForces:
         """For a copy of the Data: the fields are filled here first, so that the copy has them."""
         self()
         return self.others.on(data)
-
 
 
 REACH = (0.0, 0.5, 0.5, 1.0)

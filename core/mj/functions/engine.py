@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +23,12 @@ from dovetail.config import Config
 from dovetail.contracts.derive import initial_values, reset
 from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
+from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.body_forces import BODY_FORCES
 from dovetail.mj.functions.staged import Stages
-from dovetail.mj.functions.stand_ins import LONG, FillingAs, StandIn, stand_in_for
+from dovetail.mj.functions.stand_ins import FillingAs, stand_in_for
 from dovetail.planning.execution import Ready
 from dovetail.planning.loading_selection import over_configuration
 from dovetail.planning.plan import Plan
@@ -46,8 +47,6 @@ AFTER_VELOCITY = tuple(
     and (pipeline.STAGES[spec.writer].phase == "acceleration" or spec.writer in ("body_forces", "inverse"))
 )
 """What follows from accelerations: the first half of a step leaves it alone."""
-
-_NOTHING = nullcontext()
 
 BAD_FIELDS = {"qpos": 4, "qvel": 5, "qacc": 6}
 """Warnings (mjtWarning) about numbers that went bad, by field."""
@@ -73,7 +72,6 @@ class Engine:
         self.model, self.data = model, data
         self._owner = weakref.ref(owner)
         self._stand_in = None if "_mj_plans" in model.__dict__ else stand_in_for(model)
-        self._calls = 0
         self._hears = weakref.WeakMethod(self._hear)
         self._listen(data)
         self._work = data if self._stand_in is None else self._listen(self._stand_in.data_of(data))
@@ -104,28 +102,39 @@ class Engine:
 
     # ---- whose plan it is
 
-    def _taking_turn(self) -> AbstractContextManager[Any]:
-        """While a stand-in is this model."""
+    @contextmanager
+    def _taking_turn(self) -> Iterator[None]:
+        """While a stand-in is this model; what it leaves to be filled later is filled as this model too."""
         stand_in = self._stand_in
         if stand_in is None:
-            return _NOTHING
-        self._calls += 1
-        if self._calls > LONG:
-            self._stand_in, self._work = None, self.data
-            self._ready = self._forward_ready = None
-            return _NOTHING
-        return self._being(stand_in)
-
-    @contextmanager
-    def _being(self, stand_in: StandIn) -> Iterator[None]:
+            yield
+            return
         with stand_in.turn:
             stand_in.take_over(self.model)
             late = self.data.arena.late
             before = late.pending[1]
             yield
             names, fill = late.pending
-            if fill is not None and fill is not before:
+            if fill is not None and fill is not before and not isinstance(fill, FillingAs):
                 late.expect(names, FillingAs(stand_in, self.model, fill))
+
+    @contextmanager
+    def _same_room(self) -> Iterator[None]:
+        """Give the Data as much room for contacts as others of its structure needed: a kernel is made for a layout."""
+        room: dict[str, int] = self._work.model.__dict__.setdefault("_mj_room", {})
+        self._work.reserve(**room)
+        yield
+        room.update({name: self._work.sizes.get(name, 0) for name in CAPACITIES})
+
+    def _kept_ready(self, plan: Plan) -> Ready | None:
+        """The step that was just taken, ready to be taken again with this model's own numbers."""
+        stand_in, model = self._stand_in, self.model
+        if stand_in is None:
+            return plan.execution.ready(self._work)
+        ready = plan.execution.ready(self._work, model)
+        if ready is not None:
+            ready.stand_for(lambda: stand_in.take_over(model), lambda fill: FillingAs(stand_in, model, fill))
+        return ready
 
     # ---- plans
 
@@ -139,7 +148,9 @@ class Engine:
         for plan in plans:
             if plan.is_current and plan.fits(self._work):
                 return plan
-        config = over_configuration(Config.of_call(stages, backend=backend, lanes=1, keep=("all", *requested)))
+        config = over_configuration(
+            Config.of_call(stages, backend=backend, lanes=1, keep=("all", *requested))
+        )
         plans[:] = [plan for plan in plans if plan.is_current][-3:]
         plans.append(compile_plan(self._work.model, config.unlocked() if backend else config))
         return plans[-1]
@@ -147,36 +158,28 @@ class Engine:
     @property
     def stages(self) -> Stages:
         """The reference, stage by stage."""
-        if self._stand_in is not None:  # stages are run one by one, between callbacks: no turn could be kept
-            self._stand_in, self._work = None, self.data
-            self._ready = self._forward_ready = None
-        return Stages.of(self.plan(backend="numpy"))
+        with self._taking_turn():
+            return Stages.of(self.plan(backend="numpy"), self.model)
 
     # ---- whole steps
 
     def step(self, nstep: int) -> None:
         """Advance by steps."""
         ready = self._ready
-        if self._stand_in is None and not self.with_body_forces:
-            if ready is None or not ready.step(self.data, nstep):
-                self._step_slowly(nstep)
-                ready = None
+        if self.with_body_forces:
+            self._step_with_body_forces(nstep)
+        elif ready is not None and ready.step(self._work, nstep):
             self.last_ready = ready
-            return
-        with self._taking_turn():
-            if self.with_body_forces:
-                self._step_with_body_forces(nstep)
-            elif self._ready is None or not self._ready.step(self._work, nstep):
-                self._step_slowly(nstep)
-            else:
-                self.last_ready = self._ready
-                return
-        self.last_ready = None
+        else:
+            self._step_slowly(nstep)
 
     def _step_slowly(self, nstep: int) -> None:
-        plan = self.plan()
-        plan.step(self._work, nstep)
-        self._ready = plan.execution.ready(self._work)
+        self.last_ready = None
+        with self._taking_turn():
+            plan = self.plan()
+            with self._same_room():
+                plan.step(self._work, nstep)
+            self._ready = self._kept_ready(plan)
 
     def _step_with_body_forces(self, nstep: int) -> None:
         """The same, and set aside what mj_rnePostConstraint would find: until then nobody sees it."""
@@ -197,8 +200,8 @@ class Engine:
     def forward(self) -> None:
         """Compute everything that follows from the state."""
         self.forget()
-        with self._taking_turn():
-            if not self._forward_by_a_step():
+        if not self._forward_by_a_step():
+            with self._taking_turn():
                 self._forward_plan().forward(self._work)
 
     def observe(self) -> bool:
@@ -206,8 +209,7 @@ class Engine:
         asked, ready = self.with_body_forces, self._forward_ready
         self.with_body_forces, self._forward_ready = True, self._observing_ready
         try:
-            with self._taking_turn():
-                return self._forward_by_a_step()
+            return self._forward_by_a_step()
         finally:
             self._observing_ready = self._forward_ready
             self.with_body_forces, self._forward_ready = asked, ready
@@ -244,11 +246,13 @@ class Engine:
         ready = self._forward_ready
         if ready is not None and ready.step(self._work, 1):
             return True
-        plan = self._forward_plan()
-        if not plan.execution.may_be_ready:
-            return False
-        plan.step(self._work, 1)
-        self._forward_ready = plan.execution.ready(self._work)
+        with self._taking_turn():
+            plan = self._forward_plan()
+            if not plan.execution.may_be_ready:
+                return False
+            with self._same_room():
+                plan.step(self._work, 1)
+            self._forward_ready = self._kept_ready(plan)
         return self._forward_ready is not None
 
     def may_take_steps(self) -> bool:
@@ -276,10 +280,9 @@ class Engine:
         self.forget()
         if int(self.model.opt.integrator) != Integrator.RK4:
             self.step(1)
-        else:
+        elif self._forward_ready is None or not self._forward_ready.step(self._work, 1):
             with self._taking_turn():
-                if self._forward_ready is None or not self._forward_ready.step(self._work, 1):
-                    self._forward_plan().step(self._work, 1)
+                self._forward_plan().step(self._work, 1)
 
     def integrate(self, name: str) -> None:
         """Move the state by an integrator that evaluates once."""
@@ -289,7 +292,8 @@ class Engine:
 
     def with_integrator(self, name: str) -> Stages:
         """The reference with an integrator of one's own choice."""
-        return Stages.of(self.plan({"integrate": name}, "numpy"))
+        with self._taking_turn():
+            return Stages.of(self.plan({"integrate": name}, "numpy"), self.model)
 
     @property
     def _acceleration_sensors(self) -> Array:

@@ -214,7 +214,9 @@ def mj_saveLastXML(filename: str, m: MjModel) -> None:
 
     write = getattr(dovetail, "to_xml", None)
     if write is None:
-        raise MissingError("dovetail.mj has no mj_saveLastXML yet: use mj_saveModel, or keep the XML text itself")
+        raise MissingError(
+            "dovetail.mj has no mj_saveLastXML yet: use mj_saveModel, or keep the XML text itself"
+        )
     with open(filename, "w", encoding="utf-8") as file:
         file.write(write(m._model))
 
@@ -233,7 +235,12 @@ def mj_printFormattedModel(m: MjModel, filename: str, float_format: str) -> None
 
 def _print_model(m: MjModel, filename: str, float_format: str) -> None:
     model = m._model
-    lines = [f"model {model.modelname!r}", "", *(f"{name:<20} {size}" for name, size in model.sizes.items()), ""]
+    lines = [
+        f"model {model.modelname!r}",
+        "",
+        *(f"{name:<20} {size}" for name, size in model.sizes.items()),
+        "",
+    ]
     _write(filename, [*lines, *_arrays(model, float_format)])
 
 

@@ -150,9 +150,7 @@ def _moving(name: str, objtype: int) -> ObjType:
 
 
 @function("m: m, d: d, objtype: int, objid: int, res: w6, flg_local: int")
-def mj_objectVelocity(
-    m: MjModel, d: MjData, objtype: int, objid: int, res: Array, flg_local: int
-) -> None:
+def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: Array, flg_local: int) -> None:
     """Angular and linear velocity of a body, geom, site or camera, in world axes or its own."""
     data = engine_of(m, d).data
     kind = _moving("mj_objectVelocity", objtype)
@@ -285,9 +283,7 @@ def mjd_inverseFD(
     columns = {"f": (model.nv, "nv"), "s": (int(model.nsensordata), "nsensordata"), "m": (model.nM, "nM")}
     for name, matrix in asked.items():
         count, word = columns[name[1]]
-        need(
-            matrix is None or matrix.shape == (model.nv, count), f"{name} should be of shape (nv, {word})"
-        )
+        need(matrix is None or matrix.shape == (model.nv, count), f"{name} should be of shape (nv, {word})")
     data = engine_of(m, d).data
     found = _refusing(
         lambda: finite_difference.inverse_fd(model, data, eps, bool(flg_actuation)), "mjd_inverseFD"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 from dovetail import pipeline
 from dovetail.backend import Slot
@@ -22,26 +22,27 @@ COLLISION = ("broadphase", "narrowphase", "contact_params")
 SENSOR_STAGES = {"position": 1, "velocity": 2, "acceleration": 3}
 """mjtStage of sensors."""
 
-_known: WeakKeyDictionary[Plan, Stages] = WeakKeyDictionary()
-
 
 class Stages:
     """The stages of a plan of the reference, each to be run alone."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._model = plan.model
+    def __init__(self, plan: Plan, model: Model) -> None:
+        self._model = model
         self.evaluations = plan.evaluations
         self._calls: dict[str, list[tuple[Slot, Call]]] = {}
         for slot in plan.slots:
-            self._calls.setdefault(slot.stage.name, []).append((slot, _bound(plan.model, slot)))
+            self._calls.setdefault(slot.stage.name, []).append((slot, _bound(model, slot)))
 
     @classmethod
-    def of(cls, plan: Plan) -> Stages:
-        """Those of a plan, remembered as long as it lives."""
-        found = _known.get(plan)
-        if found is None:
-            found = _known[plan] = cls(plan)
-        return found
+    def of(cls, plan: Plan, model: Model) -> Stages:
+        """Those of a plan, for its model or another one of the same structure; remembered as long as that lives."""
+        known: dict[int, tuple[weakref.ref[Plan], Stages]] = model.__dict__.setdefault("_mj_stages", {})
+        found = known.get(id(plan))
+        if found is None or found[0]() is not plan:
+            for number in [n for n, (reference, _) in known.items() if reference() is None]:
+                del known[number]
+            found = known[id(plan)] = weakref.ref(plan), cls(plan, model)
+        return found[1]
 
     def __contains__(self, stage: str) -> bool:
         return stage in self._calls

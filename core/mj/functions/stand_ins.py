@@ -1,9 +1,9 @@
 """Models of the same structure share a plan.
 
 Making a plan takes a tenth of a second, and a script that draws masses at random has a new model for every sample.
-Models whose sizes, types, ids and flags agree are stepped by one stand-in, a Model of its own with a plan of its own,
-that takes over the numbers of the model in question before each step. The first model of a structure has its own plan;
-so has one that is stepped for long.
+Models whose sizes, types, ids and flags agree share the plan of a stand-in, a Model of its own. Where Python runs the
+plan, the stand-in takes over the numbers of the model in question before; a step that is kept ready is told to look
+at that model's memory itself. The first model of a structure has a plan of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import attrs
 from dovetail.contracts.arena import Filling
 from dovetail.contracts.types import Data, Model
 
-LONG = 3000
-"""Calls after which a plan of one's own pays: taking over a model's numbers costs about 10 µs, a plan 0.1 s."""
 MOST = 16
 """Structures that are remembered."""
 
@@ -38,9 +36,7 @@ class StandIn:
 
     def data_of(self, data: Data) -> Data:
         """A Data of another model as one of this one, in the same memory."""
-        return Data(
-            data.arena, data.specs, self.model, data._sizes, nworld=None, precision=data.precision
-        )
+        return Data(data.arena, data.specs, self.model, data._sizes, nworld=None, precision=data.precision)
 
 
 @attrs.frozen

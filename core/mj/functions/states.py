@@ -90,7 +90,9 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 
 def _parts(name: str, sig: int) -> list[str]:
     if sig < 0:
-        raise TypeError(f"{name}(): incompatible function arguments: sig should not be negative, and is {sig}")
+        raise TypeError(
+            f"{name}(): incompatible function arguments: sig should not be negative, and is {sig}"
+        )
     if sig >= 1 << len(PARTS):
         raise FatalError(f"{name}: invalid state signature {sig} >= 2^mjNSTATE")
     return [part for bit, part in enumerate(PARTS) if sig >> bit & 1]

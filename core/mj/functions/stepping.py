@@ -46,7 +46,9 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 def _whole(nstep: Any) -> int:
     if isinstance(nstep, float | np.floating):
-        raise TypeError(f"mj_step(): incompatible function arguments: nstep should be a whole number, not {nstep!r}")
+        raise TypeError(
+            f"mj_step(): incompatible function arguments: nstep should be a whole number, not {nstep!r}"
+        )
     return int(nstep)
 
 

@@ -16,9 +16,9 @@ model = mujoco.MjModel.from_xml_string(XML)
 data = mujoco.MjData(model)
 force = np.zeros(6)
 total = np.zeros(3)
-for step in range(1500):
+for step in range(8000):
     mujoco.mj_step(model, data)
-    if step % 100 == 99:
+    if step % 500 == 499:
         for i in range(data.ncon):
             mujoco.mj_contactForce(model, data, i, force)
             frame = data.contact[i].frame.reshape(3, 3)

@@ -23,7 +23,7 @@ model = mujoco.MjModel.from_xml_string(XML)
 data = mujoco.MjData(model)
 data.joint("hinge").qpos = 0.2
 angle = []
-while data.time < 20.0:
+while data.time < 60.0:
     lean, speed = data.joint("hinge").qpos[0], data.joint("hinge").qvel[0]
     data.ctrl[0] = np.clip(4.0 * lean + 0.6 * speed + 0.1 * data.qpos[0], -1, 1)
     mujoco.mj_step(model, data)

@@ -32,7 +32,7 @@ K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
 print(*K.ravel())
 data.qpos[:] = 0.1, 0.15
 dq = np.zeros(model.nv)
-for _ in range(1500):
+for _ in range(6000):
     mujoco.mj_differentiatePos(model, dq, 1.0, np.zeros(model.nq), data.qpos)
     data.ctrl[:] = -K @ np.concatenate([dq, data.qvel])
     mujoco.mj_step(model, data)

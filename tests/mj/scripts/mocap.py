@@ -15,12 +15,12 @@ XML = """
 """
 model = mujoco.MjModel.from_xml_string(XML)
 data = mujoco.MjData(model)
-for step in range(1500):
+for step in range(6000):
     phase = 2 * np.pi * data.time
     data.mocap_pos[0] = 0.3 * np.sin(phase), 0.2 * np.cos(phase), 0.5 + 0.1 * np.sin(2 * phase)
     mujoco.mju_axisAngle2Quat(data.mocap_quat[0], np.array([0.0, 0.0, 1.0]), 0.5 * phase)
     mujoco.mj_step(model, data)
-    if step % 250 == 249:
+    if step % 1000 == 999:
         print(*data.body("load").xpos, *data.body("load").xquat)
 data.eq_active[0] = 0
 mujoco.mj_step(model, data, nstep=300)

@@ -22,8 +22,8 @@ sig = mujoco.mjtState.mjSTATE_INTEGRATION
 size = mujoco.mj_stateSize(model, sig)
 print(size)
 saved = []
-for step in range(600):
-    if step % 200 == 0:
+for step in range(6000):
+    if step % 2000 == 0:
         state = np.empty(size)
         mujoco.mj_getState(model, data, state, sig)
         saved.append(state)
@@ -31,7 +31,7 @@ for step in range(600):
 end = data.qpos.copy()
 for number, state in enumerate(saved):
     mujoco.mj_setState(model, data, state, sig)
-    mujoco.mj_step(model, data, nstep=600 - 200 * number)
+    mujoco.mj_step(model, data, nstep=6000 - 2000 * number)
     print(number, np.array_equal(end, data.qpos), *data.qpos[:3])
 mujoco.mj_setKeyframe(model, data, 0)
 again = pickle.loads(pickle.dumps(data))

@@ -26,7 +26,7 @@ XML = """
 model = mujoco.MjModel.from_xml_string(XML)
 data = mujoco.MjData(model)
 record = {name: [] for name in ("acc", "gyro", "pos", "quat", "range", "com")}
-while data.time < 1.0:
+while data.time < 8.0:
     mujoco.mj_step(model, data)
     for name, rows in record.items():
         rows.append(data.sensor(name).data.copy())

@@ -34,9 +34,9 @@ XML = """
 """
 model = mujoco.MjModel.from_xml_string(XML)
 data = mujoco.MjData(model)
-for step in range(3000):
+for step in range(10000):
     data.actuator("pull").ctrl = -0.5 * (1 + np.sin(3 * data.time))
     data.actuator("hold").ctrl = 0.3
     mujoco.mj_step(model, data)
-    if step % 500 == 499:
+    if step % 2000 == 1999:
         print(data.tendon("flexor").length, data.tendon("sum").length, *data.qpos, *data.actuator_force)
