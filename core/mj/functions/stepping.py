@@ -182,7 +182,7 @@ def mj_inverse(m: MjModel, d: MjData) -> None:
 @function("m: m, d: d, skipstage: int, skipsensor: int")
 def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
     """The same without the stages up to `skipstage`, whose results are still good, and without sensors."""
-    _inverse(m, d, skipstage, bool(skipsensor))
+    _inverse(m, d, skipstage, skipsensor=bool(skipsensor))
 
 
 def _inverse(m: MjModel, d: MjData, skipstage: int, *, skipsensor: bool) -> None:
