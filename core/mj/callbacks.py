@@ -87,7 +87,7 @@ set_mjcb_sensor, get_mjcb_sensor = _setter("sensor"), _getter("sensor")
 set_mjcb_time, get_mjcb_time = _setter("time"), _getter("time")
 
 
-def mj_resetCallbacks() -> None:
+def reset() -> None:
     """Remove all callbacks."""
     for name in NAMES:
         _set(name, None)

@@ -268,6 +268,12 @@ def mj_compareFwdInv(m: MjModel, d: MjData) -> None:
     inverse(engine.model, engine.data)
 
 
+@function("")
+def mj_resetCallbacks() -> None:
+    """Remove all callbacks."""
+    callbacks.reset()
+
+
 # ---- room ---------------------------------------------------------------------------------------------------------
 
 
