@@ -15,16 +15,16 @@ from dovetail.viewer.texturing import on_a_cube
 from dovetail.visual import appearance, cube_faces, shape_surface, skybox
 from dovetail.visual.surfaces import Surface
 
-SKY, HAZE = (237, 241, 246), (216, 225, 235)
-"""Colour of a sky that no model states, and of the fog in which an endless floor ends: asked for as HAZE it comes out
-as SKY on the screen."""
+SKY = (226, 233, 241)
+"""Colour of a sky that no model states. There is no fog in front of it: in viser 1.1 the outline of what the pointer
+is over cannot be drawn with fog, and the picture would stand still."""
 
 SUN = np.array([1.0, -1.4, 3.0])
 """Where the sun stands from the middle of the model, in its extents."""
 
 
 def light_up(server: Any, model: Model) -> None:
-    """Lights with soft shadows, fog at the horizon, and a sky."""
+    """Lights with soft shadows, lines on a bare floor, and a sky."""
     scene = server.scene
     extent, centre = float(model.stat.extent), np.asarray(model.stat.center, float)
     # Viser's own lights are made for point clouds: they bleach what has a colour.
@@ -54,8 +54,6 @@ def light_up(server: Any, model: Model) -> None:
         scene.add_glb("/sky", sky_ball(model), cast_shadow=False, receive_shadow=False)
     else:
         scene.set_background_image(np.full((2, 2, 3), SKY, np.uint8), format="png")
-        far = horizon(model)
-        scene.configure_fog(near=0.2 * far, far=0.9 * far, color=HAZE)
 
 
 def bare_floor(model: Model) -> float | None:

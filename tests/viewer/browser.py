@@ -23,10 +23,12 @@ FLAGS = (
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
 )
-HARMLESS = ("THREE.Clock",)
-"""Warnings of viser's own page."""
+HARMLESS = ("THREE.Clock", "Unable to preventDefault inside passive event listener")
+"""How warnings of viser's own page begin."""
 PATIENCE = 120.0
 """Seconds that a slow machine may take."""
+CLOSE = 3.0
+"""Pixels between what is seen and what the Data says."""
 LOOK = 0.2
 """Seconds between two looks."""
 
@@ -96,6 +98,12 @@ class Page:
         if len(rows) < 30:
             return None
         return np.array([columns.mean() + 0.5, rows.mean() + 0.5])
+
+    def is_at(self, wanted: Callable[[np.ndarray], np.ndarray], place: np.ndarray) -> bool:
+        """Whether the middle of such pixels is within three pixels of a place. A page draws a moment later than it is
+        told to, so this is asked again for a while."""
+        centre = self.centre_of(wanted)
+        return centre is not None and bool(np.linalg.norm(centre - place) < CLOSE)
 
 
 def magenta(pixels: np.ndarray) -> np.ndarray:
