@@ -67,10 +67,10 @@ def glb(vertices: Array, faces: Array, normals: Array, texcoords: Array | None, 
     return file.packed(document)
 
 
-def linear(rgb: Any) -> list[float]:
-    """Colours of a screen (sRGB) as glTF's factors, which are linear."""
+def linear(rgb: Any) -> Array:
+    """Colours of a screen (sRGB) as light: factors of glTF and colours of batches are linear."""
     value = np.clip(np.asarray(rgb, float), 0.0, 1.0)
-    return [float(x) for x in np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)]
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def png(image: Array) -> bytes:
@@ -87,7 +87,7 @@ def png(image: Array) -> bytes:
 
 def _material(paint: Paint) -> dict[str, Any]:
     rgba = np.clip(np.asarray(paint.rgba, float), 0.0, 1.0)
-    factor = [*linear(rgba[:3]), float(rgba[3])]
+    factor = [*linear(rgba[:3]).tolist(), float(rgba[3])]
     physical: dict[str, Any] = {
         "baseColorFactor": factor,
         "metallicFactor": float(np.clip(paint.metallic, 0, 1)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.viewer.geoms import Batch
+from dovetail.viewer.glb import linear
 from dovetail.viewer.pieces import Triangles, pieces, unit_shape
 from dovetail.viewer.poses import drawable, placed, quaternions
 from dovetail.visual.elements import Elements
@@ -164,6 +165,6 @@ class Bending:
 
 
 def split(rgba: Array | None) -> tuple[Array, Array]:
-    """Colours as a page takes them: bytes, and opacities apart."""
+    """Colours as a page takes them for batches: linear, as bytes, and opacities apart."""
     value = np.clip(np.asarray(rgba, np.float32), 0, 1)
-    return (value[:, :3] * 255 + 0.5).astype(np.uint8), value[:, 3].copy()
+    return (linear(value[:, :3]) * 255 + 0.5).astype(np.uint8), value[:, 3].copy()
