@@ -19,7 +19,7 @@ SKY = (226, 233, 241)
 """Colour of a sky that no model states. There is no fog in front of it: in viser 1.1 the outline of what the pointer
 is over cannot be drawn with fog, and the picture would stand still."""
 
-SUN = np.array([1.0, -1.4, 3.0])
+SUN = np.array([-1.6, -0.8, 3.0])
 """Where the sun stands from the middle of the model, in its extents."""
 
 
