@@ -182,7 +182,7 @@ def mj_inverse(m: MjModel, d: MjData) -> None:
 @function("m: m, d: d, skipstage: int, skipsensor: int")
 def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
     """The same without the stages up to `skipstage`, whose results are still good, and without sensors."""
-    _inverse(m, d, skipstage, bool(skipsensor))
+    _inverse(m, d, skipstage, skipsensor=bool(skipsensor))
 
 
 def _inverse(m: MjModel, d: MjData, skipstage: int, *, skipsensor: bool) -> None:
@@ -216,9 +216,14 @@ def mj_Euler(m: MjModel, d: MjData) -> None:
 @function("m: m, d: d")
 def mj_implicit(m: MjModel, d: MjData) -> None:
     """Move the state, implicit in velocities; `implicitfast` if the model's integrator is that one."""
+    from dovetail.mj.errors import FatalError
+
     engine = engine_of(m, d)
-    fast = int(engine.model.opt.integrator) == Integrator.IMPLICITFAST
-    engine.integrate("implicitfast" if fast else "implicit")
+    names = {Integrator.IMPLICIT: "implicit", Integrator.IMPLICITFAST: "implicitfast"}
+    chosen = names.get(Integrator(int(engine.model.opt.integrator)))
+    if chosen is None:
+        raise FatalError("mj_implicit: integrator must be implicit or implicitfast")
+    engine.integrate(chosen)
 
 
 @function("m: m, d: d, N: int")
