@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import sys
 import threading
 import tracemalloc
@@ -144,8 +145,10 @@ def test_stages_one_by_one(pair: Pair) -> None:
     pair.check("qacc", "sensordata", "subtree_linvel", "cfrc_ext", "cacc", "energy", "qM", "qLD", "qfrc_passive")
 
 
-@pytest.mark.parametrize("name", ["mj_Euler", "mj_implicit"])
-def test_integrators_alone(pair: Pair, name: str) -> None:
+@pytest.mark.parametrize(("name", "integrator"), [("mj_Euler", "RK4"), ("mj_implicit", "implicitfast")])
+def test_integrators_alone(name: str, integrator: str) -> None:
+    pair = Pair(XML.replace('timestep="0.004"', f'timestep="0.004" integrator="{integrator}"'))
+    pair.set(qvel=0.5)
     pair.do("mj_forward")
     pair.do(name)
     pair.check(*STATE)
@@ -349,29 +352,29 @@ def test_threads_step_as_one_after_the_other() -> None:
 
 
 def steps_with_callbacks(count: int) -> int:
-    """Bytes by which memory grows in so many steps with a callback."""
+    """Bytes by which memory grows in so many steps with a callback, after as many others."""
     model = ours.MjModel.from_xml_string(XML)
     data = ours.MjData(model)
     ours.set_mjcb_control(lambda m, d: None)
-    for _ in range(20):
-        ours.mj_step(model, data)
+    used = []
     tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(count):
-        ours.mj_step(model, data)
-    grown = tracemalloc.get_traced_memory()[0] - before
+    for _ in range(2):
+        for _ in range(count):
+            ours.mj_step(model, data)
+        gc.collect()
+        used.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert sys.getrefcount(data) == 2
-    return grown
+    return used[1] - used[0]
 
 
 def test_steps_with_callbacks_do_not_grow() -> None:
-    assert steps_with_callbacks(60) < 100_000
+    assert steps_with_callbacks(60) < 400_000  # one Data is 100 kB: one kept at every step were 6 MB
 
 
 @pytest.mark.slow
 def test_many_steps_with_callbacks_do_not_grow() -> None:
-    assert steps_with_callbacks(100_000) < 200_000
+    assert steps_with_callbacks(50_000) < 400_000
 
 
 def test_names_that_are_missing_say_what_to_use() -> None:

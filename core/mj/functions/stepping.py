@@ -216,9 +216,14 @@ def mj_Euler(m: MjModel, d: MjData) -> None:
 @function("m: m, d: d")
 def mj_implicit(m: MjModel, d: MjData) -> None:
     """Move the state, implicit in velocities; `implicitfast` if the model's integrator is that one."""
+    from dovetail.mj.errors import FatalError
+
     engine = engine_of(m, d)
-    fast = int(engine.model.opt.integrator) == Integrator.IMPLICITFAST
-    engine.integrate("implicitfast" if fast else "implicit")
+    names = {Integrator.IMPLICIT: "implicit", Integrator.IMPLICITFAST: "implicitfast"}
+    chosen = names.get(Integrator(int(engine.model.opt.integrator)))
+    if chosen is None:
+        raise FatalError("mj_implicit: integrator must be implicit or implicitfast")
+    engine.integrate(chosen)
 
 
 @function("m: m, d: d, N: int")
