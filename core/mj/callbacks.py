@@ -1,7 +1,7 @@
 """Callbacks of MuJoCo's: functions of the user's that the engine calls, one of each kind, for all models.
 
-While one is set, what it takes part in runs on the reference (`functions/with_callbacks.py`). A control callback alone
-leaves steps to kernels: one up to where it is called, one for the whole step after it.
+While one is set, what it takes part in runs on the reference (`functions/with_callbacks.py`). A control
+callback alone leaves steps to kernels: one up to where it is called, one for the whole step after it.
 """
 
 from __future__ import annotations

@@ -120,7 +120,8 @@ class Engine:
 
     @contextmanager
     def _same_room(self) -> Iterator[None]:
-        """Give the Data as much room for contacts as others of its structure needed: a kernel is made for a layout."""
+        """Give the Data as much room for contacts as others of its structure needed: a kernel is made for a
+        layout."""
         room: dict[str, int] = self._work.model.__dict__.setdefault("_mj_room", {})
         self._work.reserve(**room)
         yield

@@ -17,9 +17,9 @@ from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
 from dovetail.mj.functions.engine import Engine, engine_of
 from dovetail.mj.functions.staged import COLLISION
+from dovetail.plugins.shared import rne_numpy
 from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
-from dovetail.plugins.shared import rne_numpy
 from dovetail.plugins.shared.solver.cost_numpy import constraint_forces
 from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import dot_rows, row_sums

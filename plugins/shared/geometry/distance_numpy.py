@@ -72,7 +72,9 @@ def _contact_distance(
     return dist, np.concatenate([contacts.pos[nearest] - half, contacts.pos[nearest] + half])
 
 
-def geom_distance(model: Model, data: Data, geom1: Which, geom2: Which, distmax: float) -> tuple[float, Array]:
+def geom_distance(
+    model: Model, data: Data, geom1: Which, geom2: Which, distmax: float
+) -> tuple[float, Array]:
     """Smallest signed distance of two geoms, at most `distmax`, and the segment from the first to the second: two
     points (6), zero if the geoms are farther apart or of types that do not collide."""
     for geom in (geom1, geom2):
