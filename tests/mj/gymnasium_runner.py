@@ -9,7 +9,6 @@ import json
 import sys
 import time
 
-
 EPISODE = 40
 """Steps after which an episode begins anew: rounding grows by 1e8 in 70 steps of a cheetah that is shaken at random,
 whoever computes it."""

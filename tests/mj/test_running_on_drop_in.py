@@ -142,7 +142,9 @@ STAGES = (
 def test_stages_one_by_one(pair: Pair) -> None:
     for name in STAGES:
         pair.do(name)
-    pair.check("qacc", "sensordata", "subtree_linvel", "cfrc_ext", "cacc", "energy", "qM", "qLD", "qfrc_passive")
+    pair.check(
+        "qacc", "sensordata", "subtree_linvel", "cfrc_ext", "cacc", "energy", "qM", "qLD", "qfrc_passive"
+    )
 
 
 @pytest.mark.parametrize(("name", "integrator"), [("mj_Euler", "RK4"), ("mj_implicit", "implicitfast")])

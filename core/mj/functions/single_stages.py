@@ -3,6 +3,8 @@
 They run on the reference, which can be read and changed stage by stage.
 """
 
+# ruff: noqa: N816  (the names are MuJoCo's)
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,9 +19,9 @@ from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
 from dovetail.mj.functions.engine import Engine, engine_of
 from dovetail.mj.functions.staged import COLLISION
+from dovetail.plugins.shared import rne_numpy
 from dovetail.plugins.shared.crb_numpy import composite_inertias, mass_entries
 from dovetail.plugins.shared.energy_numpy import kinetic_energy, potential_energy
-from dovetail.plugins.shared import rne_numpy
 from dovetail.plugins.shared.solver.cost_numpy import constraint_forces
 from dovetail.plugins.shared.tree_numpy import add_from_parents, add_to_parents
 from dovetail.plugins.shared.vectors_numpy import dot_rows, row_sums
