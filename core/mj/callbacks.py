@@ -1,7 +1,7 @@
 """Callbacks of MuJoCo's: functions of the user's that the engine calls, one of each kind, for all models.
 
-While one is set, what it takes part in runs on the reference (`functions/with_callbacks.py`). A control
-callback alone leaves steps to kernels: one up to where it is called, one for the whole step after it.
+While one is set, what it takes part in runs on the reference (`functions/with_callbacks.py`). A control callback
+alone leaves steps to kernels: one up to where it is called, one for the whole step after it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import attrs
 Callback = Callable[..., Any]
 
 NAMES = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor", "time")
+"""Those that MuJoCo calls mjcb_…; what it calls mju_user_warning is `user_warning`."""
 
 
 @attrs.define
@@ -28,6 +29,7 @@ class Callbacks:
     passive: Callback | None = None
     sensor: Callback | None = None
     time: Callback | None = None
+    user_warning: Callback | None = None
     any: bool = False
     """Whether there is one that the engine has to look for."""
     inside: bool = False
@@ -85,6 +87,16 @@ set_mjcb_control, get_mjcb_control = _setter("control"), _getter("control")
 set_mjcb_passive, get_mjcb_passive = _setter("passive"), _getter("passive")
 set_mjcb_sensor, get_mjcb_sensor = _setter("sensor"), _getter("sensor")
 set_mjcb_time, get_mjcb_time = _setter("time"), _getter("time")
+
+
+def set_mju_user_warning(callback: object) -> None:
+    """Set what is called with the text of a warning about broken numbers; None for Python's own warnings."""
+    _set("user_warning", callback)
+
+
+def get_mju_user_warning() -> Callback | None:
+    """What is called with the text of a warning; None if that is Python's own warnings."""
+    return CURRENT.user_warning
 
 
 def reset() -> None:

@@ -1,11 +1,10 @@
 """Least squares within bounds, with the interface of mujoco.minimize: `from dovetail.mj import minimize`.
 
-Levenberg and Marquardt's method: the residual is taken as linear, its square (or another norm of it) as
-quadratic, and
-a multiple mu of the identity, which shortens steps, is added to the curvature. The step is the minimum of that model
+Levenberg and Marquardt's method: the residual is taken as linear, its square (or another norm) as quadratic, and a
+multiple mu of the identity, which shortens steps, is added to the curvature. The step is the minimum of that model
 inside the bounds (mju_boxQP). mu grows until a step makes the objective smaller, and shrinks the quicker the better
-the model foretold how much. `residual` is called with columns, many points at once, so that a rollout can
-compute them side by side.
+the model foretold how much. `residual` is called with columns, many points at once, so that a rollout can compute
+them side by side.
 """
 
 from __future__ import annotations
@@ -129,11 +128,9 @@ def least_squares(
     """The x that makes norm(residual(x)) smallest, near x0 and within bounds, and the way to it.
 
     `residual` takes points as columns (nx, n) and gives residuals as columns (nr, n); `jacobian(x, r)` its
-    derivatives
-    (nr, nx) at one point (finite differences of size `eps` if none is given). The search ends when the gradient is
-    shorter than `gtol`, the step than `xtol`, after `max_iter` iterations, or when nothing helps.
-    `iter_callback` sees
-    the way after every iteration. `check_derivatives` compares what was given with finite differences first.
+    derivatives (nr, nx) at one point (finite differences of size `eps` if none is given). The search ends when the gradient is
+    shorter than `gtol`, the step than `xtol`, after `max_iter` iterations, or when nothing helps. `iter_callback`
+    sees the way after every iteration. `check_derivatives` compares what was given with finite differences first.
     """
     problem = _Problem(x0, residual, bounds, jacobian, norm, eps)
     search = _Search(problem, mu_min, mu_max, mu_factor, xtol, gtol, Verbosity(verbose), output)

@@ -74,8 +74,7 @@ class Rollout:
 
         `model`: one, or one for each rollout, of the same sizes; `data`: one, or one for each thread. `initial_state`
         (nbatch, nstate), `control` (nbatch, nstep, ncontrol) with the parts that `control_spec` names (mjtState),
-        `initial_warmstart` (nbatch, nv): a first axis that is missing or 1 is repeated, so is a step axis of
-        controls.
+        `initial_warmstart` (nbatch, nv): a first axis that is missing or 1 is repeated, as is one step of controls.
         Results go into `state` and `sensordata` if they are given. With `skip_checks` all arrays must be there in
         full. A trajectory that goes bad stays where it was.
         """

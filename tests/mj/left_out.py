@@ -1,5 +1,4 @@
-"""Tests in mujoco's wheel that do not pass on the drop-in, each with its reason. The page on the drop-in lists
-them."""
+"""Tests in mujoco's wheel that do not pass on the drop-in, each with its reason; the page on the drop-in has them."""
 
 from __future__ import annotations
 

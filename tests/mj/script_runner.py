@@ -1,5 +1,5 @@
-"""Runs a script that was written for mujoco, on mujoco or with only the import changed; prints what it prints,
-and how long it took.
+"""Runs a script that was written for mujoco, on mujoco or with only the import changed; prints what it prints, and
+how long it took.
 
     python script_runner.py scripts/mocap.py [drop-in]
 

@@ -2,8 +2,8 @@
 
 They need constraint forces, which kernels keep to themselves. A step of an integrator that evaluates once brings them
 along from the second request on. A step of RK4 ends with a fourth evaluation at a state that is not kept: its first
-three evaluations are taken again, each as a step of Euler's that is taken back, and then the fourth one.
-Otherwise the reference repeats the step.
+three evaluations are taken again, each as a step of Euler's that is taken back, and then the fourth one. Otherwise
+the reference repeats the step.
 """
 
 from __future__ import annotations

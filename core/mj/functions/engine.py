@@ -25,6 +25,7 @@ from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data, Model
+from dovetail.mj.callbacks import CURRENT
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.body_forces import BODY_FORCES
 from dovetail.mj.functions.staged import Stages
@@ -120,8 +121,7 @@ class Engine:
 
     @contextmanager
     def _same_room(self) -> Iterator[None]:
-        """Give the Data as much room for contacts as others of its structure needed: a kernel is made for a
-        layout."""
+        """Give the Data as much room for contacts as others of its structure needed: kernels are made for layouts."""
         room: dict[str, int] = self._work.model.__dict__.setdefault("_mj_room", {})
         self._work.reserve(**room)
         yield
@@ -375,7 +375,11 @@ class Engine:
         outcome = "the state is reset" if self.resets else "it goes on, because autoreset is disabled"
         for event in events:
             note_warning(owner, BAD_FIELDS[event.field], event.index, event.count)
-            warnings.warn(f"{describe_event(self.data, event)}: {outcome}", StateWarning, stacklevel=2)
+            text = f"{describe_event(self.data, event)}: {outcome}"
+            if CURRENT.user_warning is not None:
+                CURRENT.user_warning(text)
+            else:
+                warnings.warn(text, StateWarning, stacklevel=2)
 
 
 def _told(hears: weakref.WeakMethod[Any], events: Sequence[Event]) -> bool:

@@ -77,7 +77,7 @@ def mju_warningText(warning: int, info: int) -> str:
     return f"unknown warning {warning}"
 
 
-# ---- facts
+# ---- facts --------------------------------------------------------------------------------------------------------
 
 
 @function("", "int")
@@ -164,7 +164,7 @@ def _is_wanted(model: Any, index: int, opt: Any) -> bool:
     return mode == 3 or (mode >= 1 and muscle) or (mode == 2 and user)
 
 
-# ---- defaults
+# ---- defaults -----------------------------------------------------------------------------------------------------
 
 
 @function("opt: MjOption")
@@ -188,7 +188,7 @@ def mj_defaultVisual(vis: Any) -> None:
     vis.assign(type(vis)())
 
 
-# ---- files
+# ---- files --------------------------------------------------------------------------------------------------------
 
 
 @function("m: m, filename: str? = None, buffer: bw? = None")

@@ -161,8 +161,7 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: Arra
 def mj_objectAcceleration(
     m: MjModel, d: MjData, objtype: int, objid: int, res: Array, flg_local: int
 ) -> None:
-    """Angular and linear acceleration of a body, geom, site or camera; d.cacc must be there
-    (mj_rnePostConstraint)."""
+    """Angular and linear acceleration of a body, geom, site or camera, from d.cacc (mj_rnePostConstraint)."""
     data = engine_of(m, d).data
     kind = _moving("mj_objectAcceleration", objtype)
     res[:] = object_acceleration(data.model, data, kind, objid, bool(flg_local))
@@ -278,10 +277,17 @@ def mjd_inverseFD(
     DsDa: Array | None,
     DmDq: Array | None,
 ) -> None:
-    """Derivatives of inverse dynamics (f), sensors (s) and mass matrix (m) by positions, velocities,
-    accelerations."""
+    """Derivatives of inverse dynamics (f), sensors (s), mass matrix (m) by positions, velocities, accelerations."""
     model = m._model
-    asked = {"DfDq": DfDq, "DfDv": DfDv, "DfDa": DfDa, "DsDq": DsDq, "DsDv": DsDv, "DsDa": DsDa, "DmDq": DmDq}
+    asked = {
+        "DfDq": DfDq,
+        "DfDv": DfDv,
+        "DfDa": DfDa,
+        "DsDq": DsDq,
+        "DsDv": DsDv,
+        "DsDa": DsDa,
+        "DmDq": DmDq,
+    }
     columns = {"f": (model.nv, "nv"), "s": (int(model.nsensordata), "nsensordata"), "m": (model.nM, "nM")}
     for name, matrix in asked.items():
         count, word = columns[name[1]]

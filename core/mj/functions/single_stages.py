@@ -3,6 +3,8 @@
 They run on the reference, which can be read and changed stage by stage.
 """
 
+# ruff: noqa: N816  (the names are MuJoCo's)
+
 from __future__ import annotations
 
 from collections.abc import Callable

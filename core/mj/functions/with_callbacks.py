@@ -37,8 +37,7 @@ def position(m: MjModel, d: MjData) -> None:
 
 
 def filter_candidates(m: MjModel, d: MjData) -> None:
-    """Take away pairs of geoms that the contact filter refuses. Pairs of the model's own (<pair>) are not
-    asked for."""
+    """Take away pairs of geoms that the contact filter refuses. Pairs of the model's own are not asked for."""
     data, refuses = engine_of(m, d).data, CURRENT.contactfilter
     assert refuses is not None
     count = int(data.ncandidate)

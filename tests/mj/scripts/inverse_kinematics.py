@@ -26,7 +26,7 @@ jacp = np.zeros((3, model.nv))
 rng = np.random.default_rng(0)
 for _ in range(20):
     target = np.array([0.4, 0.2, 0.4]) + rng.uniform(-0.1, 0.1, 3)
-    for _count in range(60):
+    for _ in range(60):
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         error = target - data.site("tip").xpos

@@ -12,7 +12,7 @@ XML = """
     <geom type="plane" size="3 3 0.1"/>
     <body pos="0 0 0.5"><freejoint/><geom type="ellipsoid" size="0.1 0.15 0.2" mass="1"/></body>
     <body pos="1 0 1"><joint type="ball" damping="0.01"/>
-    <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/></body>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/></body>
   </worldbody>
 </mujoco>
 """
