@@ -168,7 +168,7 @@ def test_mistakes_are_errors_as_in_mujoco(model: Any, data: Any) -> None:
         (lambda: setattr(data, "model", model), AttributeError),
         (lambda: setattr(model.opt, "iterations", 1.5), TypeError),
         (lambda: setattr(model.opt, "timestep", "1"), TypeError),
-        (lambda: setattr(model.opt, "timestap", 1), AttributeError),
+        (lambda: setattr(model.opt, "time_step", 1), AttributeError),
         (lambda: ours.MjModel(), TypeError),
         (lambda: ours.MjData(3), TypeError),
         (lambda: ours.MjModel.from_xml_string("<mujoco><nothing/></mujoco>"), ValueError),
