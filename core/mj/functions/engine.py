@@ -323,6 +323,8 @@ class Engine:
         data = self.data
         data.arena.late.forget()
         self.forget()
+        # Patterns of sparse fields are constants, which a kernel that is kept ready does not write again.
+        self._ready = self._forward_ready = self._observing_ready = None
         buffers = data.arena.buffers
         if any(self._template.get(k, b[:0]).shape != b.shape for k, b in buffers.items()):
             reset(self.model, data)
