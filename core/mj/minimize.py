@@ -130,7 +130,8 @@ def least_squares(
     `residual` takes points as columns (nx, n) and gives residuals as columns (nr, n); `jacobian(x, r)` its
     derivatives (nr, nx) at one point (finite differences of size `eps` if none is given). The search ends when the
     gradient is shorter than `gtol`, the step than `xtol`, after `max_iter` iterations, or when nothing helps.
-    `iter_callback` sees the way after every iteration. `check_derivatives` compares what was given with finite differences first.
+    `iter_callback` sees the way after every iteration. `check_derivatives` compares what was given with finite
+    differences first.
     """
     problem = _Problem(x0, residual, bounds, jacobian, norm, eps)
     search = _Search(problem, mu_min, mu_max, mu_factor, xtol, gtol, Verbosity(verbose), output)

@@ -304,6 +304,18 @@ def _realloc_con_efc(d: MjData, ncon: int, nefc: int, nJ: int) -> None:
     data.ncon, data.nefc, data.nJ = ncon, nefc, entries
 
 
+@function("m: m, d: d, con: MjContact", "int")
+def mj_addContact(m: MjModel, d: MjData, con: Any) -> int:
+    """Add a contact to the list; 0, for there is always room."""
+    data = engine_of(m, d).data
+    data.arena.late.settle()
+    number = int(data.ncon)
+    data.reserve(ncon_max=number + 1)
+    data.ncon = number + 1
+    d.contact[number] = con
+    return 0
+
+
 def _in_units(nbytes: int) -> str:
     from dovetail.mj.functions.numbers import mju_writeNumBytes
 
