@@ -54,7 +54,7 @@ def _whole(nstep: Any) -> int:
 
 def _checked_engine(m: Any, d: Any) -> Engine:
     """The engine of a Data that has none yet; a TypeError if it is none."""
-    return _engine_of_arguments(m, d)  # type: ignore[no-any-return]
+    return _engine_of_arguments(m, d)
 
 
 @function("m: m, d: d")
