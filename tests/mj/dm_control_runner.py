@@ -1,6 +1,6 @@
 """Steps tasks of dm_control's suite with random actions, on mujoco or on the drop-in; prints what they observe.
 
-    python dm_control_runner.py 20 [drop-in] cartpole/balance ...
+python dm_control_runner.py 20 [drop-in] cartpole/balance ...
 """
 
 from __future__ import annotations

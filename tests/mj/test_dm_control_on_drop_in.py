@@ -20,7 +20,14 @@ RUNNER = Path(__file__).parent / "dm_control_runner.py"
 TASKS = (
     *("acrobot/swingup", "ball_in_cup/catch", "cartpole/balance", "cheetah/run", "finger/spin", "fish/swim"),
     *("hopper/hop", "humanoid/walk", "lqr/lqr_2_1", "manipulator/bring_ball", "pendulum/swingup"),
-    *("point_mass/easy", "quadruped/walk", "reacher/easy", "stacker/stack_2", "swimmer/swimmer6", "walker/run"),
+    *(
+        "point_mass/easy",
+        "quadruped/walk",
+        "reacher/easy",
+        "stacker/stack_2",
+        "swimmer/swimmer6",
+        "walker/run",
+    ),
 )
 """A task of every domain but the dog, whose contacts MuJoCo's own rounding moves by 2e-5."""
 
@@ -42,7 +49,9 @@ def check(tasks: tuple[str, ...], steps: int, backend: str) -> None:
     theirs, ours = run(tasks, steps, backend=backend), run(tasks, steps, "drop-in", backend=backend)
     assert (theirs["module"], ours["module"]) == ("mujoco", "dovetail.mj")
     for task in tasks:
-        np.testing.assert_allclose(ours["seen"][task], theirs["seen"][task], rtol=1e-8, atol=1e-8, err_msg=task)
+        np.testing.assert_allclose(
+            ours["seen"][task], theirs["seen"][task], rtol=1e-8, atol=1e-8, err_msg=task
+        )
 
 
 def test_a_task_is_mujocos_on_the_reference() -> None:
