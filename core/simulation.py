@@ -247,9 +247,6 @@ class Simulation:
     def reset(self, keyframe: int | str | None = None, worlds: Sequence[int] | Array | None = None) -> None:
         """Put all or chosen worlds back to the start or to a keyframe."""
         reset(self.model, self.data, keyframe, worlds)
-        self._ready = (
-            None  # a kernel that is kept ready does not write constants (patterns of sparse fields) again
-        )
 
     def save(self, path: str | Path, *, fields: str | Iterable[str] = "state") -> None:
         """Save the run; `load` resumes it bit for bit."""
