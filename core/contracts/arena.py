@@ -90,6 +90,12 @@ class Filling(Protocol):
         """What fills a copy of the Data with the same."""
 
 
+class Resets:
+    """How often all was put back to the start, constants that kernels write only once among it."""
+
+    count = 0
+
+
 class LateFields:
     """Fields of an arena that are filled when somebody asks for them: what kernels keep to themselves, and only a
     repetition of the last step by the reference tells."""
@@ -138,6 +144,7 @@ class Arena:
     """Objects that remember views and must forget those of growing fields when they move."""
     late: LateFields = attrs.field(factory=LateFields, init=False, repr=False)
     """Fields that are filled when somebody asks for them."""
+    resets: Resets = attrs.field(factory=Resets, init=False, repr=False)
 
     def expect(self, names: frozenset[str], fill: Filling) -> None:
         """Have fields filled by `fill` when next somebody asks for one of them."""

@@ -261,6 +261,7 @@ def reset(
     instance("data", data, Data, "a dovetail.Data")
     key = None if keyframe is None else int(model.key(keyframe).id)
     data.arena.late.forget()
+    data.arena.resets.count += 1
     chosen = chosen_worlds(data, worlds)
     if worlds is None:
         own = _own_values(data)

@@ -254,6 +254,7 @@ class Ready:
         self, plan: Plan, data: Data, steps: Any, turn: threading.RLock, replayer: Replayer | None
     ) -> None:
         self.plan, self.data = plan, data
+        self._resets, self._known_resets = data.arena.resets, data.arena.resets.count
         self._steps, self._turn = steps, turn
         self._names = frozenset[str]() if replayer is None else replayer.names
         self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before)
@@ -273,6 +274,8 @@ class Ready:
         """Advance the state; False, and nothing done, if that takes another look."""
         if data is not self.data or type(nstep) is not int or nstep < 1:
             return False
+        if self._resets.count != self._known_resets:
+            return False  # what is kept ready does not write constants (patterns of sparse fields) again
         with self._turn:
             if self._fill is None:
                 return bool(self._steps.step(nstep))

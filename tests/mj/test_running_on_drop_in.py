@@ -245,6 +245,17 @@ def test_answers_are_mujocos(pair: Pair, name: str) -> None:
             np.testing.assert_allclose(found, wanted, atol=1e-8 * max(1.0, np.abs(wanted).max()), rtol=1e-8)
 
 
+def test_a_contact_can_be_added(pair: Pair) -> None:
+    pair.do("mj_forward")
+    for side, model, data in pair.sides:
+        contact = side.MjContact()
+        contact.dist, contact.geom[:] = -0.5, (0, 1)
+        before = data.ncon
+        assert side.mj_addContact(model, data, contact) == 0
+        assert data.ncon == before + 1
+        assert data.contact[before].dist == -0.5
+
+
 def test_callbacks_do_what_mujocos_do(pair: Pair) -> None:
     seen: dict[str, list[Any]] = {"mujoco": [], "dovetail.mj": []}
 

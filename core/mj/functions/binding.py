@@ -242,7 +242,7 @@ def function(signature: str, returns: str = "None") -> Callable[[Function], Func
 
         def call(*given: Any, **named: Any) -> Any:
             if named or len(given) != count:
-                given = _in_order(name, arguments, given, named)
+                given = tuple(_in_order(name, arguments, given, named))
             try:
                 values = [convert(value) for convert, value in zip(converts, given, strict=True)]
             except UnfitError:

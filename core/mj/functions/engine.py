@@ -44,7 +44,8 @@ ON_REQUEST = (*BODY_FORCES, "subtree_linvel", "subtree_angmom")
 AFTER_VELOCITY = tuple(
     name
     for name, spec in DATA_SPECS.items()
-    if spec.writer in pipeline.STAGES
+    if spec.writer is not None
+    and spec.writer in pipeline.STAGES
     and (pipeline.STAGES[spec.writer].phase == "acceleration" or spec.writer in ("body_forces", "inverse"))
 )
 """What follows from accelerations: the first half of a step leaves it alone."""
@@ -141,7 +142,7 @@ class Engine:
 
     def plan(self, stages: dict[str, str] | None = None, backend: str | None = None) -> Plan:
         """What computes all fields as configuration says; remembered with the Model."""
-        if int(self._work.model.opt.solver) not in iter(Solver):
+        if int(self._work.model.opt.solver) not in [int(solver) for solver in Solver]:
             raise FatalError(f"mj_fwdConstraint: unknown solver type {int(self._work.model.opt.solver)}")
         known: dict[Any, list[Plan]] = self._work.model.__dict__.setdefault("_mj_plans", {})
         requested = ON_REQUEST if backend else BODY_FORCES if self.with_body_forces else ()
@@ -323,6 +324,8 @@ class Engine:
         data = self.data
         data.arena.late.forget()
         self.forget()
+        # Patterns of sparse fields are constants, which a kernel that is kept ready does not write again.
+        self._ready = self._forward_ready = self._observing_ready = None
         buffers = data.arena.buffers
         if any(self._template.get(k, b[:0]).shape != b.shape for k, b in buffers.items()):
             reset(self.model, data)

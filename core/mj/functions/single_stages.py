@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.contracts.enums import DisableBit, Solver
 from dovetail.contracts.fields import Array
+from dovetail.mj.callbacks import CURRENT
 from dovetail.mj.functions import body_forces
 from dovetail.mj.functions import with_callbacks as staged
 from dovetail.mj.functions.binding import function, need
@@ -94,7 +95,7 @@ def mj_collision(m: MjModel, d: MjData) -> None:
     engine = _alone(m, d)
     for name in COLLISION:
         engine.stages.run(engine.data, [name])
-        if name == "broadphase" and staged.CURRENT.contactfilter is not None:
+        if name == "broadphase" and CURRENT.contactfilter is not None:
             staged.filter_candidates(m, d)
 
 
@@ -103,8 +104,8 @@ def mj_passive(m: MjModel, d: MjData) -> None:
     """Passive forces: springs, dampers, gravity compensation, a surrounding medium, and the callback's."""
     engine = _alone(m, d)
     engine.stages.run(engine.data, ["passive_force"])
-    if staged.CURRENT.passive is not None:
-        staged.CURRENT.passive(m, d)
+    if CURRENT.passive is not None:
+        CURRENT.passive(m, d)
 
 
 @function("m: m, d: d")

@@ -83,5 +83,5 @@ def _structure(model: Model) -> bytes:
     for dtype, buffer in sorted(model.arena.buffers.items()):
         if buffer.dtype.kind in "iu":
             digest.update(dtype.encode())
-            digest.update(memoryview(buffer).cast("B"))
+            digest.update(buffer.tobytes())
     return digest.digest()

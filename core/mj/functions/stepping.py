@@ -54,7 +54,7 @@ def _whole(nstep: Any) -> int:
 
 def _checked_engine(m: Any, d: Any) -> Engine:
     """The engine of a Data that has none yet; a TypeError if it is none."""
-    return _engine_of_arguments(m, d)  # type: ignore[no-any-return]
+    return _engine_of_arguments(m, d)
 
 
 @function("m: m, d: d")
@@ -302,6 +302,18 @@ def _realloc_con_efc(d: MjData, ncon: int, nefc: int, nJ: int) -> None:
         if data.specs[name].grows:
             view[...] = 0
     data.ncon, data.nefc, data.nJ = ncon, nefc, entries
+
+
+@function("m: m, d: d, con: MjContact", "int")
+def mj_addContact(m: MjModel, d: MjData, con: Any) -> int:
+    """Add a contact to the list; 0, for there is always room."""
+    data = engine_of(m, d).data
+    data.arena.late.settle()
+    number = int(data.ncon)
+    data.reserve(ncon_max=number + 1)
+    data.ncon = number + 1
+    d.contact[number] = con
+    return 0
 
 
 def _in_units(nbytes: int) -> str:
