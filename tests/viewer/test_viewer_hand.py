@@ -96,14 +96,14 @@ def test_a_mocap_body_is_moved_in_any_case_and_never_pulled() -> None:
 
 def test_a_pulled_body_comes_to_the_pointer() -> None:
     model = dovetail.loads(
-        MOCAP.replace("<worldbody>", '<option gravity="0 0 0" timestep=".02"/><worldbody>')
+        MOCAP.replace("<worldbody>", '<option gravity="0 0 0" timestep=".01"/><worldbody>')
     )
     sim = dovetail.Simulation(model, backend="numpy")
     sim.forward()
-    hand = grab(model, sim.data, 2, [0.05, 0.0, 0.0])
+    hand = grab(model, sim.data, 2, sim.data.xipos[2])
     hand.active = int(PerturbBit.TRANSLATE)
     hand.refselpos = np.array([0.3, 0.1, 0.2])
-    for _ in range(150):
+    for _ in range(300):
         apply_force(model, sim.data, hand)
         sim.step()
     sim.forward()
