@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -62,6 +63,9 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             monkeypatch.delenv(variable)
     if pages.title(page) in OF_AUTO:
         monkeypatch.setattr(planner, "preferred", auto.preferred)
+    if "mj.install()" in page.read_text():  # which comes before anything that imports mujoco
+        for name in [name for name in sys.modules if name.split(".")[0] == "mujoco"]:
+            monkeypatch.delitem(sys.modules, name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_cached", None)  # plugins that a page installs end with the page
     with pages.importable(tmp_path):
