@@ -22,6 +22,7 @@ from dovetail.errors import (
     ArgumentError,
     CapacityError,
     FileError,
+    MJCFError,
     ValidationError,
     nearest,
     shown,
@@ -83,10 +84,10 @@ def _check_name(path: str) -> None:
     """A word that is no file was perhaps meant as the name of a built-in model."""
     if path.isidentifier() and not os.path.lexists(path):
         known = builtin_models()
-        raise FileError(
-            path,
+        raise MJCFError(
             f"no such file, and no built-in model of this name{nearest(path, known)}; "
             f"built-in models: {', '.join(known)}",
+            file=path,
         )
 
 

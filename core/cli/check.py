@@ -93,7 +93,7 @@ def _show(reports: list[dict[str, Any]]) -> None:
         for problem in report["problems"][:MOST_LISTED]:
             # a message of the MJCF reader already begins with file:line
             prefix = "" if problem["kind"] == "mjcf" else f"{report['model']}: "
-            say(f"{prefix}{problem['message']}")
+            click.echo(f"{prefix}{problem['message']}")  # one line, which other programs read
         if len(report["problems"]) > MOST_LISTED:
             say(f"{report['model']}: and {len(report['problems']) - MOST_LISTED} more problems")
     bad = sum(not r["ok"] for r in reports)

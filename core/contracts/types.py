@@ -329,6 +329,7 @@ class Data(Bound, DataObjects, DataLike):
         """Take over the numbers of a Data with the same fields and worlds."""
         if not isinstance(other, Data):
             raise ArgumentError(f"copy_from takes a Data, not {shown(other)}")
+        other.arena.late.settle()  # which may make it larger
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
         self.arena.copy_from(other.arena)
 
