@@ -213,7 +213,15 @@ def test_two_implementations_have_one_picture() -> None:
 
 def test_ctrl_c_ends_the_command_cleanly() -> None:
     command = [sys.executable, "-m", "dovetail", "view", "pendulum", "--no-open", "--backend", "numpy"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # who runs the tests may have it ignored
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
