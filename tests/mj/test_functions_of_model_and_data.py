@@ -76,3 +76,10 @@ def test_it_leaves_mujocos_numbers(name: str) -> None:
     for field in FIELDS:
         if field not in DIFFERENT.get(name, ()):
             np.testing.assert_allclose(ours[field], theirs[field], rtol=1e-6, atol=1e-7, err_msg=field)
+
+
+@pytest.mark.parametrize("name", REFUSED_BY_MUJOCO)
+@pytest.mark.parametrize("module", [dovetail.mj, mujoco], ids=["ours", "MuJoCo's"])
+def test_it_is_refused(module: Any, name: str) -> None:
+    with pytest.raises(module.FatalError, match="integrator must be implicit"):
+        getattr(module, name)(*moving(module))

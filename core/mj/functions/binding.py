@@ -42,17 +42,23 @@ class Kind:
 _DTYPES = {"": np.dtype(float), "i": np.dtype(np.int32), "f": np.dtype(np.float32), "b": np.dtype(np.uint8)}
 
 
+def _numbers(value: Any, dtype: Any) -> Array:
+    """An array of this type, converted if need be."""
+    if value is None:
+        raise UnfitError
+    array: Array = np.asarray(value)
+    if array.dtype is not dtype:
+        if array.dtype.kind not in "biuf":
+            raise UnfitError
+        array = array.astype(dtype)
+    return array
+
+
 def _read_vector(dtype: Any, size: int | None) -> Convert:
     """A flat array of numbers, converted if need be."""
 
     def convert(value: Any) -> Array:
-        if value is None:
-            raise UnfitError
-        array: Array = np.asarray(value)
-        if array.dtype is not dtype:
-            if array.dtype.kind not in "biuf":
-                raise UnfitError
-            array = array.astype(dtype)
+        array = _numbers(value, dtype)
         if array.ndim != 1:
             if array.ndim == 0 or (array.ndim == 2 and array.shape[1] == 1):
                 array = array.reshape(-1)
@@ -67,14 +73,7 @@ def _read_vector(dtype: Any, size: int | None) -> Convert:
 
 def _read_matrix(dtype: Any, _: int | None) -> Convert:
     def convert(value: Any) -> Array:
-        if value is None:
-            raise UnfitError
-        array: Array = np.asarray(value)
-        if array.dtype is not dtype:
-            if array.dtype.kind not in "biuf":
-                raise UnfitError
-            array = array.astype(dtype)
-        return _as_matrix(array)
+        return _as_matrix(_numbers(value, dtype))
 
     return convert
 
