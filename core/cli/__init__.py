@@ -30,6 +30,7 @@ ENTRY_POINTS = "dovetail.commands"
 COMMANDS = {
     "run": "Simulate a model and sum up what happened.",
     "view": "Watch a model in the browser: run it, pull at it, plot, replay, compare.",
+    "rollout": "Step many worlds on many processors or machines.",
     "check": "Load models and say everything that stops them from running.",
     "info": "Show what is in a model: sizes, options, bodies, actuators.",
     "plan": "Show which implementation would run for each stage, and why.",

@@ -241,6 +241,20 @@ class Arena:
             if _grows(place):
                 self.block(self.layout.places[name])[:, : place.count] = other.block(place)
 
+    def copy_worlds(self, into: Array, other: Arena, worlds: Array) -> None:
+        """Take over all numbers of `worlds` of an arena with the same fields, whose growing ones may be shorter, into
+        the worlds `into` of this one."""
+        other.late.settle()
+        self.late.settle()
+        to, from_ = np.divmod(into, self.lanes), np.divmod(worlds, other.lanes)
+        for name, buffer in other.buffers.items():
+            if not name.endswith(GROWING):
+                self.buffers[name].transpose(0, 2, 1)[to] = buffer.transpose(0, 2, 1)[from_]
+        for name, place in other.layout.places.items():
+            if _grows(place):
+                rows = self.block(self.layout.places[name])[:, : place.count]
+                rows.transpose(0, 2, 1)[to] = other.block(place).transpose(0, 2, 1)[from_]
+
     def world(self, place: Place, world: int) -> Array:
         """One world's view of a field, in MuJoCo's shape."""
         tile, lane = divmod(world, self.lanes)

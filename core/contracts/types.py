@@ -333,6 +333,12 @@ class Data(Bound, DataObjects, DataLike):
         self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
         self.arena.copy_from(other.arena)
 
+    def copy_worlds(self, into: Array, other: Data, worlds: Array) -> None:
+        """Take over all numbers of `worlds` of a batch with the same fields, into the worlds `into` of this one."""
+        other.arena.late.settle()  # which may make it larger
+        self.reserve(**{name: other.sizes.get(name, 0) for name in CAPACITIES})
+        self.arena.copy_worlds(into, other.arena, worlds)
+
     def move_into(self, other: Data) -> None:
         """Live in the memory of another Data of the same model and worlds, which has other fields, from now on: what
         both have keeps its numbers. The object stays, its worlds and groups too; views of fields are to be taken

@@ -29,6 +29,7 @@ from dovetail.errors import (
     listing,
     shown,
 )
+from dovetail.hookspecs.markers import When
 from dovetail.implementation import Implementation
 from dovetail.pipeline import Stage
 from dovetail.planning.auto import Preferred, default_threads, preferred
@@ -393,8 +394,14 @@ class _Planner:
             delivers=stands_for & self.contracts.out.keys(),
             parts=self._parts(stage, record.backend),
             part_choices=self.part_choices,
-            when=stage.when,
+            when=self._when(stage),
         )
+
+    def _when(self, stage: Stage) -> When:
+        """In which evaluations of a step a slot runs. What only somebody who keeps its results asks for runs in
+        all, so that these belong to the last one, as all else that is kept (mj_step followed by
+        mj_rnePostConstraint)."""
+        return stage.when if self.facts.need(stage.name) else "always"
 
     def _stands_for(self, stage: Stage, record: Implementation) -> frozenset[str]:
         """What the reference fills in a slot: the sibling of the same name, or the default one."""

@@ -14,6 +14,7 @@ WIDTHS = (80, pytest.param(100, marks=pytest.mark.slow))
 
 RUNS: dict[str, tuple[object, ...]] = {
     "run": ("humanoid", "--steps", 12, "--plan", "--profile", "--backend", "numpy"),
+    "rollout": ("pendulum", "--workers", 1, "--nworld", 2, "--steps", 3, "--backend", "numpy"),
     "check": ("humanoid", "arm"),
     "info": ("humanoid",),
     "plan": ("humanoid", "--nworld", 8, "--stage", "integrate=rk4@numpy", "--stage", "energy=@numpy"),
@@ -40,7 +41,7 @@ FURTHER: dict[str, tuple[object, ...]] = {
 CALLS = {**{name: (name, *words) for name, words in RUNS.items()}, **FURTHER}
 NOT_HERE = {"view": "it serves a page until it is stopped"}
 """Commands that print no table, and why."""
-NEED_MUJOCO = {"conform", "all fields of a stage"}
+NEEDS = {"conform": "mujoco", "all fields of a stage": "mujoco", "rollout": "ray"}
 
 
 def test_every_command_is_looked_at() -> None:
@@ -63,8 +64,8 @@ def narrow(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CALLS)
 def test_no_line_is_longer_than_the_terminal_is_wide(narrow, name: str, width: int) -> None:
-    if name in NEED_MUJOCO:
-        pytest.importorskip("mujoco")
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     answer = narrow(width, *CALLS[name])
     assert answer.code in (0, 1), answer.err
     assert answer.out

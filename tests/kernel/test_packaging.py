@@ -107,15 +107,42 @@ def parsed(under: str = "") -> Iterator[tuple[str, ast.Module]]:
             yield relative(path), ast.parse(path.read_text())
 
 
+SUBCLASSED = {
+    "core/testing/": {"pytest"},
+    "core/envs/": {"gymnasium", "stable_baselines3"},
+    "core/distributed/vector.py": {"gymnasium"},
+}
+"""Packages whose classes modules derive from, so that they import them at once; nothing imports these modules before
+somebody asks for a name in them (`test_what_needs_an_extra_is_imported_when_it_is_used`)."""
+
+
+def subclassed(path: str) -> set[str]:
+    return set().union(*(packages for under, packages in SUBCLASSED.items() if path.startswith(under)))
+
+
 def test_the_kernel_imports_little_at_module_level() -> None:
     for path, tree in parsed("core/"):
-        allowed = KERNEL | ({"pytest"} if path.startswith("core/testing/") else set())
-        assert set(module_level_imports(tree)) - STANDARD <= allowed, path
+        assert set(module_level_imports(tree)) - STANDARD <= KERNEL | subclassed(path), path
 
 
 def test_heavy_packages_are_imported_where_they_are_used() -> None:
-    heavy = {"taichi", "quadrants", "mujoco", "scipy", "gymnasium", "matplotlib"}
-    assert [path for path, tree in parsed() if heavy & set(module_level_imports(tree))] == []
+    heavy = {"taichi", "quadrants", "mujoco", "scipy", "gymnasium", "matplotlib", "ray", "torch"}
+    imported = [(path, heavy & set(module_level_imports(tree))) for path, tree in parsed()]
+    assert [path for path, found in imported if found - subclassed(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "name"),
+    [("envs", "gymnasium", "Task"), ("distributed", "ray", "rollout")],
+)
+def test_what_needs_an_extra_is_imported_when_it_is_used(module: str, package: str, name: str) -> None:
+    """Without its extra a package can be imported, and says what to install when it is used."""
+    code = f"import sys; sys.modules[{package!r}] = None\n"
+    code += f"import dovetail.{module} as m\n"
+    use = "m.rollout('pendulum', nworld=1, nstep=1)" if name == "rollout" else f"m.{name}"
+    extra = {"envs": "rl", "distributed": "distributed"}[module]
+    code += f"try:\n    {use}\nexcept Exception as e:\n    print(type(e).__name__, '[{extra}]' in str(e))"
+    assert run(code) == "MissingDependencyError True"
 
 
 def test_mujoco_is_imported_by_the_comparison_only() -> None:

@@ -1,0 +1,232 @@
+"""What happens on a worker: a batch is put into a state, stepped to the next checkpoint, and its state given back.
+
+Nothing is remembered from one task to the next but the compiled Simulation. Errors are returned as text, since an
+exception of somebody's own may not be known where it arrives.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dovetail.bad_states import StateWarning
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import Data, Model
+from dovetail.distributed.blocks import Block
+from dovetail.errors import DovetailError
+from dovetail.simulation import Simulation
+
+Policy = Callable[[Data, int, Array], Any]
+"""Controls of the worlds of a block: a function of their Data, the number of the step, and the numbers of the
+worlds."""
+Summary = Callable[[dict[str, Array]], Mapping[str, Any]]
+"""Reduces the records of some worlds, (worlds, samples, …) by name, to arrays with one row per world."""
+
+
+@attrs.frozen(eq=False)
+class Job:
+    """What is the same for all blocks."""
+
+    model: Model
+    options: Mapping[str, Any]
+    """Of `Simulation`."""
+    implementations: Mapping[str, str]
+    """What shall run for every slot, so that it is the same everywhere."""
+    record: tuple[str, ...]
+    every: int
+    policy: Policy | None
+    keyframe: int | str | None
+    noise: float
+    seed: int
+    values: tuple[str, ...]
+    summary: Summary | None
+    sizes: tuple[int, ...]
+    """Of the blocks."""
+
+    @property
+    def functions(self) -> list[Callable[..., Any]]:
+        """What somebody wrote for it."""
+        own = [self.policy, self.summary, *(self.options.get("stages") or {}).values()]
+        return [function for function in own if callable(function)]
+
+
+@attrs.frozen(eq=False)
+class Inputs:
+    """What one block is given: rows of its worlds, or what is the same for all."""
+
+    controls: Array | None
+    """(worlds or 1, steps, nu)."""
+    start: Mapping[str, Array]
+    values: Mapping[str, Array]
+
+
+class Step:
+    """How far a task has come, for messages."""
+
+    number = 0
+
+
+class RolloutWorker:
+    """One batch at a time."""
+
+    def __init__(self) -> None:
+        self._simulations: dict[int, Simulation] = {}
+
+    def ready(self, job: Sequence[Any]) -> dict[str, Any]:
+        """Get ready to work: the job is fetched, and its stages are found. Its reference comes in a list, so that Ray
+        leaves the fetching, and problems with it, to us."""
+        import ray
+
+        try:
+            self.job: Job = ray.get(job[0])
+            self._simulation(self.job.sizes[0])
+        except Exception as problem:
+            return {"error": told(problem)}
+        return {"error": None, "process": os.getpid()}
+
+    def advance(
+        self, block: Block, inputs: Inputs, state: Mapping[str, Array] | None, first: int, last: int
+    ) -> tuple[Any, ...]:
+        """Steps `first` to `last` (exclusive) of a block, from a state or from its start: a report with the state
+        reached, and an array (worlds, samples, …) for each recorded field."""
+        step = Step()
+        step.number = first
+        try:
+            with _collected() as heard:
+                sim = self._simulation(block.count)
+                if state is None:
+                    begin(sim, self.job, block, inputs)
+                else:
+                    put(sim, state)
+                records = self._steps(sim, block, inputs, step, last)
+                reached = take(sim)
+        except Exception as problem:
+            return {"error": f"step {step.number}: {told(problem)}"}, *(None for _ in self.job.record)
+        return {"error": None, "state": reached, "warnings": heard}, *records
+
+    def _steps(self, sim: Simulation, block: Block, inputs: Inputs, step: Step, last: int) -> list[Array]:
+        job = self.job
+        samples: dict[str, list[Array]] = {name: [] for name in job.record}
+        worlds = block.worlds
+        while step.number < last:
+            if job.policy is not None:
+                sim.data.ctrl = job.policy(sim.data, step.number, worlds)
+            elif inputs.controls is not None:
+                sim.data.ctrl = inputs.controls[:, step.number]
+            alone = job.policy is not None or inputs.controls is not None
+            until = job.every - step.number % job.every
+            count = 1 if alone else min(until, last - step.number)
+            sim.step(count)
+            step.number += count
+            if step.number % job.every == 0:
+                for name, rows in samples.items():
+                    rows.append(np.array(sim.data.field(name)))
+        return [_stacked(sim, name, rows) for name, rows in samples.items()]
+
+    def summarise(self, block: Block, *arrays: Array) -> dict[str, Any]:
+        """The summary of a block from its records: all fields of the first chunk, then of the next."""
+        names = self.job.record
+        assert self.job.summary is not None
+        try:
+            with _collected() as heard:
+                records = {n: np.concatenate(arrays[i :: len(names)], axis=1) for i, n in enumerate(names)}
+                result = {str(name): np.asarray(v) for name, v in self.job.summary(records).items()}
+                for name, value in result.items():
+                    if value.shape[:1] != (block.count,):
+                        raise ValueError(
+                            f"{name!r} has shape {value.shape}; a summary has one row for each of the "
+                            f"{block.count} worlds"
+                        )
+        except Exception as problem:
+            return {"error": told(problem)}
+        return {"error": None, "summary": result, "warnings": heard}
+
+    def _simulation(self, count: int) -> Simulation:
+        sim = self._simulations.get(count)
+        if sim is None:
+            job = self.job
+            sim = Simulation(job.model, nworld=count, **job.options, per_world=job.values)
+            check_same(job.implementations, sim.plan.implementations)
+            self._simulations[count] = sim
+        return sim
+
+
+def check_same(wanted: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Whether a worker would run what the others run."""
+    other = [slot for slot in wanted if wanted[slot] != here.get(slot)]
+    if other:
+        slot = other[0]
+        raise DovetailError(
+            f"{slot} would run as {here.get(slot, 'nothing')} on this machine, and as {wanted[slot]} where the "
+            "rollout was asked for: install the same versions on all machines, or name a backend that all have"
+        )
+
+
+def begin(sim: Simulation, job: Job, block: Block, inputs: Inputs) -> None:
+    """Where the worlds of a block start. What is random follows from the seed and the number of the world."""
+    for name, value in inputs.values.items():
+        sim.per_world[name][...] = value
+    if inputs.values:
+        sim.set_constants()
+    sim.reset(job.keyframe)
+    for name, value in inputs.start.items():
+        sim.data.field(name)[...] = value
+    if job.noise > 0:
+        nv = sim.model.nv
+        draws = [np.random.default_rng([job.seed, int(w)]).standard_normal(nv) for w in block.worlds]
+        sim.data.qvel = np.asarray(sim.data.qvel) + job.noise * np.array(draws)
+
+
+def take(sim: Simulation) -> dict[str, Array]:
+    """The state, with the values that worlds have for themselves: all that the next step depends on."""
+    return {name: np.array(sim.data.field(name)) for name in sim.data.state}
+
+
+def put(sim: Simulation, state: Mapping[str, Array]) -> None:
+    """Go on from a state."""
+    sim.reset()
+    for name, value in state.items():
+        sim.data.field(name)[...] = value
+
+
+def _stacked(sim: Simulation, name: str, rows: list[Array]) -> Array:
+    """(worlds, samples, …)."""
+    field = sim.data.field(name)
+    if not rows:
+        return np.zeros((field.shape[0], 0, *field.shape[1:]), field.dtype)
+    return np.stack(rows, axis=1)
+
+
+def told(problem: Exception) -> str:
+    """An error as text, with the line of the user's own code where it happened."""
+    text = f"{type(problem).__name__}: {problem}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    if isinstance(problem, DovetailError) or not frames:
+        return text
+    return f"{text} (in {frames[-1].name}, {os.path.basename(frames[-1].filename)}:{frames[-1].lineno})"
+
+
+@contextmanager
+def _collected() -> Iterator[list[tuple[type[Warning], str]]]:
+    """Warnings, each once, to be given where they are seen."""
+    found: list[tuple[type[Warning], str]] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield found
+        finally:
+            meant = [w for w in caught if issubclass(w.category, UserWarning | RuntimeWarning)]
+            kinds = {(_kind(w.category), str(w.message)) for w in meant}
+            found.extend(sorted(kinds, key=lambda entry: entry[1]))
+
+
+def _kind(category: type[Warning]) -> type[Warning]:
+    """A category that is known everywhere."""
+    return StateWarning if issubclass(category, StateWarning) else UserWarning

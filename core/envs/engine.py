@@ -1,0 +1,253 @@
+"""Many worlds of one task: physics, starting over, random numbers, and what makes actions into controls.
+
+Worlds that start over do so in a small batch beside the others, the nursery: there their start is evaluated as
+`mj_forward` does it, then all their numbers move into the large batch. So it costs what it takes for those worlds,
+and no other world is touched.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail.arguments import whole
+from dovetail.contracts.fields import GROWING, Array
+from dovetail.envs.errors import BadActionError, TaskError
+from dovetail.envs.task import Outcome, Task
+from dovetail.envs.worlds import Worlds
+from dovetail.errors import ArgumentError, DovetailError
+from dovetail.simulation import Simulation
+
+NOISE_AHEAD = 64
+"""Steps for which noise is drawn at once."""
+
+
+class Engine:
+    """The worlds of an environment."""
+
+    def __init__(self, task: Task, num_envs: int, physics: Mapping[str, Any] | None = None) -> None:
+        self.task, self.num_envs = task, whole("num_envs", num_envs, 1, "WORLDS")
+        self.model = task.load()
+        options = {"keep": task.keep or "state", "per_world": task.per_world, **dict(physics or {})}
+        taken = sorted({"nworld", "keep", "per_world"} & set(physics or ()))
+        if taken:
+            raise ArgumentError(f"physics names {', '.join(taken)}: the task and num_envs say that")
+        self.sim = Simulation(self.model, nworld=num_envs, **options)
+        beside = min(num_envs, self.sim.data.arena.lanes)
+        self.nursery = Simulation(self.model, nworld=beside, **{**options, "threads": 1})
+        self.memory = {name: np.zeros((num_envs, *_shape(width))) for name, width in task.memory.items()}
+        self.generators: list[np.random.Generator] = [np.random.default_rng() for _ in range(num_envs)]
+        self.worlds = Worlds(self.sim, num_envs, self.memory, slice(None), self.generators)
+        self._ctrl_range = np.array(self.model.actuator_ctrlrange, float)
+        self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
+        self._noise: Array | None = None
+        self._noise_used = NOISE_AHEAD
+        self._noise_generators: list[np.random.Generator] = []
+        self.observation_like = self._first_observation()
+
+    def _first_observation(self) -> Array:
+        """What an observation of one world looks like, found by making one."""
+        state = self.state()
+        self.generators[0] = np.random.default_rng(0)
+        observation, _ = self.restart(np.array([0]))
+        self.take_state(state)
+        return observation[0]
+
+    # ---- starting
+
+    def seed(self, world: int, generator: np.random.Generator) -> None:
+        """Draw everything random of a world from this."""
+        self.generators[world] = generator
+
+    def restart(
+        self, rows: Array, given: Mapping[str, Array] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        """Begin an episode in chosen worlds: their first observations and infos. `given`: state fields of these
+        worlds in place of what the task draws."""
+        observations, infos = [], []
+        step = len(self.nursery.data.qpos)
+        for first in range(0, len(rows), step):
+            some = rows[first : first + step]
+            part = None if given is None else {k: v[first : first + step] for k, v in given.items()}
+            observation, info = self._restart(some, part)
+            observations.append(observation)
+            infos.append(info)
+        self.worlds.forget()
+        return np.concatenate(observations), {
+            k: np.concatenate([info[k] for info in infos]) for k in infos[0]
+        }
+
+    def _restart(self, rows: Array, given: Mapping[str, Array] | None) -> tuple[Array, dict[str, Array]]:
+        task, nursery, beside = self.task, self.nursery, np.arange(len(rows))
+        if task.per_world:
+            nursery.data.copy_worlds(beside, self.sim.data, rows)
+        nursery.reset(worlds=beside)
+        w = Worlds(nursery, len(rows), self.memory, rows, [self.generators[row] for row in rows])
+        self._delayed[:, rows] = 0.0
+        self._call("start", task.start, w)
+        for name, value in (given or {}).items():
+            setattr(w, name, value)
+        if w._constants:
+            nursery.set_constants(worlds=beside)
+        nursery.forward()
+        for name in task.unknown_after_reset:
+            setattr(w, name, 0.0)
+        w.forget()
+        self._call("settled", task.settled, w)
+        observation = self._observed(self._call("observe", task.observe, w), len(rows))
+        info = self._call("start_info", task.start_info, w)
+        self.sim.data.copy_worlds(rows, nursery.data, beside)
+        return self._noisy(observation, rows), info
+
+    # ---- stepping
+
+    def checked_action(self, action: Any, single: bool = False) -> Array:
+        """Actions as an array (num_envs, nu); an error that says what is wrong otherwise."""
+        shape = (self.num_envs, self.model.nu)
+        try:
+            given = np.asarray(action)
+        except (ValueError, TypeError) as problem:
+            raise BadActionError(f"the action is no array of numbers: {problem}") from None
+        if single:
+            given = given[None]
+        if given.dtype.kind not in "fiu":
+            raise BadActionError(
+                f"the action has dtype {given.dtype}; it should be numbers, as {np.dtype(np.float32)} of shape "
+                f"{shape[1:] if single else shape}"
+            )
+        if given.shape != shape:
+            wanted, got = (shape[1:], given.shape[1:]) if single else (shape, given.shape)
+            raise BadActionError(
+                f"the action has shape {got}; it should have {wanted}: "
+                f"{'' if single else 'an environment a row, '}an actuator a column"
+            )
+        bad = np.isnan(given)
+        if bad.any():
+            where, which = (int(i) for i in np.argwhere(bad)[0])
+            name = self.model.actuator(which).name or str(which)
+            raise BadActionError(
+                f"{'the action' if single else f'the action of environment {where}'} for actuator {name!r} is nan"
+                f"{'' if bad.sum() == 1 else f', and {bad.sum() - 1} more are'}; nothing was stepped"
+            )
+        return given
+
+    def step(self, action: Array) -> Outcome:
+        """All worlds go on by one step of the environment."""
+        task, w = self.task, self.worlds
+        self.sim.data.ctrl = self._controls(action)
+        self.sim.step(task.frame_skip)
+        w.forget()
+        observation, reward, terminated, info = self._call("outcome", task.outcome, w, action)
+        count = self.num_envs
+        return (
+            self._noisy(self._observed(observation, count), slice(None)),
+            self._each("reward", reward, count, float),
+            self._each("terminated", terminated, count, bool),
+            info,
+        )
+
+    def _controls(self, action: Array) -> Array:
+        task = self.task
+        if task.unit_actions:
+            low, high = self._ctrl_range.T
+            action = low + (np.asarray(action, float) + 1.0) * 0.5 * (high - low)
+        ctrl = self._call("controls", task.controls, self.worlds, action)
+        if not task.control_delay:
+            return ctrl
+        now = self._delayed[0].copy()
+        self._delayed[:-1] = self._delayed[1:]
+        self._delayed[-1] = ctrl
+        return now
+
+    def _noisy(self, observation: Array, rows: Any) -> Array:
+        """With the task's noise; a world draws it from a generator of its own, some steps ahead."""
+        if not np.any(self.task.observation_noise):
+            return observation
+        if not isinstance(rows, slice):  # a start: noise of its own
+            drawn = np.array([self.generators[row].standard_normal(observation.shape[1]) for row in rows])
+            return observation + self.task.observation_noise * drawn
+        if self._noise is None or self._noise_used == NOISE_AHEAD:
+            shape = (NOISE_AHEAD, observation.shape[1])
+            self._noise = np.stack([g.standard_normal(shape) for g in self.generators], axis=1)
+            self._noise_used = 0
+        drawn = self._noise[self._noise_used]
+        self._noise_used += 1
+        return observation + self.task.observation_noise * drawn
+
+    # ---- what tasks give
+
+    def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (DovetailError, NotImplementedError):
+            raise
+        except Exception as error:
+            line = traceback.extract_tb(error.__traceback__)[-1]
+            raise TaskError(
+                f"{name} of the task {type(self.task).__name__} raised {type(error).__name__}: {error} "
+                f"({line.filename}:{line.lineno}). Reset the environment before the next step"
+            ) from error
+
+    def _observed(self, observation: Any, count: int) -> Array:
+        array = np.asarray(observation)
+        if array.ndim != 2 or len(array) != count or array.dtype.kind not in "fiu":
+            raise TaskError(
+                f"observe of the task {type(self.task).__name__} gave shape {array.shape} of {array.dtype}; it "
+                f"should be numbers ({count}, k), a world a row"
+            )
+        return array
+
+    def _each(self, name: str, value: Any, count: int, kind: type) -> Array:
+        array = np.asarray(value)
+        if array.shape != (count,) or (kind is bool and array.dtype != bool):
+            raise TaskError(
+                f"{name} of the task {type(self.task).__name__} gave shape {array.shape} of {array.dtype}; it "
+                f"should be ({count},) of {kind.__name__}"
+            )
+        return array.astype(kind, copy=False)
+
+    # ---- to keep and to go on from
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the next step depends on, as plain arrays and dictionaries."""
+        arena = self.sim.data.arena
+        return {
+            "buffers": {name: buffer.copy() for name, buffer in _lasting(arena)},
+            "memory": {name: values.copy() for name, values in self.memory.items()},
+            "generators": [g.bit_generator.state for g in self.generators],
+            "delayed": self._delayed.copy(),
+            "noise": (None if self._noise is None else self._noise.copy(), self._noise_used),
+        }
+
+    def take_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from there, bit for bit."""
+        arena = self.sim.data.arena
+        shapes = {name: buffer.shape for name, buffer in _lasting(arena)}
+        if {name: buffer.shape for name, buffer in state["buffers"].items()} != shapes:
+            raise ArgumentError(f"the state is of other worlds than these: arrays should have {shapes}")
+        arena.late.settle()
+        for name, buffer in state["buffers"].items():
+            arena.buffers[name][...] = buffer
+        arena.resets.count += 1
+        for name, values in state["memory"].items():
+            self.memory[name][...] = values
+        for number, inside in enumerate(state["generators"]):
+            generator = np.random.default_rng(0)
+            generator.bit_generator.state = inside
+            self.generators[number] = generator
+        self._delayed[...] = state["delayed"]
+        noise, self._noise_used = state["noise"]
+        self._noise = None if noise is None else noise.copy()
+        self.worlds.forget()
+
+
+def _lasting(arena: Any) -> list[tuple[str, Array]]:
+    """The buffers of what does not grow; lists of contacts and rows are made anew in every step."""
+    return [(name, buffer) for name, buffer in arena.buffers.items() if not name.endswith(GROWING)]
+
+
+def _shape(width: int | Sequence[int]) -> tuple[int, ...]:
+    return (width,) if isinstance(width, int) else tuple(width)

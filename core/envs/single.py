@@ -1,0 +1,92 @@
+"""One environment by Gymnasium's interface: a batch of one world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from dovetail.contracts.fields import Array
+from dovetail.envs.engine import Engine
+from dovetail.envs.errors import ClosedEnvError, ResetNeededError
+from dovetail.envs.pictures import Pictures, checked_render_mode, metadata_of
+from dovetail.envs.task import Task
+from dovetail.envs.vector import STATE_OPTIONS, spaces_of
+from dovetail.errors import ArgumentError
+
+
+class DovetailEnv(gymnasium.Env[Array, Array]):
+    """A task in one world. Time limits are Gymnasium's `TimeLimit`, which `gymnasium.make` adds, or the task's."""
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        max_episode_steps: int | None = None,
+        physics: Mapping[str, Any] | None = None,
+        render_mode: str | None = None,
+        **picture: Any,
+    ) -> None:
+        self.render_mode = checked_render_mode(render_mode)
+        self.engine = Engine(task, 1, physics)
+        self.task = task
+        self.metadata = metadata_of(self.engine)
+        self.action_space, self.observation_space = spaces_of(self.engine)
+        self._limit, self._elapsed = max_episode_steps, 0
+        self._started = self._closed = False
+        self._pictures = Pictures(self.engine, **picture)
+
+    @property
+    def sim(self) -> Any:
+        """The Simulation, of one world in a batch."""
+        return self.engine.sim
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode; `options` may give `qpos`, `qvel` and `act`."""
+        self._check_open("reset")
+        super().reset(seed=seed)
+        self.engine.seed(0, self.np_random)
+        unknown = [name for name in options or {} if name not in STATE_OPTIONS]
+        if unknown:
+            raise ArgumentError(f"reset has no option {unknown[0]!r}; there are {', '.join(STATE_OPTIONS)}")
+        given = {name: np.asarray(value, float)[None] for name, value in (options or {}).items()}
+        observation, info = self.engine.restart(np.array([0]), given or None)
+        self._elapsed, self._started = 0, True
+        return observation[0], {name: value[0] for name, value in info.items()}
+
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Advance the world by one step."""
+        self._check_open("step")
+        if not self._started:
+            raise ResetNeededError("step before the first reset: call reset() first")
+        checked = self.engine.checked_action(action, single=True)
+        self._started = False  # until all went well
+        observation, reward, terminated, info = self.engine.step(checked)
+        self._elapsed += 1
+        truncated = self._limit is not None and self._elapsed >= self._limit
+        self._started = True
+        return (
+            np.array(observation[0]),
+            reward[0],
+            bool(terminated[0]),
+            truncated,
+            {name: value[0] for name, value in info.items()},
+        )
+
+    def render(self) -> Any:
+        """A picture, as `render_mode` says."""
+        self._check_open("render")
+        return None if self.render_mode is None else self._pictures.take(0, self.render_mode)
+
+    def close(self) -> None:
+        """Let go of what draws pictures."""
+        self._closed = True
+        self._pictures.close()
+
+    def _check_open(self, what: str) -> None:
+        if self._closed:
+            raise ClosedEnvError(f"{what} of an environment that is closed: make a new one")

@@ -1,0 +1,292 @@
+"""Rollouts on workers: the same bits for any number of them, nothing lost with one but time, and clear errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dovetail
+from dovetail.bad_states import StateWarning
+from dovetail.distributed import rollout, sweep, worker
+from dovetail.distributed.errors import WorkerError
+from dovetail.errors import ArgumentError, MissingDependencyError, UnknownFieldError
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.usefixtures("local_ray")
+
+ASKED = {"nworld": 10, "nstep": 30, "block": 3, "checkpoint": 7, "every": 3, "noise": 0.5, "backend": "numpy"}
+
+
+LOCK = threading.Lock()
+
+
+def steering(data, step, worlds):
+    return np.sin(0.3 * step + worlds)[:, None]
+
+
+def same(a, b) -> bool:
+    return all(a[name].tobytes() == b[name].tobytes() for name in {*a, *b})
+
+
+@pytest.fixture(scope="module")
+def undisturbed(local_ray):
+    """What the rollout of these tests gives, on one worker."""
+    return rollout(dovetail.loads(PENDULUM), steering, workers=1, **ASKED)
+
+
+PENDULUM = """
+<mujoco model="pendulum">
+  <worldbody>
+    <body name="arm">
+      <joint name="hinge" axis="0 1 0" damping="0.1"/>
+      <geom name="rod" type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="hinge" gear="0.01"/></actuator>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def model():
+    return dovetail.loads(PENDULUM)
+
+
+# ---- the same bits
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_any_number_of_workers_gives_the_same_bits(model, undisturbed, workers: int) -> None:
+    result = rollout(model, steering, workers=workers, **ASKED)
+    assert same(result.arrays(), undisturbed.arrays())
+    assert same(result.state(), undisturbed.state())
+    assert result.fetch("qpos").shape == (10, 10, 1)
+    assert result.restarts == result.repeated_steps == 0
+
+
+def test_it_is_what_a_simulation_gives(model, undisturbed) -> None:
+    sim = dovetail.Simulation(model, nworld=10, backend="numpy")
+    sim.data.qvel = [0.5 * np.random.default_rng([0, world]).standard_normal(1) for world in range(10)]
+    samples = []
+    for step in range(30):
+        sim.data.ctrl = steering(sim.data, step, np.arange(10))
+        sim.step()
+        if (step + 1) % 3 == 0:
+            samples.append(np.array(sim.data.qpos))
+    assert np.stack(samples, axis=1).tobytes() == undisturbed.fetch("qpos").tobytes()
+
+
+def test_other_blocks_give_the_same_bits(model, undisturbed) -> None:
+    assert same(rollout(model, steering, workers=2, **{**ASKED, "block": 4}).arrays(), undisturbed.arrays())
+
+
+def by_process(data, step, worlds):
+    return np.random.default_rng([os.getpid(), step]).standard_normal((len(worlds), 1))
+
+
+def by_place_in_block(data, step, worlds):
+    return steering(data, step, worlds - worlds[0])
+
+
+@pytest.mark.parametrize(
+    ("fault", "other"), [(by_process, {"workers": 2}), (by_place_in_block, {"block": 4})]
+)
+def test_what_depends_on_workers_or_blocks_would_be_noticed(model, fault, other) -> None:
+    """The comparison above fails for numbers drawn in the wrong way."""
+    one, two = (rollout(model, fault, **{"workers": 1, **ASKED, **more}) for more in ({}, other))
+    assert not same(one.arrays(), two.arrays())
+
+
+def test_tables_of_controls_are_what_a_function_gives(model, undisturbed) -> None:
+    table = np.stack([steering(None, step, np.arange(10)) for step in range(30)], axis=1)
+    asked = {name: value for name, value in ASKED.items() if name != "nworld"}
+    assert same(rollout(model, table, workers=2, **asked).arrays(), undisturbed.arrays())
+
+
+def test_a_rollout_goes_on_from_the_state_of_another(model) -> None:
+    asked = {"nworld": 4, "workers": 2, "backend": "numpy", "block": 2}
+    whole = rollout(model, nstep=20, noise=0.3, **asked)
+    half = rollout(model, nstep=10, noise=0.3, **asked)
+    rest = rollout(model, nstep=10, start=half.state(), **asked)
+    assert rest.fetch("qpos").tobytes() == np.ascontiguousarray(whole.fetch("qpos")[:, 10:]).tobytes()
+
+
+def test_results_are_references_until_they_are_fetched(local_ray, undisturbed) -> None:
+    refs = undisturbed.refs["qvel"]
+    assert [len(chunks) for chunks in refs] == [5] * 4
+    assert isinstance(refs[0][0], local_ray.ObjectRef)
+    assert local_ray.get(refs[3][4]).shape == (1, 1, 1)  # the last world, samples of steps 28 to 30
+
+
+def test_edits_of_the_model_are_sent(model, undisturbed) -> None:
+    model.dof_damping[0] = 5.0
+    assert not same(rollout(model, steering, workers=1, **ASKED).arrays(), undisturbed.arrays())
+
+
+# ---- losses
+
+
+def test_a_killed_worker_costs_its_worlds_since_their_checkpoint(model, undisturbed, tmp_path) -> None:
+    once = tmp_path / "killed"
+
+    def deadly(data, step, worlds):
+        if step == 17 and worlds[0] == 3 and not once.exists():
+            once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return steering(data, step, worlds)
+
+    result = rollout(model, deadly, workers=2, **ASKED)
+    assert once.exists()
+    assert same(result.arrays(), undisturbed.arrays())
+    assert result.restarts == 1
+    assert result.repeated_steps == 7 * 3  # steps 14 to 20 of a block of three
+
+
+def test_what_kills_every_worker_is_an_error(model) -> None:
+    def deadly(data, step, worlds):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(WorkerError, match=r"worlds 0 to 1, steps 0 to 4: 4 workers were lost with it"):
+        rollout(model, deadly, workers=1, nworld=2, nstep=5, backend="numpy")
+
+
+# ---- sweeps
+
+
+def test_a_sweep_is_reduced_on_workers(model) -> None:
+    damping = np.linspace(0.0, 1.0, 9)[:, None]
+
+    def fastest(records):
+        return {"fastest": np.abs(records["qvel"]).max(axis=(1, 2))}
+
+    asked = {"nstep": 40, "record": "qvel", "backend": "numpy", "start": {"qvel": [2.0]}, "checkpoint": 15}
+    one, three = (
+        sweep(model, {"dof_damping": damping}, summary=fastest, workers=w, block=2, **asked) for w in (1, 3)
+    )
+    assert one["fastest"].shape == (9,)
+    assert same(one.results, three.results)
+    assert (np.diff(one["fastest"]) <= 0).all()
+
+
+def test_a_world_of_a_sweep_is_a_simulation_of_its_model(model) -> None:
+    found = sweep(
+        model, {"body_mass": np.array([[0.0, 1.0], [0.0, 3.0]])}, nstep=25, backend="numpy", workers=2
+    )
+    sim = dovetail.Simulation(model, nworld=1, backend="numpy", per_world=("body_mass",))
+    sim.per_world["body_mass"][...] = [[0.0, 3.0]]
+    sim.set_constants()
+    sim.step(25)
+    assert found["qpos"][1].tobytes() == np.asarray(sim.data.qpos)[0].tobytes()
+
+
+def test_a_summary_has_a_row_for_each_point(model) -> None:
+    with pytest.raises(
+        WorkerError, match=r"summary of worlds 0 to 1: ValueError: 'x' has shape \(\); a summary has"
+    ):
+        sweep(model, {"dof_damping": [[0.1], [0.2]]}, nstep=2, summary=lambda r: {"x": 1.0}, backend="numpy")
+
+
+# ---- bad input
+
+
+def test_a_policy_that_raises_names_worlds_and_step(model) -> None:
+    def broken(data, step, worlds):
+        if step == 9 and worlds[0] == 6:
+            raise KeyError("no such thing")
+        return 0.0
+
+    with pytest.raises(
+        WorkerError, match=r"worlds 6 to 8, steps 7 to 13: step 9: KeyError: 'no such thing' \(in broken"
+    ):
+        rollout(model, broken, workers=2, **ASKED)
+
+
+def test_controls_of_a_policy_must_fit(model) -> None:
+    with pytest.raises(WorkerError, match=r"step 0: ArgumentError: ctrl has shape \(3, 1\)"):
+        rollout(model, lambda data, step, worlds: np.zeros((7, 7)), workers=2, **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "text"),
+    [
+        ({"workers": 0}, ArgumentError, "workers = 0 should be at least 1, or None for all there are"),
+        ({"nworld": None}, ArgumentError, "say how many worlds"),
+        (
+            {"controls": np.zeros((30, 2))},
+            ArgumentError,
+            r"controls has shape \(30, 2\).*\(nstep, nu\) = \(30, 1\)",
+        ),
+        ({"controls": "full speed"}, ArgumentError, "controls = 'full speed' should be numbers"),
+        ({"record": ("qpso",)}, UnknownFieldError, "no field 'qpso'; did you mean 'qpos'"),
+        ({"record": ("contact.dist",)}, ArgumentError, "has another length in every step"),
+        ({"start": {"xpos": [0.0]}}, UnknownFieldError, "'xpos' is no field of the state"),
+        (
+            {"start": {"qpos": [1.0, 2.0]}},
+            ArgumentError,
+            r"qpos has shape \(2,\), should be \(1,\), or \(10, 1\)",
+        ),
+        (
+            {"values": {"dof_damping": np.zeros((3, 1))}},
+            ArgumentError,
+            r"dof_damping has shape \(3, 1\), should be \(10",
+        ),
+        ({"values": {"jnt_type": np.zeros((10, 1))}}, dovetail.DovetailError, "jnt_type cannot differ"),
+        ({"checkpoint": 0}, ArgumentError, "checkpoint = 0 should be at least 1"),
+        ({"noise": float("nan")}, ArgumentError, "noise = nan should be a finite number"),
+        ({"precison": "f32"}, ArgumentError, "'precison' is neither.*did you mean 'precision'"),
+        ({"controls": lambda data, step, worlds: LOCK}, ArgumentError, "cannot be sent to workers"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_runs(model, asked, kind, text: str) -> None:
+    with pytest.raises(kind, match=text) as caught:
+        rollout(model, **{**ASKED, **asked})
+    assert isinstance(caught.value, dovetail.DovetailError)
+
+
+def test_a_field_that_was_not_recorded(undisturbed) -> None:
+    with pytest.raises(UnknownFieldError, match=r"'xpos' was not recorded.*Recorded: qpos, qvel"):
+        undisturbed.fetch("xpos")
+
+
+def test_other_implementations_on_a_machine_are_refused() -> None:
+    with pytest.raises(
+        dovetail.DovetailError, match="integrate would run as rk4@numpy/1 on this machine, and as euler"
+    ):
+        worker.check_same({"integrate": "euler@numpy/1"}, {"integrate": "rk4@numpy/1"})
+
+
+def test_without_ray_the_error_names_the_extra(monkeypatch) -> None:
+    monkeypatch.setattr("dovetail.distributed.extra.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dovetail-physics\[distributed\]'"):
+        rollout("pendulum", nworld=2, nstep=1)
+
+
+def test_warnings_of_workers_arrive(model) -> None:
+    start = {"qvel": np.array([[0.0], [1e300], [0.0]])}
+    with pytest.warns(StateWarning, match="worlds 0 to 2"):
+        rollout(model, nworld=3, nstep=3, start=start, workers=1, backend="numpy")
+
+
+# ---- the command
+
+
+def test_the_command_prints_a_table_and_writes_a_file(tmp_path: Path, capsys, monkeypatch) -> None:
+    from dovetail.cli import main
+
+    monkeypatch.setattr("dovetail.distributed.runtime._started", False)  # the Ray of these tests stays
+    out = tmp_path / "swing.npz"
+    words = ["rollout", "pendulum", "--workers", "2", "--nworld", "40", "--steps", "6", "--backend", "numpy"]
+    with pytest.raises(SystemExit) as left:
+        main([*words, "--out", str(out), "--every", "2"], prog_name="dovetail")
+    printed = capsys.readouterr()
+    assert left.value.code == 0, printed.err
+    heading, _, row, *_ = printed.out.splitlines()
+    assert heading.split()[:3] == ["worlds", "steps", "workers"]
+    assert row.split()[:2] == ["40", "6"]
+    assert max(len(line) for line in (heading, row)) <= 80
+    assert np.load(out)["qpos"].shape == (40, 3, 2)
