@@ -292,11 +292,13 @@ def _restore(data: Data, own: Mapping[str, Array]) -> None:
 
 
 def _fill(model: Model, data: Data, tiles: Array | slice, lanes: Array | slice) -> None:
-    """Initial values in the worlds at some places: all (padding included, padding lanes compute too), or a list."""
+    """Initial values in the worlds at some places: all, which are zero before (padding included, padding lanes
+    compute too), or a list."""
+    everywhere = isinstance(tiles, slice)
     for name, place in data.arena.layout.places.items():
-        if not name.startswith(OF_MODEL):
+        zero = everywhere and data.specs[name].init == 0.0
+        if not (zero or name.startswith(OF_MODEL)):
             value = np.broadcast_to(initial_values(model, data.specs[name]), place.shape)
-            everywhere = isinstance(tiles, slice)
             shape = (1, place.count, 1) if everywhere else (1, place.count)
             data.arena.block(place)[tiles, :, lanes] = value.reshape(shape)
 

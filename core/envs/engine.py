@@ -23,6 +23,8 @@ from dovetail.simulation import Simulation
 
 NOISE_AHEAD = 64
 """Steps for which noise is drawn at once."""
+NURSERIES = (1, 8)
+"""How many tiles of worlds start over at once: a few worlds are quickest in a small nursery, many in a large one."""
 
 
 class Engine:
@@ -36,8 +38,8 @@ class Engine:
         if taken:
             raise ArgumentError(f"physics names {', '.join(taken)}: the task and num_envs say that")
         self.sim = Simulation(self.model, nworld=num_envs, **options)
-        beside = min(num_envs, self.sim.data.arena.lanes)
-        self.nursery = Simulation(self.model, nworld=beside, **{**options, "threads": 1})
+        self._options = {**options, "threads": 1}
+        self._nurseries: dict[int, Simulation] = {}
         self.memory = {name: np.zeros((num_envs, *_shape(width))) for name, width in task.memory.items()}
         self.generators: list[np.random.Generator] = [np.random.default_rng() for _ in range(num_envs)]
         self.worlds = Worlds(self.sim, num_envs, self.memory, slice(None), self.generators)
@@ -45,7 +47,6 @@ class Engine:
         self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
         self._noise: Array | None = None
         self._noise_used = NOISE_AHEAD
-        self._noise_generators: list[np.random.Generator] = []
         self.observation_like = self._first_observation()
 
     def _first_observation(self) -> Array:
@@ -68,11 +69,12 @@ class Engine:
         """Begin an episode in chosen worlds: their first observations and infos. `given`: state fields of these
         worlds in place of what the task draws."""
         observations, infos = [], []
-        step = len(self.nursery.data.qpos)
+        nursery = self._nursery(len(rows))
+        step = len(nursery.data.qpos)
         for first in range(0, len(rows), step):
             some = rows[first : first + step]
             part = None if given is None else {k: v[first : first + step] for k, v in given.items()}
-            observation, info = self._restart(some, part)
+            observation, info = self._restart(nursery, some, part)
             observations.append(observation)
             infos.append(info)
         self.worlds.forget()
@@ -80,11 +82,22 @@ class Engine:
             k: np.concatenate([info[k] for info in infos]) for k in infos[0]
         }
 
-    def _restart(self, rows: Array, given: Mapping[str, Array] | None) -> tuple[Array, dict[str, Array]]:
-        task, nursery, beside = self.task, self.nursery, np.arange(len(rows))
+    def _nursery(self, count: int) -> Simulation:
+        """The smallest one with room for so many worlds, or the largest."""
+        tile = self.sim.data.arena.lanes
+        sizes = sorted({min(self.num_envs, tiles * tile) for tiles in NURSERIES})
+        size = next((size for size in sizes if size >= count), sizes[-1])
+        if size not in self._nurseries:
+            self._nurseries[size] = Simulation(self.model, nworld=size, **self._options)
+        return self._nurseries[size]
+
+    def _restart(
+        self, nursery: Simulation, rows: Array, given: Mapping[str, Array] | None
+    ) -> tuple[Array, dict[str, Array]]:
+        task, beside = self.task, np.arange(len(rows))
         if task.per_world:
             nursery.data.copy_worlds(beside, self.sim.data, rows)
-        nursery.reset(worlds=beside)
+        nursery.reset()
         w = Worlds(nursery, len(rows), self.memory, rows, [self.generators[row] for row in rows])
         self._delayed[:, rows] = 0.0
         self._call("start", task.start, w)
