@@ -218,6 +218,8 @@ def test_a_thousand_steps_stay_together_as_long_as_mujoco_with_itself(name):
     """Nothing is carried over: contacts magnify the last bit, of MuJoCo's own state, too."""
     beside = Beside(name)
     beside.run(1000, carried=False)
-    figures = f"worst {beside.worst:.0e}, first step past it {beside.first}, of the nudged {beside.first_nudged}"
+    figures = (
+        f"worst {beside.worst:.0e}, first step past it {beside.first}, of the nudged {beside.first_nudged}"
+    )
     print(f"{name}: {figures}")
     assert beside.first is None or (beside.first_nudged is not None and beside.first >= beside.first_nudged)
