@@ -50,15 +50,13 @@ class GymnasiumTask(Task):
 
     def start_near(self, w: Worlds, scale: float, *, normal: bool = False) -> None:
         """Start close to the model's own pose; world by world positions are drawn first, then velocities."""
-        qpos, qvel = np.empty((len(w), self.nq)), np.empty((len(w), self.nv))
-        for row, generator in enumerate(w.generators):
-            qpos[row] = generator.uniform(-scale, scale, self.nq)
-            qvel[row] = (
-                scale * generator.standard_normal(self.nv)
-                if normal
-                else generator.uniform(-scale, scale, self.nv)
-            )
-        w.qpos, w.qvel = self.init_qpos + qpos, self.init_qvel + qvel
+        nq, uniform = self.nq, self.nq if normal else self.nq + self.nv
+        drawn = np.empty((len(w), nq + self.nv))
+        for row, generator in zip(drawn, w.generators, strict=True):
+            row[:uniform] = generator.uniform(-scale, scale, uniform)
+            if normal:
+                row[nq:] = scale * generator.standard_normal(self.nv)
+        w.qpos, w.qvel = self.init_qpos + drawn[:, :nq], self.init_qvel + drawn[:, nq:]
 
 
 def squares(values: Array) -> Array:
