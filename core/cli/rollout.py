@@ -57,9 +57,7 @@ MOST_DIGITS = 10
 @click.option(
     "--checkpoint",
     type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Steps between checkpoints, from which a lost worker's worlds go on.",
+    help="Steps between checkpoints, from which a lost worker's worlds go on [default: fractions of a second].",
 )
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Fetch the records into an .npz."
