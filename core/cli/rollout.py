@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,14 +96,15 @@ def rollout(
         "keyframe": _keyframe(asked.pop("keyframe")),
         **asked,
     }
-    try:
-        with waiting("starting workers and stepping …", show=not as_json):
-            result = roll_out(loaded, **words)
-        if out is not None:
-            _write(out, result)
-        report = _report(result, out)
-    finally:
-        shutdown()
+    with redirect_stdout(sys.stderr):  # Ray tells of lost workers on stdout
+        try:
+            with waiting("starting workers and stepping …", show=not as_json):
+                result = roll_out(loaded, **words)
+            if out is not None:
+                _write(out, result)
+            report = _report(result, out)
+        finally:
+            shutdown()
     emit(report) if as_json else _show(report)
 
 

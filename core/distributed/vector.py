@@ -80,7 +80,7 @@ class EnvironmentWorker:
                 "render_mode": env.render_mode,
                 "spec": env.spec,
                 # Of the class: what a wrapper hands on is not all of its own state.
-                "stateful": all(hasattr(type(env), name) for name in ("get_state", "set_state")),
+                "stateful": all(callable(getattr(type(env), name, 0)) for name in ("get_state", "set_state")),
             }
 
         return _answer(made)
@@ -197,12 +197,17 @@ class Share:
 
     def _back(self) -> None:
         """Wait until Ray has restarted the worker, and make its environments."""
-        making = self.make()
-        if not self._ray.wait([making], timeout=PATIENCE)[0]:
-            raise WorkerError(f"{self}: their worker was lost, and no other began in {PATIENCE:g} s")
-        problem, _ = self._ray.get(making)
-        if problem is not None:
-            raise WorkerError(f"{self}: their worker was lost, and they cannot be made again: {problem[1]}")
+        for _ in range(ATTEMPTS):
+            making = self.make()
+            if not self._ray.wait([making], timeout=PATIENCE)[0]:
+                raise WorkerError(f"{self}: their worker was lost, and no other began in {PATIENCE:g} s")
+            try:
+                problem, _ = self._ray.get(making)
+            except self._ray.exceptions.ActorUnavailableError:
+                continue  # asked before Ray noticed
+            if problem is not None:
+                raise WorkerError(f"{self}: their worker was lost, and they cannot be made again: {problem[1]}")
+            return
 
 
 class VectorWorkers(VectorEnv):  # type: ignore[misc]
@@ -241,8 +246,8 @@ class VectorWorkers(VectorEnv):  # type: ignore[misc]
         parts = shares(self.num_envs, min(count or room, self.num_envs))
         if len(parts) > room and runtime.only_here(ray):
             raise ArgumentError(
-                f"workers = {len(parts)} of {width} processor(s): the Ray of this process has room for {room}. Ask for "
-                "fewer, or call dovetail.distributed.shutdown() first: the next one is as large as needed"
+                f"workers = {len(parts)} of {width} processor(s): the Ray of this process has room for {room}. Ask "
+                "for fewer, or call dovetail.distributed.shutdown() first: the next one is as large as needed"
             )
         make = runtime.sent(ray, make_env, [make_env, *_tasks(make_env)])
         kind = ray.remote(EnvironmentWorker).options(

@@ -34,7 +34,7 @@ def measured(worlds: int, steps: int, rounds: int, **more: Any) -> dict[int, lis
 def main(worlds: int = 1024, steps: int = 1000, rounds: int = 5, checkpoint: int = 0, every: int = 1) -> None:
     found = measured(worlds, steps, rounds, checkpoint=checkpoint or None, every=every)
     print(
-        f"humanoid, {worlds} worlds, {steps} steps, checkpoints every {checkpoint or 'so often'}, samples every {every}"
+        f"humanoid, {worlds} worlds, {steps} steps, checkpoint every {checkpoint or '…'}, every {every}. recorded"
     )
     print("workers  seconds (best)   steps/s  µs of processor/step  waited for tasks  start-up s")
     for count, rows in found.items():
