@@ -206,7 +206,9 @@ class Share:
             except self._ray.exceptions.ActorUnavailableError:
                 continue  # asked before Ray noticed
             if problem is not None:
-                raise WorkerError(f"{self}: their worker was lost, and they cannot be made again: {problem[1]}")
+                raise WorkerError(
+                    f"{self}: their worker was lost, and they cannot be made again: {problem[1]}"
+                )
             return
 
 

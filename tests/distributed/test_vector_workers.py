@@ -25,7 +25,9 @@ PENDULUM = """
 <actuator><motor name="turn" joint="hinge" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>
 """
 COUNT, STEPS = 6, 40
-MODES = ("NextStep", "SameStep", "Disabled")
+SLOW = pytest.mark.slow
+MODES = [pytest.param("NextStep", marks=SLOW), "SameStep", pytest.param("Disabled", marks=SLOW)]
+"""All is tested in `tox -e distributed`, a part in the default suite: every worker is a process that has to start."""
 
 
 class Balance(Task):
@@ -118,7 +120,9 @@ def plain(value):
         return [plain(inside) for inside in value]
     if isinstance(value, np.ndarray):
         return (
-            [plain(one) for one in value] if value.dtype == object else (str(value.dtype), value.shape, value.tobytes())
+            [plain(one) for one in value]
+            if value.dtype == object
+            else (str(value.dtype), value.shape, value.tobytes())
         )
     return value
 
@@ -128,7 +132,10 @@ def emptied(said):
     return {
         name: emptied(value) if isinstance(value, dict) else value
         for name, value in said.items()
-        if not (isinstance(mask := said.get(name if name.startswith("_") else f"_{name}"), np.ndarray) and not mask.any())
+        if not (
+            isinstance(mask := said.get(name if name.startswith("_") else f"_{name}"), np.ndarray)
+            and not mask.any()
+        )
     }
 
 
@@ -142,7 +149,14 @@ def same(first, second) -> bool:
 # ---- the same bits
 
 
-@pytest.mark.parametrize(("workers", "mode"), [(1, "SameStep"), (2, "Disabled"), (4, "NextStep"), (4, "SameStep")])
+@pytest.mark.parametrize(
+    ("workers", "mode"),
+    [
+        (2, "Disabled"),
+        (4, "SameStep"),
+        *(pytest.param(w, m, marks=SLOW) for w, m in ((1, "NextStep"), (2, "SameStep"), (4, "NextStep"))),
+    ],
+)
 def test_any_number_of_workers_gives_what_one_environment_gives(workers: int, mode: str) -> None:
     env = shared(workers, mode=mode)
     assert env.workers == workers
@@ -151,6 +165,7 @@ def test_any_number_of_workers_gives_what_one_environment_gives(workers: int, mo
     env.close()
 
 
+@SLOW
 def test_what_depends_on_the_share_would_be_noticed() -> None:
     """The comparison above fails for environments that are seeded by their place in a share."""
 
@@ -172,7 +187,13 @@ def test_gymnasium_s_tasks_by_name_spaces_and_wrappers() -> None:
         3,
         workers=2,
     )
-    for name in ("single_observation_space", "single_action_space", "observation_space", "action_space", "metadata"):
+    for name in (
+        "single_observation_space",
+        "single_action_space",
+        "observation_space",
+        "action_space",
+        "metadata",
+    ):
         assert getattr(env, name) == getattr(wanted, name)
     assert env.spec.id == "dovetail/HalfCheetah-v5"
     wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(
@@ -190,9 +211,12 @@ def test_gymnasium_s_tasks_by_name_spaces_and_wrappers() -> None:
     assert env.closed
 
 
+@SLOW
 def test_seeds() -> None:
     env, other = shared(2), alone()
-    assert same([env.reset(seed=[4, 1, None, 9, 9, 2])], [env.reset(seed=[4, 1, None, 9, 9, 2])]) is False  # None
+    assert (
+        same([env.reset(seed=[4, 1, None, 9, 9, 2])], [env.reset(seed=[4, 1, None, 9, 9, 2])]) is False
+    )  # None
     for seed in (np.int64(3), [4, 1, 7, 9, 9, 2], None):  # None goes on with the generators
         assert same([env.reset(seed=seed)], [other.reset(seed=seed)])
     for seed, text in ((-1, "seed = -1"), ([1, 2], "seed has 2 entries"), ("one", "seed = 'one'")):
@@ -247,6 +271,7 @@ def test_nobody_notices_a_killed_worker(tmp_path, mode: str) -> None:
     env.close()
 
 
+@SLOW
 def test_a_worker_that_is_lost_while_nobody_asks(local_ray) -> None:
     env = VectorWorkers(pids, COUNT, workers=2, checkpoint=7)
     other = alone()
@@ -300,6 +325,7 @@ def test_environments_without_state_start_anew_with_their_worker(tmp_path, mode:
     env.close()
 
 
+@SLOW
 def test_what_kills_every_worker_is_an_error() -> None:
     class Always(Balance):
         def reward(self, w, action):
@@ -324,7 +350,10 @@ def test_what_kills_every_worker_is_an_error() -> None:
         (np.zeros((2, 1)), r"shape \(2, 1\)"),
         (np.zeros((COUNT, 1), complex), "dtype complex128"),
         ([["a"]] * COUNT, "dtype"),
-        ([[0.0]] * 4 + [[np.nan], [np.nan]], r"environment 4 has nan at \(0,\), and 1 more are; nothing was stepped"),
+        (
+            [[0.0]] * 4 + [[np.nan], [np.nan]],
+            r"environment 4 has nan at \(0,\), and 1 more are; nothing was stepped",
+        ),
     ],
 )
 def test_bad_actions_step_nothing(two_workers, bad, text: str) -> None:
@@ -355,6 +384,7 @@ def test_an_environment_that_raises_is_named_and_a_reset_mends_it(two_workers) -
     assert same(played(env), played(other))
 
 
+@SLOW
 def test_without_autoreset_worlds_that_are_over_must_be_reset() -> None:
     env = shared(2, mode="Disabled")
     with pytest.raises(ResetNeededError, match="call reset"):
@@ -366,6 +396,7 @@ def test_without_autoreset_worlds_that_are_over_must_be_reset() -> None:
     env.close()
 
 
+@SLOW
 def test_closing_twice_and_what_comes_after() -> None:
     env = shared(1)
     env.close()
@@ -375,15 +406,32 @@ def test_closing_twice_and_what_comes_after() -> None:
             call()
 
 
+@SLOW
 def test_what_cannot_be_made(local_ray) -> None:
     def impossible(count, first):
         raise FileNotFoundError(f"model of {first}")
 
     cases = [
-        (lambda: VectorWorkers(impossible, 4, workers=2), WorkerError, "environments 0 to 1: FileNotFoundError: model of 0"),
-        (lambda: VectorWorkers(lambda count, first: alone(count=1), 4, workers=1), dovetail.errors.ArgumentError, "made 1 env"),
-        (lambda: VectorWorkers(lambda count, first: 7, 4, workers=1), dovetail.errors.ArgumentError, "made no env"),
-        (lambda: VectorWorkers("Ant", 4), dovetail.errors.ArgumentError, "make_env = 'Ant' should be a function"),
+        (
+            lambda: VectorWorkers(impossible, 4, workers=2),
+            WorkerError,
+            "environments 0 to 1: FileNotFoundError: model of 0",
+        ),
+        (
+            lambda: VectorWorkers(lambda count, first: alone(count=1), 4, workers=1),
+            dovetail.errors.ArgumentError,
+            "made 1 env",
+        ),
+        (
+            lambda: VectorWorkers(lambda count, first: 7, 4, workers=1),
+            dovetail.errors.ArgumentError,
+            "made no env",
+        ),
+        (
+            lambda: VectorWorkers("Ant", 4),
+            dovetail.errors.ArgumentError,
+            "make_env = 'Ant' should be a function",
+        ),
         (lambda: make_vec(7, 4), dovetail.errors.ArgumentError, "7 should be the name of an environment"),
         (lambda: make_vec("dovetail/Ent-v5", 2, workers=1), WorkerError, "Ent"),
         (lambda: make_vec(Balance(), 0), dovetail.errors.ArgumentError, "num_envs = 0"),
@@ -392,7 +440,9 @@ def test_what_cannot_be_made(local_ray) -> None:
     for make, kind, text in cases:
         with pytest.raises(kind, match=text):
             make()
-    assert rollout(dovetail.loads(PENDULUM), nworld=2, nstep=1, workers=4, **NUMPY).workers == 1  # all are free again
+    assert (
+        rollout(dovetail.loads(PENDULUM), nworld=2, nstep=1, workers=4, **NUMPY).workers == 1
+    )  # all are free again
 
 
 # ---- other environments
@@ -409,6 +459,7 @@ def test_environments_of_others_and_pictures() -> None:
     other.close()
 
 
+@SLOW
 def test_workers_run_with_the_threads_that_were_asked_for(two_workers) -> None:
     assert two_workers.call("call", "max_episode_steps") == (13,) * COUNT
     env = VectorWorkers(threads_of, 2, workers=1)
