@@ -172,7 +172,9 @@ class Engine:
         if self._noise is None:
             self._noise = np.zeros((NOISE_AHEAD, *observation.shape))
         for world in np.flatnonzero(self._noise_used == NOISE_AHEAD):
-            self._noise[:, world] = self.generators[world].standard_normal((NOISE_AHEAD, observation.shape[1]))
+            self._noise[:, world] = self.generators[world].standard_normal(
+                (NOISE_AHEAD, observation.shape[1])
+            )
             self._noise_used[world] = 0
         drawn = self._noise[self._noise_used, np.arange(self.num_envs)]
         self._noise_used += 1

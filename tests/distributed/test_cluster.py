@@ -13,7 +13,7 @@ import dovetail
 from dovetail.distributed import rollout, runtime, shutdown
 
 pytest.importorskip("ray")
-from test_vector_workers import Balance, action, alone, same  # noqa: E402
+from test_vector_workers import Balance, action, alone, same
 
 from dovetail.distributed import make_vec
 

@@ -1,4 +1,4 @@
-"""Vector environments on workers: what one DovetailVectorEnv gives, bit for bit, also after losses; and clear errors."""
+"""Vector environments on workers: the bits of one DovetailVectorEnv, also after losses; and clear errors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import dovetail
 from dovetail.distributed import VectorWorkers, WorkerError, make_vec, rollout
 from dovetail.distributed.vector import joined_infos
+from dovetail.errors import ArgumentError
 
 pytest.importorskip("ray")
 from dovetail.envs import DovetailVectorEnv, Task
@@ -127,16 +128,14 @@ def plain(value):
     return value
 
 
-def emptied(said):
-    """Without names that nobody has a value of: one environment leaves them out where many do not, and the reverse."""
-    return {
-        name: emptied(value) if isinstance(value, dict) else value
-        for name, value in said.items()
-        if not (
-            isinstance(mask := said.get(name if name.startswith("_") else f"_{name}"), np.ndarray)
-            and not mask.any()
-        )
-    }
+def emptied(info):
+    """Without names that nobody has a value of, which one environment may give where several give none."""
+    result = {}
+    for name, value in info.items():
+        mask = info.get(name if name.startswith("_") else f"_{name}")
+        if mask is None or np.any(mask):
+            result[name] = emptied(value) if isinstance(value, dict) else value
+    return result
 
 
 def same(first, second) -> bool:
@@ -419,23 +418,23 @@ def test_what_cannot_be_made(local_ray) -> None:
         ),
         (
             lambda: VectorWorkers(lambda count, first: alone(count=1), 4, workers=1),
-            dovetail.errors.ArgumentError,
+            ArgumentError,
             "made 1 env",
         ),
         (
             lambda: VectorWorkers(lambda count, first: 7, 4, workers=1),
-            dovetail.errors.ArgumentError,
+            ArgumentError,
             "made no env",
         ),
         (
             lambda: VectorWorkers("Ant", 4),
-            dovetail.errors.ArgumentError,
+            ArgumentError,
             "make_env = 'Ant' should be a function",
         ),
-        (lambda: make_vec(7, 4), dovetail.errors.ArgumentError, "7 should be the name of an environment"),
+        (lambda: make_vec(7, 4), ArgumentError, "7 should be the name of an environment"),
         (lambda: make_vec("dovetail/Ent-v5", 2, workers=1), WorkerError, "Ent"),
-        (lambda: make_vec(Balance(), 0), dovetail.errors.ArgumentError, "num_envs = 0"),
-        (lambda: make_vec(Balance(), 9, workers=9), dovetail.errors.ArgumentError, "room for 4"),
+        (lambda: make_vec(Balance(), 0), ArgumentError, "num_envs = 0"),
+        (lambda: make_vec(Balance(), 9, workers=9), ArgumentError, "room for 4"),
     ]
     for make, kind, text in cases:
         with pytest.raises(kind, match=text):
