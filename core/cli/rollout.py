@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,9 +59,7 @@ MOST_DIGITS = 10
 @click.option(
     "--checkpoint",
     type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Steps between checkpoints, from which a lost worker's worlds go on.",
+    help="Steps between checkpoints, from which a lost worker's worlds go on [default: fractions of a second].",
 )
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Fetch the records into an .npz."
@@ -96,14 +96,15 @@ def rollout(
         "keyframe": _keyframe(asked.pop("keyframe")),
         **asked,
     }
-    try:
-        with waiting("starting workers and stepping …", show=not as_json):
-            result = roll_out(loaded, **words)
-        if out is not None:
-            _write(out, result)
-        report = _report(result, out)
-    finally:
-        shutdown()
+    with redirect_stdout(sys.stderr):  # Ray tells of lost workers on stdout
+        try:
+            with waiting("starting workers and stepping …", show=not as_json):
+                result = roll_out(loaded, **words)
+            if out is not None:
+                _write(out, result)
+            report = _report(result, out)
+        finally:
+            shutdown()
     emit(report) if as_json else _show(report)
 
 

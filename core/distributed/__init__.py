@@ -19,6 +19,7 @@ _PUBLIC = {
     "VectorWorkers": "vector",
     "WorkerError": "errors",
     "connect": "runtime",
+    "make_vec": "vector",
     "rollout": "rolling",
     "shutdown": "runtime",
     "sweep": "sweeping",
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from dovetail.distributed.sweeping import Sweep as Sweep
     from dovetail.distributed.sweeping import sweep as sweep
     from dovetail.distributed.vector import VectorWorkers as VectorWorkers
+    from dovetail.distributed.vector import make_vec as make_vec
 
 
 def _first_use(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Which worlds are computed together. That follows from how many there are, never from the workers."""
+"""Which worlds are computed together, and for how long. That follows from their number, never from the workers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from dovetail.contracts.fields import Array
 
 PARTS, TILE, LARGEST = 16, 16, 256
 """Worlds are cut into about so many blocks, of a multiple of so many worlds, and of no more than so many."""
+
+CHUNK = 25_000
+"""Steps of worlds between two checkpoints of a block: the milliseconds that Ray needs for a task are little beside
+them, and there are enough tasks for nobody to wait long for the last one."""
 
 
 @attrs.frozen
@@ -41,6 +45,12 @@ def usual_size(nworld: int) -> int:
     """Worlds in a block where nobody says."""
     share = -(-nworld // PARTS)
     return min(LARGEST, -(-share // TILE) * TILE)
+
+
+def usual_interval(nstep: int, size: int) -> int:
+    """Steps between two checkpoints where nobody says, in even parts."""
+    parts = max(1, round(nstep * size / CHUNK))
+    return max(1, -(-nstep // parts))
 
 
 def blocks(nworld: int, size: int) -> list[Block]:

@@ -27,14 +27,15 @@ from dovetail.contracts.derive import OF_MODEL
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.distributed import runtime
-from dovetail.distributed.blocks import Block
+from dovetail.distributed.blocks import Block, usual_interval
+from dovetail.distributed.errors import WorkerError
 from dovetail.distributed.job import Asked, asked
-from dovetail.distributed.pool import Pool, Task
-from dovetail.distributed.worker import Policy, RolloutWorker, Summary
+from dovetail.distributed.pool import ATTEMPTS, Pool, Task
+from dovetail.distributed.worker import Inputs, Policy, RolloutWorker, Summary
 from dovetail.errors import UnknownFieldError, listing, nearest
 
-CHECKPOINT = 100
-"""Steps between two checkpoints where nobody says."""
+SMALL = 16_384
+"""Bytes of inputs that are sent with every task; larger ones are fetched from Ray's store."""
 FOREVER = -1
 """Ray's word for restarting an actor as often as it is lost; `pool.ATTEMPTS` ends what is hopeless."""
 
@@ -53,7 +54,7 @@ def rollout(
     values: Mapping[str, Any] | None = None,
     record: str | Iterable[str] = ("qpos", "qvel"),
     every: int = 1,
-    checkpoint: int = CHECKPOINT,
+    checkpoint: int | None = None,
     block: int | None = None,
     threads: int = 1,
     address: str | None = None,
@@ -68,7 +69,8 @@ def rollout(
       of random velocities, from `seed` and the number of the world) after it.
     - `values`: Model fields that differ between worlds, (nworld, …), as `per_world` of `Simulation`.
     - `record`, `every`: fields to keep, after every so many steps.
-    - `checkpoint`: steps that a lost worker's worlds may lose. `block`: worlds in a batch.
+    - `checkpoint`: steps that a lost worker's worlds may lose; if nobody says, such that their computation takes
+      fractions of a second. `block`: worlds in a batch.
     - `address`: of a Ray cluster. Without one, Ray is started on this machine if it does not run.
     - `options`: of `Simulation`, as `backend`, `precision`, `stages`, `on_nan`.
     """
@@ -110,8 +112,23 @@ class Rollout:
 
     @property
     def seconds(self) -> float:
-        """From the first worker's start to the last step."""
+        """From when the first worker was ready to the last step, checkpoints and losses included."""
         return self._run.seconds
+
+    @property
+    def startup_seconds(self) -> float:
+        """Before that: until the first worker was there and had its kernels. Starting Ray itself is in neither."""
+        return self._run.startup
+
+    @property
+    def busy_seconds(self) -> float:
+        """Wall time of all workers in tasks that ended well; what is missing to `workers * seconds` they waited."""
+        return self._run.busy
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time of all workers in tasks that ended well."""
+        return self._run.processor
 
     def fetch(self, field: str) -> Array:
         """One recorded field of all worlds, (nworld, samples, …)."""
@@ -144,8 +161,9 @@ class Advance:
     def submit(self, actor: Any) -> list[Any]:
         run, first, last = self.run, *self.run.span(self.chunk)
         state = run.checkpoints[self.block.number, self.chunk]
-        call = actor.advance.options(num_returns=1 + len(run.asked.job.record))
-        refs = call.remote(self.block, run.inputs[self.block.number], state, first, last)
+        fields = len(run.asked.job.record)
+        call = actor.advance.options(num_returns=1 + fields)
+        refs = call.remote(self.block, run.inputs[self.block.number], state, first, last, fields)
         return refs if isinstance(refs, list) else [refs]
 
     def done(self, report: Any, refs: list[Any]) -> None:
@@ -196,17 +214,21 @@ class Run:
         self.ray, self.asked, self.nstep, self.checkpoint = ray, wanted, nstep, checkpoint
         self.chunks = max(1, -(-nstep // checkpoint))
         self.threads: int = wanted.job.options["threads"]
-        room = int(ray.cluster_resources().get("CPU", 1)) // self.threads
-        self.workers = min(max(1, room) if workers is None else workers, len(wanted.blocks))
+        room = runtime.room(ray, self.threads)
+        self.workers = min(room if workers is None else workers, len(wanted.blocks))
         self.job = runtime.sent(ray, wanted.job, wanted.job.functions)
-        self.inputs = [ray.put(wanted.inputs(block)) for block in wanted.blocks]
+        self.inputs = [self._sent(wanted.inputs(block)) for block in wanted.blocks]
         self.checkpoints: dict[tuple[int, int], Any] = {(b.number, 0): None for b in wanted.blocks}
         self.records: dict[tuple[int, int], list[Any]] = {}
         self.summaries: dict[int, dict[str, Array]] = {}
         self.queue: deque[Task] = deque()
         self.restarts = self.repeated = self.served = 0
-        self.seconds = 0.0
+        self.seconds = self.startup = self.busy = self.processor = 0.0
+        self.session = runtime.session(ray)
         self._told: set[str] = set()
+
+    def _sent(self, inputs: Inputs) -> Any:
+        return inputs if inputs.nbytes <= SMALL else self.ray.put(inputs)
 
     def span(self, chunk: int) -> tuple[int, int]:
         """First step of a chunk, and the one behind its last."""
@@ -221,11 +243,12 @@ class Run:
         """All of it."""
         self.queue.extend(Advance(self, block, 0) for block in self.asked.blocks)
         began = time.perf_counter()
-        self.served = self._work()
-        self.seconds = time.perf_counter() - began
+        pool = self._work()
+        first = began if pool.first_answer is None else pool.first_answer
+        self.served, self.startup, self.seconds = len(pool.served), first - began, time.perf_counter() - first
 
-    def _work(self) -> int:
-        """Empty the list; how many workers took part."""
+    def _work(self) -> Pool:
+        """Empty the list."""
         pool = Pool(
             self.ray,
             self._actor,
@@ -238,7 +261,7 @@ class Run:
             self.restarts += pool.restarts
             self.queue.clear()
             pool.close()
-        return len(pool.served)
+        return pool
 
     def _actor(self) -> Any:
         kind = self.ray.remote(RolloutWorker).options(
@@ -250,12 +273,14 @@ class Run:
         """A chunk is done: its records stay where they are, its state comes here."""
         number, after = task.block.number, task.chunk + 1
         self.records[number, task.chunk] = refs
+        self.processor += report["processor"]
+        self.busy += report["seconds"]
         self._warn(task.block, report["warnings"])
         if task.follow is not None:
             self.queue.extend(task.follow)
             return
         # Fetched and put again, so that it is in the store of this machine and not only in that of the worker.
-        self.checkpoints[number, after] = self.ray.put({n: np.array(v) for n, v in report["state"].items()})
+        self.checkpoints[number, after] = self.ray.put(report["state"])
         if after < self.chunks:
             self.queue.append(Advance(self, task.block, after))
         elif self.asked.job.summary is not None:
@@ -278,6 +303,7 @@ class Run:
     # ---- afterwards
 
     def refs(self) -> dict[str, list[list[Any]]]:
+        self._check_session()
         return {
             name: [[self.records[b.number, c][i] for c in range(self.chunks)] for b in self.asked.blocks]
             for i, name in enumerate(self.asked.job.record)
@@ -290,29 +316,43 @@ class Run:
                 f"{field!r} was not recorded{nearest(field, names) or '.'} Recorded: {listing(names)}; ask for more "
                 "with record="
             )
+        self._check_session()
         column = names.index(field)
-        self._restore_lost(column)
-        rows = [
-            np.concatenate(
-                self.ray.get([self.records[b.number, c][column] for c in range(self.chunks)]), axis=1
-            )
-            for b in self.asked.blocks
-        ]
-        return np.concatenate(rows)
+        for _ in range(ATTEMPTS):
+            parts = self._parts(column)
+            gone = [place for place, part in parts.items() if part is None]
+            if not gone:
+                break
+            self._compute_again(gone)
+        else:
+            raise WorkerError(f"{field}: records were lost {ATTEMPTS} times, one after the other")
+        rows = [[parts[b.number, c] for c in range(self.chunks)] for b in self.asked.blocks]
+        return np.concatenate([np.concatenate(row, axis=1) for row in rows])
 
-    def _restore_lost(self, column: int) -> None:
-        """Compute again what went with a machine."""
-        gone: deque[Task] = deque()
-        for (number, chunk), refs in sorted(self.records.items()):
+    def _parts(self, column: int) -> dict[tuple[int, int], Array | None]:
+        """A field by block and chunk, None for what went with a machine."""
+        parts: dict[tuple[int, int], Array | None] = {}
+        for place, refs in self.records.items():
             try:
-                self.ray.get(refs[column])
+                parts[place] = self.ray.get(refs[column])
             except self.ray.exceptions.ObjectLostError:
-                Advance(self, self.asked.blocks[number], chunk, follow=()).repeat(gone)
-        if gone:
-            self.queue.extend(gone)
-            self._work()
+                parts[place] = None
+        return parts
+
+    def _compute_again(self, places: Iterable[tuple[int, int]]) -> None:
+        for number, chunk in sorted(places, reverse=True):
+            Advance(self, self.asked.blocks[number], chunk, follow=()).repeat(self.queue)
+        self._work()
+
+    def _check_session(self) -> None:
+        if self.session != runtime.session(self.ray):
+            raise WorkerError(
+                "the Ray that computed this was shut down, and what was not fetched went with it: fetch before "
+                "shutdown()"
+            )
 
     def state(self) -> dict[str, Array]:
+        self._check_session()
         last = [self.ray.get(self.checkpoints[b.number, self.chunks]) for b in self.asked.blocks]
         return {n: np.concatenate([part[n] for part in last]) for n in last[0] if not n.startswith(OF_MODEL)}
 
@@ -330,7 +370,7 @@ def _prepared(
     values: Mapping[str, Any] | None,
     record: Any,
     every: int,
-    checkpoint: int,
+    checkpoint: int | None,
     block: int | None,
     threads: int,
     address: str | None,
@@ -340,7 +380,7 @@ def _prepared(
     """A run, checked and sent, before anything is computed."""
     runtime.require_ray()
     steps = whole("nstep", nstep, 0, "STEPS")
-    interval = whole("checkpoint", checkpoint, 1, "STEPS")
+    interval = None if checkpoint is None else whole("checkpoint", checkpoint, 1, "STEPS")
     count = None if workers is None else whole("workers", workers, 1, None, ", or None for all there are")
     width = whole("threads", threads, 1)
     wanted = asked(
@@ -348,4 +388,4 @@ def _prepared(
         values=values, record=record, every=every, block=block, threads=width, summary=summary, options=options,
     )  # fmt: skip
     ray = runtime.connect(None if count is None else count * width, address=address)
-    return Run(ray, wanted, steps, interval, count)
+    return Run(ray, wanted, steps, interval or usual_interval(steps, wanted.blocks[0].count), count)

@@ -9,13 +9,14 @@ import sysconfig
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from types import ModuleType
 from typing import Any
 
 from dovetail.distributed.errors import WorkerError
 from dovetail.distributed.extra import require_ray
-from dovetail.errors import ArgumentError
+from dovetail.errors import ArgumentError, shown
 from dovetail.planning.auto import processors
 
 LOOPBACK = "127.0.0.1"
@@ -28,12 +29,14 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "
 warn otherwise."""
 
 _started = False
+_joined: str | None = None
+"""The address at which `connect` found Ray; None for one that it started."""
 
 
 def connect(workers: int | None = None, *, address: str | None = None) -> Any:
     """Ray as a module, running: the one that this process has joined, the cluster at `address` (`"auto"` finds the
     one of this machine; RAY_ADDRESS counts, too), or one of this machine alone with room for so many workers."""
-    global _started
+    global _started, _joined
     require_ray()
     for variable, value in QUIET.items():
         os.environ.setdefault(variable, value)
@@ -45,12 +48,43 @@ def connect(workers: int | None = None, *, address: str | None = None) -> Any:
             try:
                 _join(ray, asked) if asked else _start_here(ray, max(workers or 1, processors()))
             except (ConnectionError, RuntimeError, ValueError) as problem:
+                if not asked:
+                    raise WorkerError(f"Ray does not start on this machine: {problem}") from problem
                 raise WorkerError(
-                    f"there is no Ray at address = {asked!r}: {problem}. Start one with `ray start --head`, or leave "
-                    "the address out for workers on this machine"
+                    f"there is no Ray at address = {shown(asked)}: {_brief(problem)}. Start one with `ray start "
+                    "--head`, or leave the address out for workers on this machine"
                 ) from problem
-            _started = True
+            _started, _joined = True, asked or None
+        elif _started and address is not None and address != _joined:
+            there = f"the Ray at address = {_joined!r}" if _joined else "a Ray of this machine alone"
+            raise WorkerError(
+                f"address = {shown(address)}: this process uses {there}. Call dovetail.distributed.shutdown() first; "
+                "results that were not fetched go with it"
+            )
     return ray
+
+
+def session(ray: Any) -> tuple[str, ...] | None:
+    """Which Ray this is: references and workers of another are of no use."""
+    if not ray.is_initialized():
+        return None
+    context = ray.get_runtime_context()
+    return context.get_job_id(), context.get_node_id()
+
+
+def only_here(ray: Any) -> bool:
+    """Whether Ray was started by `connect`, so that no machine will ever join it."""
+    return bool(_started and _joined is None and ray.is_initialized())
+
+
+def room(ray: Any, threads: int) -> int:
+    """How many workers with so many processors each Ray has room for, were it idle; at least 1."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+
+
+def _brief(problem: Exception) -> str:
+    """The first sentence of what Ray says."""
+    return " ".join(str(problem).split()).partition(". ")[0].rstrip(".")
 
 
 def _join(ray: Any, address: str) -> None:
@@ -96,12 +130,13 @@ def _this_machine_only() -> Iterator[None]:
 def shutdown() -> None:
     """End the Ray that `connect`, `rollout` or another call here started or joined; one that was there before stays.
     Results that were not fetched go with it."""
-    global _started
+    global _started, _joined
     if _started:
         import ray
 
-        _started = False
-        ray.shutdown()
+        _started, _joined = False, None
+        with _quiet():
+            ray.shutdown()
 
 
 def sent(ray: Any, thing: Any, functions: Iterable[Any]) -> Any:
@@ -119,7 +154,7 @@ def sent(ray: Any, thing: Any, functions: Iterable[Any]) -> Any:
 @contextmanager
 def _by_value(ray: Any, functions: Iterable[Any]) -> Iterator[None]:
     """Send the code of functions, not their names, unless they belong to an installed package."""
-    found = {inspect.getmodule(function) for function in functions}
+    found = {inspect.getmodule(_written(function)) for function in functions}
     here = [m for m in found if m is not None and m.__name__ != "__main__" and not _installed(m)]
     for module in here:
         ray.cloudpickle.register_pickle_by_value(module)
@@ -128,6 +163,11 @@ def _by_value(ray: Any, functions: Iterable[Any]) -> Iterator[None]:
     finally:
         for module in here:
             ray.cloudpickle.unregister_pickle_by_value(module)
+
+
+def _written(function: Any) -> Any:
+    """The function in a `functools.partial`."""
+    return _written(function.func) if isinstance(function, partial) else function
 
 
 def _installed(module: ModuleType) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
-from dovetail.distributed.rolling import CHECKPOINT, Run, _prepared
+from dovetail.distributed.rolling import Run, _prepared
 from dovetail.distributed.worker import Policy, Summary
 from dovetail.errors import ArgumentError, shown
 
@@ -34,7 +34,7 @@ def sweep(
     seed: int = 0,
     record: str | Iterable[str] = ("qpos", "qvel"),
     every: int = 1,
-    checkpoint: int = CHECKPOINT,
+    checkpoint: int | None = None,
     block: int | None = None,
     threads: int = 1,
     address: str | None = None,
@@ -72,6 +72,9 @@ class Sweep:
         self.restarts: int = run.restarts
         self.repeated_steps: int = run.repeated
         self.seconds: float = run.seconds
+        self.startup_seconds: float = run.startup
+        self.busy_seconds: float = run.busy
+        self.processor_seconds: float = run.processor
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.results:

@@ -7,6 +7,7 @@ exception of somebody's own may not be known where it arrives.
 from __future__ import annotations
 
 import os
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from dovetail.bad_states import StateWarning
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.distributed.blocks import Block
+from dovetail.distributed.pool import FORGOT
 from dovetail.errors import DovetailError
 from dovetail.simulation import Simulation
 
@@ -66,6 +68,11 @@ class Inputs:
     start: Mapping[str, Array]
     values: Mapping[str, Array]
 
+    @property
+    def nbytes(self) -> int:
+        arrays = (*self.start.values(), *self.values.values())
+        return sum(array.nbytes for array in arrays) + (0 if self.controls is None else self.controls.nbytes)
+
 
 class Step:
     """How far a task has come, for messages."""
@@ -78,6 +85,7 @@ class RolloutWorker:
 
     def __init__(self) -> None:
         self._simulations: dict[int, Simulation] = {}
+        self.job: Job | None = None
 
     def ready(self, job: Sequence[Any]) -> dict[str, Any]:
         """Get ready to work: the job is fetched, and its stages are found. Its reference comes in a list, so that Ray
@@ -85,59 +93,80 @@ class RolloutWorker:
         import ray
 
         try:
-            self.job: Job = ray.get(job[0])
-            self._simulation(self.job.sizes[0])
+            known: Job = ray.get(job[0])
+            self.job = known
+            self._simulation(known, known.sizes[0])
         except Exception as problem:
             return {"error": told(problem)}
         return {"error": None, "process": os.getpid()}
 
     def advance(
-        self, block: Block, inputs: Inputs, state: Mapping[str, Array] | None, first: int, last: int
+        self,
+        block: Block,
+        inputs: Inputs,
+        state: Mapping[str, Array] | None,
+        first: int,
+        last: int,
+        fields: int,
     ) -> tuple[Any, ...]:
         """Steps `first` to `last` (exclusive) of a block, from a state or from its start: a report with the state
         reached, and an array (worlds, samples, …) for each recorded field."""
-        step = Step()
+        if self.job is None:
+            return {"error": FORGOT}, *(None for _ in range(fields))
+        step, began, used = Step(), time.perf_counter(), time.process_time()
         step.number = first
         try:
             with _collected() as heard:
-                sim = self._simulation(block.count)
+                sim = self._simulation(self.job, block.count)
                 if state is None:
                     begin(sim, self.job, block, inputs)
                 else:
                     put(sim, state)
-                records = self._steps(sim, block, inputs, step, last)
+                records = self._steps(self.job, sim, block, inputs, step, last)
                 reached = take(sim)
         except Exception as problem:
-            return {"error": f"step {step.number}: {told(problem)}"}, *(None for _ in self.job.record)
-        return {"error": None, "state": reached, "warnings": heard}, *records
+            return {"error": f"step {step.number}: {told(problem)}"}, *(None for _ in range(fields))
+        report = {
+            "error": None,
+            "state": reached,
+            "warnings": heard,
+            "seconds": time.perf_counter() - began,
+            "processor": time.process_time() - used,
+        }
+        return report, *records
 
-    def _steps(self, sim: Simulation, block: Block, inputs: Inputs, step: Step, last: int) -> list[Array]:
-        job = self.job
-        samples: dict[str, list[Array]] = {name: [] for name in job.record}
-        worlds = block.worlds
+    def _steps(
+        self, job: Job, sim: Simulation, block: Block, inputs: Inputs, step: Step, last: int
+    ) -> list[Array]:
+        samples = last // job.every - step.number // job.every
+        records = [_room(sim, name, samples) for name in job.record]
+        worlds, taken = block.worlds, 0
+        alone = job.policy is not None or inputs.controls is not None
         while step.number < last:
             if job.policy is not None:
                 sim.data.ctrl = job.policy(sim.data, step.number, worlds)
             elif inputs.controls is not None:
                 sim.data.ctrl = inputs.controls[:, step.number]
-            alone = job.policy is not None or inputs.controls is not None
             until = job.every - step.number % job.every
             count = 1 if alone else min(until, last - step.number)
             sim.step(count)
             step.number += count
             if step.number % job.every == 0:
-                for name, rows in samples.items():
-                    rows.append(np.array(sim.data.field(name)))
-        return [_stacked(sim, name, rows) for name, rows in samples.items()]
+                for name, values in zip(job.record, records, strict=True):
+                    values[:, taken] = sim.data.field(name)
+                taken += 1
+        return records
 
     def summarise(self, block: Block, *arrays: Array) -> dict[str, Any]:
         """The summary of a block from its records: all fields of the first chunk, then of the next."""
-        names = self.job.record
-        assert self.job.summary is not None
+        if self.job is None:
+            return {"error": FORGOT}
+        names, summary = self.job.record, self.job.summary
+        assert summary is not None
         try:
             with _collected() as heard:
                 records = {n: np.concatenate(arrays[i :: len(names)], axis=1) for i, n in enumerate(names)}
-                result = {str(name): np.asarray(v) for name, v in self.job.summary(records).items()}
+                result = {str(name): np.asarray(v) for name, v in summary(records).items()}
                 for name, value in result.items():
                     if value.shape[:1] != (block.count,):
                         raise ValueError(
@@ -148,10 +177,9 @@ class RolloutWorker:
             return {"error": told(problem)}
         return {"error": None, "summary": result, "warnings": heard}
 
-    def _simulation(self, count: int) -> Simulation:
+    def _simulation(self, job: Job, count: int) -> Simulation:
         sim = self._simulations.get(count)
         if sim is None:
-            job = self.job
             sim = Simulation(job.model, nworld=count, **job.options, per_world=job.values)
             check_same(job.implementations, sim.plan.implementations)
             self._simulations[count] = sim
@@ -196,12 +224,10 @@ def put(sim: Simulation, state: Mapping[str, Array]) -> None:
         sim.data.field(name)[...] = value
 
 
-def _stacked(sim: Simulation, name: str, rows: list[Array]) -> Array:
-    """(worlds, samples, …)."""
+def _room(sim: Simulation, name: str, samples: int) -> Array:
+    """For the samples of a field, (worlds, samples, …)."""
     field = sim.data.field(name)
-    if not rows:
-        return np.zeros((field.shape[0], 0, *field.shape[1:]), field.dtype)
-    return np.stack(rows, axis=1)
+    return np.empty((field.shape[0], samples, *field.shape[1:]), field.dtype)
 
 
 def told(problem: Exception) -> str:

@@ -46,7 +46,7 @@ class Engine:
         self._ctrl_range = np.array(self.model.actuator_ctrlrange, float)
         self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
         self._noise: Array | None = None
-        self._noise_used = NOISE_AHEAD
+        self._noise_used = np.full(num_envs, NOISE_AHEAD)
         self.observation_like = self._first_observation()
 
     def _first_observation(self) -> Array:
@@ -62,6 +62,7 @@ class Engine:
     def seed(self, world: int, generator: np.random.Generator) -> None:
         """Draw everything random of a world from this."""
         self.generators[world] = generator
+        self._noise_used[world] = NOISE_AHEAD  # what was drawn from the one before is forgotten
 
     def restart(
         self, rows: Array, given: Mapping[str, Array] | None = None
@@ -182,11 +183,14 @@ class Engine:
         if not isinstance(rows, slice):  # a start: noise of its own
             drawn = np.array([self.generators[row].standard_normal(observation.shape[1]) for row in rows])
             return observation + self.task.observation_noise * drawn
-        if self._noise is None or self._noise_used == NOISE_AHEAD:
-            shape = (NOISE_AHEAD, observation.shape[1])
-            self._noise = np.stack([g.standard_normal(shape) for g in self.generators], axis=1)
-            self._noise_used = 0
-        drawn = self._noise[self._noise_used]
+        if self._noise is None:
+            self._noise = np.zeros((NOISE_AHEAD, *observation.shape))
+        for world in np.flatnonzero(self._noise_used == NOISE_AHEAD):
+            self._noise[:, world] = self.generators[world].standard_normal(
+                (NOISE_AHEAD, observation.shape[1])
+            )
+            self._noise_used[world] = 0
+        drawn = self._noise[self._noise_used, np.arange(self.num_envs)]
         self._noise_used += 1
         return observation + self.task.observation_noise * drawn
 
@@ -232,7 +236,7 @@ class Engine:
             "memory": {name: values.copy() for name, values in self.memory.items()},
             "generators": [g.bit_generator.state for g in self.generators],
             "delayed": self._delayed.copy(),
-            "noise": (None if self._noise is None else self._noise.copy(), self._noise_used),
+            "noise": (None if self._noise is None else self._noise.copy(), self._noise_used.copy()),
         }
 
     def take_state(self, state: Mapping[str, Any]) -> None:
@@ -252,8 +256,8 @@ class Engine:
             generator.bit_generator.state = inside
             self.generators[number] = generator
         self._delayed[...] = state["delayed"]
-        noise, self._noise_used = state["noise"]
-        self._noise = None if noise is None else noise.copy()
+        noise, used = state["noise"]
+        self._noise, self._noise_used = None if noise is None else noise.copy(), np.array(used)
         self.worlds.forget()
 
 

@@ -81,6 +81,7 @@ def test_it_is_what_a_simulation_gives(model, undisturbed) -> None:
     assert np.stack(samples, axis=1).tobytes() == undisturbed.fetch("qpos").tobytes()
 
 
+@pytest.mark.slow
 def test_other_blocks_give_the_same_bits(model, undisturbed) -> None:
     assert same(rollout(model, steering, workers=2, **{**ASKED, "block": 4}).arrays(), undisturbed.arrays())
 
@@ -93,6 +94,7 @@ def by_place_in_block(data, step, worlds):
     return steering(data, step, worlds - worlds[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "other"), [(by_process, {"workers": 2}), (by_place_in_block, {"block": 4})]
 )
@@ -147,6 +149,7 @@ def test_a_killed_worker_costs_its_worlds_since_their_checkpoint(model, undistur
     assert result.repeated_steps == 7 * 3  # steps 14 to 20 of a block of three
 
 
+@pytest.mark.slow
 def test_what_kills_every_worker_is_an_error(model) -> None:
     def deadly(data, step, worlds):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -48,6 +48,8 @@ def _needs(page: Path) -> str:
         return "mujoco"
     if re.search(r"^(import|from) gymnasium\b", code, re.MULTILINE) and not _has("gymnasium"):
         return "gymnasium"
+    if "dovetail.distributed" in code and not _has("ray"):
+        return "ray"
     return ""
 
 

@@ -190,6 +190,18 @@ def test_delay_noise_scaling_and_memory():
     np.testing.assert_array_equal(got[0], twin.step(np.array([[1.0], [-0.5]]))[0])
 
 
+def test_a_seed_gives_the_same_noise_whatever_was_before():
+    class Noisy(Balance):
+        observation_noise = 0.1
+
+    env, fresh = made(2, Noisy()), made(2, Noisy())
+    env.reset(seed=8)
+    env.step(np.zeros((2, 1)))
+    env.reset(seed=3)
+    fresh.reset(seed=3)
+    np.testing.assert_array_equal(env.step(np.zeros((2, 1)))[0], fresh.step(np.zeros((2, 1)))[0])
+
+
 def test_worlds_may_differ_in_the_model():
     class Heavy(Balance):
         per_world = ("body_mass",)
