@@ -44,8 +44,7 @@ class Engine:
         self._ctrl_range = np.array(self.model.actuator_ctrlrange, float)
         self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
         self._noise: Array | None = None
-        self._noise_used = NOISE_AHEAD
-        self._noise_generators: list[np.random.Generator] = []
+        self._noise_used = np.full(num_envs, NOISE_AHEAD)
         self.observation_like = self._first_observation()
 
     def _first_observation(self) -> Array:
@@ -59,8 +58,11 @@ class Engine:
     # ---- starting
 
     def seed(self, world: int, generator: np.random.Generator) -> None:
-        """Draw everything random of a world from this."""
+        """Draw everything random of a world from this, beginning now: nothing of before lasts."""
         self.generators[world] = generator
+        self._noise_used[world] = NOISE_AHEAD
+        for name in self.task.lasting:
+            self.memory[name][world] = 0.0
 
     def restart(
         self, rows: Array, given: Mapping[str, Array] | None = None
@@ -86,12 +88,14 @@ class Engine:
             nursery.data.copy_worlds(beside, self.sim.data, rows)
         nursery.reset(worlds=beside)
         w = Worlds(nursery, len(rows), self.memory, rows, [self.generators[row] for row in rows])
-        self._delayed[:, rows] = 0.0
+        for name in set(task.memory) - set(task.lasting):
+            self.memory[name][rows] = 0.0
         self._call("start", task.start, w)
+        self._delayed[:, rows] = w.ctrl
         for name, value in (given or {}).items():
             setattr(w, name, value)
         if w._constants:
-            nursery.set_constants(worlds=beside)
+            nursery.set_constants(worlds=sorted(w._constants))
         nursery.forward()
         for name in task.unknown_after_reset:
             setattr(w, name, 0.0)
@@ -149,6 +153,14 @@ class Engine:
             info,
         )
 
+    def truncated(self, elapsed: Array, limit: int | None) -> Array:
+        """Which worlds are cut off after that many steps, by the limit or by the task."""
+        late = np.zeros(self.num_envs, bool) if limit is None else elapsed >= limit
+        if type(self.task).truncated is Task.truncated and "truncated" not in vars(self.task):
+            return late
+        cut = self._call("truncated", self.task.truncated, self.worlds)
+        return late | self._each("truncated", cut, self.num_envs, bool)
+
     def _controls(self, action: Array) -> Array:
         task = self.task
         if task.unit_actions:
@@ -169,11 +181,12 @@ class Engine:
         if not isinstance(rows, slice):  # a start: noise of its own
             drawn = np.array([self.generators[row].standard_normal(observation.shape[1]) for row in rows])
             return observation + self.task.observation_noise * drawn
-        if self._noise is None or self._noise_used == NOISE_AHEAD:
-            shape = (NOISE_AHEAD, observation.shape[1])
-            self._noise = np.stack([g.standard_normal(shape) for g in self.generators], axis=1)
-            self._noise_used = 0
-        drawn = self._noise[self._noise_used]
+        shape = (NOISE_AHEAD, observation.shape[1])
+        if self._noise is None:
+            self._noise = np.zeros((self.num_envs, *shape))
+        for row in np.flatnonzero(self._noise_used == NOISE_AHEAD):
+            self._noise[row], self._noise_used[row] = self.generators[row].standard_normal(shape), 0
+        drawn = self._noise[np.arange(self.num_envs), self._noise_used]
         self._noise_used += 1
         return observation + self.task.observation_noise * drawn
 
@@ -219,7 +232,7 @@ class Engine:
             "memory": {name: values.copy() for name, values in self.memory.items()},
             "generators": [g.bit_generator.state for g in self.generators],
             "delayed": self._delayed.copy(),
-            "noise": (None if self._noise is None else self._noise.copy(), self._noise_used),
+            "noise": (None if self._noise is None else self._noise.copy(), self._noise_used.copy()),
         }
 
     def take_state(self, state: Mapping[str, Any]) -> None:
@@ -239,8 +252,8 @@ class Engine:
             generator.bit_generator.state = inside
             self.generators[number] = generator
         self._delayed[...] = state["delayed"]
-        noise, self._noise_used = state["noise"]
-        self._noise = None if noise is None else noise.copy()
+        noise, used = state["noise"]
+        self._noise, self._noise_used = None if noise is None else noise.copy(), used.copy()
         self.worlds.forget()
 
 

@@ -164,8 +164,7 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
         self._ready = False  # until all went well
         observation, reward, terminated, step_info = self.engine.step(action)
         self._elapsed += 1
-        limit = self.max_episode_steps
-        truncated = np.zeros(self.num_envs, bool) if limit is None else self._elapsed >= limit
+        truncated = self.engine.truncated(self._elapsed, self.max_episode_steps)
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             result = self._same_step(observation, reward, terminated, truncated, step_info)
         elif over.any():
