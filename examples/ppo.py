@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from collections import deque
 from pathlib import Path
@@ -73,10 +74,10 @@ class Scale:
 class Agent(nn.Module):
     """A policy (normal distribution around a network's answer) and a value."""
 
-    def __init__(self, sees: int, does: int, width: int) -> None:
+    def __init__(self, sees: int, does: int, width: int, std: float) -> None:
         super().__init__()
         self.policy, self.value = network(sees, does, width, 0.01), network(sees, 1, width, 1.0)
-        self.log_std = nn.Parameter(torch.full((does,), -0.5))
+        self.log_std = nn.Parameter(torch.full((does,), math.log(std)))
 
     def distribution(self, observation: torch.Tensor) -> torch.distributions.Normal:
         """What the policy would do."""
@@ -156,7 +157,7 @@ def train(a: argparse.Namespace) -> dict[str, Any]:
     env = make(a.env, a.engine, a.num_envs, a.threads, a.seed, **a.options)
     space = env.single_action_space
     centre, half = (space.high + space.low) / 2, (space.high - space.low) / 2
-    agent = Agent(env.single_observation_space.shape[0], space.shape[0], a.width)
+    agent = Agent(env.single_observation_space.shape[0], space.shape[0], a.width, a.std)
     optimiser = torch.optim.Adam(agent.parameters(), lr=3e-4, eps=1e-5)
     a.scale, reward_scale = Scale(env.single_observation_space.shape), Scale(())
     same_step = env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
@@ -257,6 +258,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kl", type=float, default=0.01, help="how far an update should move the policy")
     parser.add_argument("--max-lr", type=float, default=2e-3)
     parser.add_argument("--entropy", type=float, default=0.0)
+    parser.add_argument("--std", type=float, default=0.6, help="of actions, at first")
     parser.add_argument("--width", type=int, default=128, help="of the hidden layers")
     parser.add_argument(
         "--options", type=json.loads, default={}, help="arguments of the environment, as JSON"

@@ -43,6 +43,7 @@ class Engine:
         self.worlds = Worlds(self.sim, num_envs, self.memory, slice(None), self.generators)
         self._ctrl_range = np.array(self.model.actuator_ctrlrange, float)
         self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
+        self._freezes = self.sim.plan.bad_states.policy == "freeze"
         self._noise: Array | None = None
         self._noise_used = np.full(num_envs, NOISE_AHEAD)
         self.observation_like = self._first_observation()
@@ -142,16 +143,27 @@ class Engine:
         """All worlds go on by one step of the environment."""
         task, w = self.task, self.worlds
         self.sim.data.ctrl = self._controls(action)
+        before = np.array(self.sim.data.time) if self._freezes else None
         self.sim.step(task.frame_skip)
         w.forget()
         observation, reward, terminated, info = self._call("outcome", task.outcome, w, action)
         count = self.num_envs
+        terminated = self._each("terminated", terminated, count, bool)
+        if before is not None:
+            broken = self._broken(before)
+            terminated, info = terminated | broken, {**info, "broken": broken}
         return (
             self._noisy(self._observed(observation, count), slice(None)),
             self._each("reward", reward, count, float),
-            self._each("terminated", terminated, count, bool),
+            terminated,
             info,
         )
+
+    def _broken(self, before: Array) -> Array:
+        """Worlds whose numbers went bad in a step: they were frozen, so their clocks stand."""
+        own = "opt.timestep" in self.task.per_world
+        period = np.asarray(self.sim.per_world["opt.timestep"]) if own else float(self.model.opt.timestep)
+        return np.asarray(np.asarray(self.sim.data.time) < before + (self.task.frame_skip - 0.5) * period)
 
     def truncated(self, elapsed: Array, limit: int | None) -> Array:
         """Which worlds are cut off after that many steps, by the limit or by the task."""
@@ -189,6 +201,23 @@ class Engine:
         drawn = self._noise[np.arange(self.num_envs), self._noise_used]
         self._noise_used += 1
         return observation + self.task.observation_noise * drawn
+
+    def set_aside(self, rows: Array) -> Callable[[], None]:
+        """Remember what a step of these worlds must not change, because it will not count; the answer undoes it."""
+        states = [self.generators[row].bit_generator.state for row in rows]
+        used, lasting = self._noise_used[rows], {n: self.memory[n][rows] for n in self.task.lasting}
+        noise = None if self._noise is None else self._noise[rows]
+
+        def undo() -> None:
+            for row, state in zip(rows, states, strict=True):
+                self.generators[row].bit_generator.state = state
+            self._noise_used[rows] = used
+            for name, values in lasting.items():
+                self.memory[name][rows] = values
+            if noise is not None and self._noise is not None:
+                self._noise[rows] = noise
+
+        return undo
 
     # ---- what tasks give
 

@@ -51,7 +51,9 @@ class Space:
 
     def moved(self, start: Array, by: Array) -> Array:
         """Poses after such a step; compare mj_integratePos."""
-        result = np.array(start)
+        result = np.array(
+            np.broadcast_to(start, (*np.broadcast_shapes(start.shape[:-1], by.shape[:-1]), self.nq))
+        )
         result[..., self.plain_q] += by[..., self.plain_v]
         for q, v in self.turns:
             turned = rotations.from_vector(by[..., v : v + 3])
@@ -81,7 +83,10 @@ class Motion:
             )
         self.length = float(self.times[-1])
         for q, _ in self.space.turns:
-            self.qpos[:, q : q + 4] /= np.linalg.norm(self.qpos[:, q : q + 4], axis=1, keepdims=True)
+            quat = self.qpos[:, q : q + 4] / np.linalg.norm(self.qpos[:, q : q + 4], axis=1, keepdims=True)
+            turned = np.sign((quat[1:] * quat[:-1]).sum(axis=1))  # q and -q are one rotation: no jumps
+            quat[1:] *= np.cumprod(np.where(turned < 0, -1.0, 1.0))[:, None]
+            self.qpos[:, q : q + 4] = quat
         self._round = np.zeros(self.space.nq)
         for q in self.space.moves:
             self._round[q : q + 2] = self.qpos[-1, q : q + 2] - self.qpos[0, q : q + 2]

@@ -78,7 +78,7 @@ class Terrain:
 
         text = str(source)
         file = None if text.lstrip().startswith("<") else Path(source)
-        root = etree.fromstring((file.read_bytes() if file else text.encode()))
+        root = etree.fromstring(file.read_bytes() if file else text.encode())
         ground = root.find(f".//geom[@name='{geom}']")
         if ground is None:
             raise ArgumentError(f"the model has no geom named {geom!r} for the terrain to be in place of")

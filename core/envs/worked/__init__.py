@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dovetail.envs.worked.arm import ArmReach
+from dovetail.envs.worked.humanoid import HumanoidGetUp
 from dovetail.envs.worked.quadruped import QuadrupedVelocity
 
-TASKS = {"QuadrupedVelocity": QuadrupedVelocity}
+TASKS = {task.__name__: task for task in (ArmReach, HumanoidGetUp, QuadrupedVelocity)}
 
 __all__ = ["TASKS", *TASKS]
