@@ -22,18 +22,23 @@ BASE = 1.0
 """Metres of ground below the lowest point."""
 
 
+def _numbers(given: Any) -> Array:
+    return np.array(given, float)
+
+
 @attrs.frozen(eq=False)
 class Terrain:
     """Heights (rows, columns) in metres; `centres` (levels, kinds, 2) are the middles of the patches of `patches`."""
 
-    heights: Array = attrs.field(converter=lambda h: np.array(h, float))
+    heights: Array = attrs.field(converter=_numbers)
     cell: float
     centres: Array = attrs.field(factory=lambda: np.zeros((0, 0, 2)))
 
     def __attrs_post_init__(self) -> None:
         if self.heights.ndim != 2 or min(self.heights.shape) < 2 or not np.isfinite(self.heights).all():
             raise ArgumentError(
-                f"heights of shape {self.heights.shape}: they should be finite numbers (rows, columns), at least two each"
+                f"heights of shape {self.heights.shape}: they should be finite numbers (rows, columns), "
+                "at least two each"
             )
         # As the engine keeps them: from 0 to 1 in single precision.
         low, span = self.heights.min(), self._span
@@ -88,7 +93,7 @@ class Terrain:
         size = (*self.half, self._span, BASE)
         words = {"nrow": str(rows), "ncol": str(columns), "size": " ".join(repr(float(s)) for s in size)}
         etree.SubElement(assets, "hfield", {"name": geom, **words})
-        ground.attrib.pop("size", None)
+        ground.attrib.pop("size", "")
         ground.attrib.update({"type": "hfield", "hfield": geom, "pos": f"0 0 {float(self.heights.min())!r}"})
         model = loads(etree.tostring(root, encoding="unicode"), asset_root=file.parent if file else None)
         elevation = (self.heights - self.heights.min()) / self._span

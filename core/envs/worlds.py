@@ -24,6 +24,12 @@ class Worlds:
 
     generators: Sequence[np.random.Generator]
     """One of each world."""
+    _sim: Simulation
+    _count: int
+    _memory: Mapping[str, Array]
+    _rows: Any
+    _seen: dict[str, Array]
+    _constants: set[int]
 
     def __init__(
         self,

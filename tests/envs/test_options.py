@@ -17,7 +17,8 @@ from dovetail.envs import DovetailEnv, DovetailVectorEnv, Task
 CART = """
 <mujoco><option timestep="0.01"/><worldbody>
 <body><joint name="rail" type="slide" axis="1 0 0" damping="1"/><geom type="box" size=".2 .1 .05" mass="1"/>
-<body name="pole"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .6" size=".03"/></body></body>
+<body name="pole"><joint name="hinge" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 .6" size=".03"/></body></body>
 </worldbody>
 <actuator><motor name="push" joint="rail" gear="10" ctrlrange="-1 3" ctrllimited="true"/></actuator></mujoco>
 """

@@ -81,7 +81,7 @@ def test_patches_grow_harder_along_x_and_start_flat():
     np.testing.assert_allclose(ground.height(ground.centres[:, :3]), 0.0, atol=1e-6)
     assert ground.height(ground.centres[2, 0] + [1.9, 0.0]) == pytest.approx(
         -0.5, abs=1e-6
-    )  # five stairs of 0.1 down
+    )  # five stairs down
     assert ground.height(ground.centres[2, 1] + [0.0, 1.5]) == pytest.approx(0.5, abs=1e-6)
     again = terrain.patches(kinds, levels=3, cell=0.1, seed=1)
     np.testing.assert_array_equal(ground.heights, again.heights)
