@@ -42,9 +42,11 @@ class Engine:
         self._nurseries: dict[int, Simulation] = {}
         self.memory = {name: np.zeros((num_envs, *_shape(width))) for name, width in task.memory.items()}
         self.generators: list[np.random.Generator] = [np.random.default_rng() for _ in range(num_envs)]
+        self._unused = np.random.default_rng(0)
         self.worlds = Worlds(self.sim, num_envs, self.memory, slice(None), self.generators)
         self._ctrl_range = np.array(self.model.actuator_ctrlrange, float)
         self._delayed = np.zeros((task.control_delay, num_envs, self.model.nu))
+        self._freezes = self.sim.plan.bad_states.policy == "freeze"
         self._noise: Array | None = None
         self._noise_used = np.full(num_envs, NOISE_AHEAD)
         self.observation_like = self._first_observation()
@@ -60,9 +62,11 @@ class Engine:
     # ---- starting
 
     def seed(self, world: int, generator: np.random.Generator) -> None:
-        """Draw everything random of a world from this."""
+        """Draw everything random of a world from this, beginning now: nothing of before lasts."""
         self.generators[world] = generator
-        self._noise_used[world] = NOISE_AHEAD  # what was drawn from the one before is forgotten
+        self._noise_used[world] = NOISE_AHEAD
+        for name in self.task.lasting:
+            self.memory[name][world] = 0.0
 
     def restart(
         self, rows: Array, given: Mapping[str, Array] | None = None
@@ -100,12 +104,14 @@ class Engine:
             nursery.data.copy_worlds(beside, self.sim.data, rows)
         nursery.reset()
         w = Worlds(nursery, len(rows), self.memory, rows, [self.generators[row] for row in rows])
-        self._delayed[:, rows] = 0.0
+        for name in set(task.memory) - set(task.lasting):
+            self.memory[name][rows] = 0.0
         self._call("start", task.start, w)
+        self._delayed[:, rows] = w.ctrl
         for name, value in (given or {}).items():
             setattr(w, name, value)
         if w._constants:
-            nursery.set_constants(worlds=beside)
+            nursery.set_constants(worlds=sorted(w._constants))
         nursery.forward()
         for name in task.unknown_after_reset:
             setattr(w, name, 0.0)
@@ -152,16 +158,35 @@ class Engine:
         """All worlds go on by one step of the environment."""
         task, w = self.task, self.worlds
         self.sim.data.ctrl = self._controls(action)
+        before = np.array(self.sim.data.time) if self._freezes else None
         self.sim.step(task.frame_skip)
         w.forget()
         observation, reward, terminated, info = self._call("outcome", task.outcome, w, action)
         count = self.num_envs
+        terminated = self._each("terminated", terminated, count, bool)
+        if before is not None:
+            broken = self._broken(before)
+            terminated, info = terminated | broken, {**info, "broken": broken}
         return (
             self._noisy(self._observed(observation, count), slice(None)),
             self._each("reward", reward, count, float),
-            self._each("terminated", terminated, count, bool),
+            terminated,
             info,
         )
+
+    def _broken(self, before: Array) -> Array:
+        """Worlds whose numbers went bad in a step: they were frozen, so their clocks stand."""
+        own = "opt.timestep" in self.task.per_world
+        period = np.asarray(self.sim.per_world["opt.timestep"]) if own else float(self.model.opt.timestep)
+        return np.asarray(np.asarray(self.sim.data.time) < before + (self.task.frame_skip - 0.5) * period)
+
+    def truncated(self, elapsed: Array, limit: int | None) -> Array:
+        """Which worlds are cut off after that many steps, by the limit or by the task."""
+        late = np.zeros(self.num_envs, bool) if limit is None else elapsed >= limit
+        if type(self.task).truncated is Task.truncated and "truncated" not in vars(self.task):
+            return late
+        cut = self._call("truncated", self.task.truncated, self.worlds)
+        return late | self._each("truncated", cut, self.num_envs, bool)
 
     def _controls(self, action: Array) -> Array:
         task = self.task
@@ -183,16 +208,33 @@ class Engine:
         if not isinstance(rows, slice):  # a start: noise of its own
             drawn = np.array([self.generators[row].standard_normal(observation.shape[1]) for row in rows])
             return observation + self.task.observation_noise * drawn
+        shape = (NOISE_AHEAD, observation.shape[1])
         if self._noise is None:
-            self._noise = np.zeros((NOISE_AHEAD, *observation.shape))
-        for world in np.flatnonzero(self._noise_used == NOISE_AHEAD):
-            self._noise[:, world] = self.generators[world].standard_normal(
-                (NOISE_AHEAD, observation.shape[1])
-            )
-            self._noise_used[world] = 0
-        drawn = self._noise[self._noise_used, np.arange(self.num_envs)]
+            self._noise = np.zeros((self.num_envs, *shape))
+        for row in np.flatnonzero(self._noise_used == NOISE_AHEAD):
+            self._noise[row], self._noise_used[row] = self.generators[row].standard_normal(shape), 0
+        drawn = self._noise[np.arange(self.num_envs), self._noise_used]
         self._noise_used += 1
         return observation + self.task.observation_noise * drawn
+
+    def set_aside(self, rows: Array) -> Callable[[], None]:
+        """Remember what a step of these worlds must not change, because it will not count; the answer undoes it."""
+        own = [self.generators[row] for row in rows]
+        used, lasting = self._noise_used[rows], {n: self.memory[n][rows] for n in self.task.lasting}
+        noise = None if self._noise is None else self._noise[rows]
+        for row in rows:
+            self.generators[row] = self._unused
+
+        def undo() -> None:
+            for row, generator in zip(rows, own, strict=True):
+                self.generators[row] = generator
+            self._noise_used[rows] = used
+            for name, values in lasting.items():
+                self.memory[name][rows] = values
+            if noise is not None and self._noise is not None:
+                self._noise[rows] = noise
+
+        return undo
 
     # ---- what tasks give
 
@@ -257,7 +299,7 @@ class Engine:
             self.generators[number] = generator
         self._delayed[...] = state["delayed"]
         noise, used = state["noise"]
-        self._noise, self._noise_used = None if noise is None else noise.copy(), np.array(used)
+        self._noise, self._noise_used = None if noise is None else noise.copy(), used.copy()
         self.worlds.forget()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 EPISODES = {
@@ -19,6 +20,9 @@ EPISODES = {
     "Walker2d": (1000, None),
 }
 """Steps of an episode, and the return at which a task counts as solved: Gymnasium's."""
+
+WORKED = {"ArmReach": 100, "HumanoidGetUp": 300, "QuadrupedVelocity": 500}
+"""The worked examples, version 0, and the steps of an episode."""
 
 OF_ENVIRONMENTS = (
     "max_episode_steps",
@@ -38,11 +42,13 @@ def register() -> None:
     """Register the tasks under `dovetail/`; a second time changes nothing."""
     import gymnasium
 
-    for name, (steps, threshold) in EPISODES.items():
-        if f"dovetail/{name}-v5" in gymnasium.registry:
+    known = [(name, 5, *episode) for name, episode in EPISODES.items()]
+    known += [(name, 0, steps, None) for name, steps in WORKED.items()]
+    for name, version, steps, threshold in known:
+        if f"dovetail/{name}-v{version}" in gymnasium.registry:
             continue
         gymnasium.register(
-            id=f"dovetail/{name}-v5",
+            id=f"dovetail/{name}-v{version}",
             entry_point=f"dovetail.envs.registration:{name}Env",
             vector_entry_point=f"dovetail.envs.registration:{name}VectorEnv",
             max_episode_steps=steps,
@@ -54,7 +60,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     """Makers of the environments, by the names that `register` gives."""
     for ending, vector in (("VectorEnv", True), ("Env", False)):
         task = name.removesuffix(ending)
-        if name.endswith(ending) and task in EPISODES:
+        if name.endswith(ending) and (task in EPISODES or task in WORKED):
             return _maker(task, vector)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -62,12 +68,12 @@ def __getattr__(name: str) -> Callable[..., Any]:
 def _maker(name: str, vector: bool) -> Callable[..., Any]:
     def make(**arguments: Any) -> Any:
         from dovetail.envs.single import DovetailEnv
-        from dovetail.envs.v5 import TASKS
         from dovetail.envs.vector import DovetailVectorEnv
 
         names = (*OF_ENVIRONMENTS, *(("num_envs", "autoreset_mode") if vector else ()))
         own = {key: arguments.pop(key) for key in names if key in arguments}
-        task = TASKS[name](**arguments)
+        group = "worked" if name in WORKED else "v5"
+        task = import_module(f"dovetail.envs.{group}").TASKS[name](**arguments)
         return DovetailVectorEnv(task, **own) if vector else DovetailEnv(task, **own)
 
     make.metadata = {"render_modes": ["rgb_array", "depth_array", "rgbd_tuple"]}  # type: ignore[attr-defined]

@@ -34,7 +34,8 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
         self.task = task
         self.metadata = metadata_of(self.engine)
         self.action_space, self.observation_space = spaces_of(self.engine)
-        self._limit, self._elapsed = max_episode_steps, 0
+        self._limit = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        self._elapsed = 0
         self._started = self._closed = False
         self._pictures = Pictures(self.engine, **picture)
 
@@ -49,7 +50,8 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
         """Begin an episode; `options` may give `qpos`, `qvel` and `act`."""
         self._check_open("reset")
         super().reset(seed=seed)
-        self.engine.seed(0, self.np_random)
+        if self.engine.generators[0] is not self.np_random:
+            self.engine.seed(0, self.np_random)
         unknown = [name for name in options or {} if name not in STATE_OPTIONS]
         if unknown:
             raise ArgumentError(f"reset has no option {unknown[0]!r}; there are {', '.join(STATE_OPTIONS)}")
@@ -67,7 +69,7 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
         self._started = False  # until all went well
         observation, reward, terminated, info = self.engine.step(checked)
         self._elapsed += 1
-        truncated = self._limit is not None and self._elapsed >= self._limit
+        truncated = bool(self.engine.truncated(np.array([self._elapsed]), self._limit)[0])
         self._started = True
         return (
             np.array(observation[0]),

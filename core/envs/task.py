@@ -32,13 +32,16 @@ class Task:
     per_world: tuple[str, ...] = ()
     """Model fields that every world has for itself; `start` sets them with `w.set_model`."""
     memory: ClassVar[Mapping[str, int | tuple[int, ...]]] = {}
-    """Numbers that a task remembers of each world: name and width. Read and written as `w.name`."""
+    """Numbers that a task remembers of each world: name and width. Read and written as `w.name`; zero when an
+    episode starts."""
+    lasting: tuple[str, ...] = ()
+    """Names of `memory` that stay as they are from one episode to the next, until the world is seeded anew."""
     max_episode_steps: int | None = None
     """After so many steps an episode is truncated."""
     unit_actions: bool = False
     """Whether actions go from -1 to 1 and are scaled to the actuators' ranges."""
     control_delay: int = 0
-    """Steps of the environment between an action and its effect."""
+    """Steps of the environment between an action and its effect. The first ones have the `ctrl` of the start."""
     observation_noise: float | Array = 0.0
     """Standard deviation of normal noise on observations, one or one for each."""
     unknown_after_reset: tuple[str, ...] = ()
@@ -77,6 +80,10 @@ class Task:
 
     def terminated(self, w: Worlds) -> Array:
         """Which worlds have come to an end that is no matter of time, (n,)."""
+        return np.zeros(len(w), bool)
+
+    def truncated(self, w: Worlds) -> Array:
+        """Which worlds are cut off, (n,): they could go on, but shall not. Time limits are asked besides."""
         return np.zeros(len(w), bool)
 
     def info(self, w: Worlds) -> dict[str, Array]:

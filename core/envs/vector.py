@@ -162,10 +162,12 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
                 'reset(options={"reset_mask": terminated | truncated}), before the next step'
             )
         self._ready = False  # until all went well
+        undo = self.engine.set_aside(np.flatnonzero(over)) if over.any() else None
         observation, reward, terminated, step_info = self.engine.step(action)
+        if undo is not None:
+            undo()
         self._elapsed += 1
-        limit = self.max_episode_steps
-        truncated = np.zeros(self.num_envs, bool) if limit is None else self._elapsed >= limit
+        truncated = self.engine.truncated(self._elapsed, self.max_episode_steps)
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             result = self._same_step(observation, reward, terminated, truncated, step_info)
         elif over.any():

@@ -24,6 +24,12 @@ class Worlds:
 
     generators: Sequence[np.random.Generator]
     """One of each world."""
+    _sim: Simulation
+    _count: int
+    _memory: Mapping[str, Array]
+    _rows: Any
+    _seen: dict[str, Array]
+    _constants: set[int]
 
     def __init__(
         self,
@@ -35,7 +41,7 @@ class Worlds:
     ) -> None:
         own = self.__dict__
         own["_sim"], own["_count"], own["_memory"], own["_rows"] = sim, count, memory, rows
-        own["_seen"], own["_constants"] = {}, False
+        own["_seen"], own["_constants"] = {}, set()
         own["generators"] = generators
 
     def __len__(self) -> int:
@@ -80,27 +86,34 @@ class Worlds:
             field[: self._count] = value
         self._seen.pop(name, None)
 
-    def set_model(self, name: str, values: Any, *, constants: bool = True) -> None:
-        """Give these worlds their own values of a Model field that the task names in `per_world`. `constants`:
-        whether what derives from it (inverse weights from masses) is computed anew, which takes milliseconds a
-        world; say False for what nothing derives from, as friction."""
-        field = self._sim.per_world[name]
-        field[: self._count] = values
-        self.__dict__["_constants"] = self._constants or constants
+    def set_model(self, name: str, values: Any, *, rows: Any = None, constants: bool = True) -> None:
+        """Give these worlds, or `rows` of them, their own values of a Model field that the task names in `per_world`.
+        `constants`: whether what derives from it (inverse weights from masses) is computed anew, which takes
+        milliseconds a world; say False for what nothing derives from, as friction."""
+        chosen = np.arange(self._count) if rows is None else np.asarray(rows, int)
+        if len(chosen):
+            self._sim.per_world[name][chosen] = values
+        if constants:
+            self._constants.update(chosen.tolist())
 
     # ---- random numbers
 
-    def uniform(self, low: Any, high: Any, size: Any = None) -> Array:
+    # `rows` are numbers of worlds among these; only they draw, and n is how many they are.
+
+    def uniform(self, low: Any, high: Any, size: Any = None, rows: Any = None) -> Array:
         """Numbers between `low` and `high`, (n, *size)."""
-        return self._draw(lambda g: g.uniform(low, high, size))
+        return self._draw(lambda g: g.uniform(low, high, size), rows)
 
-    def normal(self, size: Any = None) -> Array:
+    def normal(self, size: Any = None, rows: Any = None) -> Array:
         """Numbers of the standard normal distribution, (n, *size)."""
-        return self._draw(lambda g: g.standard_normal(size))
+        return self._draw(lambda g: g.standard_normal(size), rows)
 
-    def integers(self, low: int, high: int, size: Any = None) -> Array:
+    def integers(self, low: int, high: int, size: Any = None, rows: Any = None) -> Array:
         """Whole numbers from `low` to below `high`, (n, *size)."""
-        return self._draw(lambda g: g.integers(low, high, size))
+        return self._draw(lambda g: g.integers(low, high, size), rows)
 
-    def _draw(self, one: Callable[[np.random.Generator], Any]) -> Array:
-        return np.array([one(generator) for generator in self.generators])
+    def _draw(self, one: Callable[[np.random.Generator], Any], rows: Any) -> Array:
+        chosen = self.generators if rows is None else [self.generators[int(row)] for row in rows]
+        if not len(chosen):
+            return np.zeros((0, *np.shape(one(np.random.default_rng(0)))))
+        return np.array([one(generator) for generator in chosen])

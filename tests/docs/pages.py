@@ -6,7 +6,8 @@ A page's Python blocks run in order, in one namespace, in an empty folder. Three
 - a block whose first line is `# file: NAME` is written to that file instead;
 - a `bash` block with `pip install -e .` installs the package that was written: its entry points become known.
 
-Blocks in tabs are indented, and count as others do.
+Blocks in tabs are indented, and count as others do. A block that needs a learner's package (PyTorch,
+Stable-Baselines3), which no extra of dovetail installs, runs where that is installed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import attrs
@@ -70,7 +72,7 @@ def blocks(page: Path) -> list[Block]:
 def run(page: Path, folder: Path) -> None:
     """Run a page's blocks in a folder; what is printed must be what the page shows."""
     names: dict[str, object] = {"__name__": "__main__"}
-    printed = ""
+    printed, skipped = "", False
     for block in blocks(page):
         file = _FILE.match(block.code)
         if file:
@@ -80,9 +82,16 @@ def run(page: Path, folder: Path) -> None:
         elif block.language == "bash" and "pip install -e ." in block.code:
             install(folder)
         elif block.language == "python":
-            printed = execute(block, page, names)
-        elif block.output_of_previous:
+            skipped = learner_missing(block)
+            printed = "" if skipped else execute(block, page, names)
+        elif block.output_of_previous and not skipped:
             check_output(block, page, printed)
+
+
+def learner_missing(block: Block) -> bool:
+    """Whether a block imports a learner's package that is not installed."""
+    named = re.findall(r"^(?:import|from) (torch|stable_baselines3)\b", block.code, re.MULTILINE)
+    return any(find_spec(name) is None for name in named)
 
 
 def execute(block: Block, page: Path, names: dict[str, object]) -> str:

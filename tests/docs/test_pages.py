@@ -26,6 +26,7 @@ OF_AUTO = (
     "README.md",
     "docs/howto/backend-and-precision.md",
     "docs/howto/reinforcement-learning.md",
+    "docs/howto/write-an-environment.md",
     "docs/index.md",
     "docs/tutorial/batch.md",
     "docs/tutorial/swap-a-stage.md",
@@ -46,7 +47,9 @@ def _needs(page: Path) -> str:
         return "a C compiler"
     if re.search(r"\bconform\(|\bmujoco\b", code) and not _has("mujoco"):
         return "mujoco"
-    if re.search(r"^(import|from) gymnasium\b", code, re.MULTILINE) and not _has("gymnasium"):
+    if re.search(r"^(import|from) (gymnasium|dovetail\.envs)\b", code, re.MULTILINE) and not _has(
+        "gymnasium"
+    ):
         return "gymnasium"
     if "dovetail.distributed" in code and not _has("ray"):
         return "ray"

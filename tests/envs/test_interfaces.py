@@ -105,6 +105,11 @@ def test_actions_out_of_range_are_limited_by_the_actuator():
     np.testing.assert_array_equal(observation[0], observation[1])
 
 
+def test_a_model_file_that_is_not_there_is_named():
+    with pytest.raises(dovetail.DovetailError, match=r"nowhere\.xml.*does not exist"):
+        gymnasium.make("dovetail/Ant-v5", xml_file="./nowhere.xml")
+
+
 def test_order_of_calls():
     env = made()
     with pytest.raises(dovetail.envs.ResetNeededError, match="before the first reset"):

@@ -26,7 +26,7 @@ def model_file(name: str) -> Path:
         root = Path((found.origin if found else None) or ".").parent
         path = root / "envs" / "mujoco" / "assets" / name
     if not path.exists():
-        raise FileError(f"xml_file = {name!r}: {path} does not exist")
+        raise FileError(path, f"does not exist; xml_file = {name!r} names it")
     return path
 
 
