@@ -163,9 +163,11 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
             )
         self._ready = False  # until all went well
         undo = self.engine.set_aside(np.flatnonzero(over)) if over.any() else None
-        observation, reward, terminated, step_info = self.engine.step(action)
-        if undo is not None:
-            undo()
+        try:
+            observation, reward, terminated, step_info = self.engine.step(action)
+        finally:
+            if undo is not None:
+                undo()
         self._elapsed += 1
         truncated = self.engine.truncated(self._elapsed, self.max_episode_steps)
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
