@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 
 import dovetail
 from dovetail.bad_states import StateWarning
-from dovetail.distributed import rollout, sweep, worker
+from dovetail.distributed import pool, rollout, sweep, worker
 from dovetail.distributed.errors import WorkerError
 from dovetail.errors import ArgumentError, MissingDependencyError, UnknownFieldError
 
@@ -269,6 +272,41 @@ def test_without_ray_the_error_names_the_extra(monkeypatch) -> None:
         rollout("pendulum", nworld=2, nstep=1)
 
 
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        (
+            "127.0.0.1:1",
+            r"nothing answers at address = '127.0.0.1:1' \(Connection refused\).*ray start --head",
+        ),
+        ("nowhere", r"address = 'nowhere' should be host:port of a Ray cluster, or 'auto'"),
+        ("ray://127.0.0.1:10001", "should be host:port"),
+    ],
+)
+def test_a_cluster_that_is_not_there(monkeypatch, local_ray, address: str, text: str) -> None:
+    monkeypatch.setattr(local_ray, "is_initialized", lambda: False)
+    with pytest.raises(dovetail.DovetailError, match=text):
+        rollout("pendulum", nworld=2, nstep=1, address=address)
+
+
+def test_another_address_than_that_of_this_process(local_ray) -> None:
+    with pytest.raises(WorkerError, match="this process uses a Ray of this machine alone"):
+        rollout("pendulum", nworld=2, nstep=1, address="10.0.0.1:6379")
+
+
+def test_results_of_a_ray_that_was_shut_down(undisturbed, monkeypatch) -> None:
+    monkeypatch.setattr("dovetail.distributed.runtime.session", lambda ray: ("another", "one"))
+    for ask in (lambda: undisturbed.fetch("qpos"), undisturbed.state, lambda: undisturbed.refs):
+        with pytest.raises(WorkerError, match="was shut down"):
+            ask()
+
+
+def test_a_worker_that_was_restarted_between_two_tasks_says_so() -> None:
+    fresh = worker.RolloutWorker()
+    assert fresh.advance(None, None, None, 0, 1, 2) == ({"error": pool.FORGOT}, None, None)
+    assert fresh.summarise(None) == {"error": pool.FORGOT}
+
+
 def test_warnings_of_workers_arrive(model) -> None:
     start = {"qvel": np.array([[0.0], [1e300], [0.0]])}
     with pytest.warns(StateWarning, match="worlds 0 to 2"):
@@ -293,3 +331,31 @@ def test_the_command_prints_a_table_and_writes_a_file(tmp_path: Path, capsys, mo
     assert row.split()[:2] == ["40", "6"]
     assert max(len(line) for line in (heading, row)) <= 80
     assert np.load(out)["qpos"].shape == (40, 3, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_ends_workers_and_leaves_no_file(tmp_path: Path) -> None:
+    words = [
+        "rollout",
+        "humanoid",
+        "--backend",
+        "numpy",
+        "--steps",
+        "100000",
+        "--out",
+        "fall.npz",
+        "--workers",
+        "1",
+    ]
+    command = [sys.executable, "-m", "dovetail", *words]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(15)  # workers step by now, or are about to
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert out == ""
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
