@@ -115,6 +115,7 @@ def test_tables_of_controls_are_what_a_function_gives(model, undisturbed) -> Non
     assert same(rollout(model, table, workers=2, **same_asked).arrays(), undisturbed.arrays())
 
 
+@pytest.mark.slow
 def test_a_rollout_goes_on_from_the_state_of_another(model) -> None:
     some = {"nworld": 4, "workers": 2, "backend": "numpy", "block": 2}
     whole = rollout(model, nstep=20, noise=0.3, **some)
@@ -156,6 +157,7 @@ def test_results_are_references_until_they_are_fetched(local_ray, undisturbed) -
     assert local_ray.get(refs[3][4]).shape == (1, 1, 1)  # the last world, samples of steps 28 to 30
 
 
+@pytest.mark.slow
 def test_edits_of_the_model_are_sent(model, undisturbed) -> None:
     model.dof_damping[0] = 5.0
     assert not same(rollout(model, steering, workers=1, **ASKED).arrays(), undisturbed.arrays())
