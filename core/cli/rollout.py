@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from dovetail.cli._options import (
     model_argument,
     selection_options,
 )
-from dovetail.cli._output import emit, quantity, table, waiting
+from dovetail.cli._output import emit, quantity, say, table, waiting
 
 if TYPE_CHECKING:
     from dovetail.distributed import Rollout
@@ -59,7 +60,8 @@ MOST_DIGITS = 10
 @click.option(
     "--checkpoint",
     type=click.IntRange(min=1),
-    help="Steps between checkpoints, from which a lost worker's worlds go on [default: fractions of a second].",
+    help="Steps between checkpoints, from which a lost worker's worlds go on [default: about 25,000 by worlds of a "
+    "batch].",
 )
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Fetch the records into an .npz."
@@ -73,15 +75,16 @@ def rollout(
     """Step many worlds on many processors or machines.
 
     MODEL is an MJCF file or the name of a built-in model. Needs Ray: the extra `distributed`. The results have the
-    same bits for any number of workers.
+    same bits for any number of workers. There are 1024 worlds unless --nworld says otherwise; --threads are those of
+    each worker, usually 1.
     """
     from dovetail.distributed import rollout as roll_out
     from dovetail.distributed import shutdown
     from dovetail.distributed.extra import require_ray
 
     require_ray()
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    if out is not None:
+        _check_writable(out)
     loaded = load_model(model, choices, asset_root=asset_root)
     options = {name: value for name, value in choices.items() if value is not None}
     if "stages" in options:
@@ -113,6 +116,19 @@ def _keyframe(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.isdecimal() and len(text) < MOST_DIGITS else text
 
 
+def _check_writable(path: Path) -> None:
+    """Before anything is computed."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as problem:
+        raise click.BadParameter(
+            f"nothing can be written to {path.parent}: {problem.strerror}", param_hint="--out"
+        ) from None
+
+
 def _write(path: Path, result: Rollout) -> None:
     from dovetail.contracts import store
 
@@ -125,7 +141,10 @@ def _report(result: Rollout, out: Path | None) -> dict[str, Any]:
         "worlds": result.nworld,
         "steps": result.nstep,
         "workers": result.workers,
+        "startup_seconds": result.startup_seconds,
         "seconds": result.seconds,
+        "busy_seconds": result.busy_seconds,
+        "processor_seconds": result.processor_seconds,
         "steps_per_second": done / result.seconds,
         "restarts": result.restarts,
         "repeated_steps": result.repeated_steps,
@@ -145,5 +164,8 @@ def _show(report: dict[str, Any]) -> None:
     )
     names = ("worlds", "steps", "workers", "seconds", "steps/s", "restarts", "repeated steps")
     table(names, [row], numeric=names)
+    say(
+        f"Before these seconds it took {quantity(report['startup_seconds'])} until the first worker was ready."
+    )
     if report["out"]:
-        click.echo(f"records in {report['out']}")
+        say(f"Records: {report['out']}")

@@ -29,6 +29,7 @@ from dovetail.contracts.types import Model
 from dovetail.distributed import runtime
 from dovetail.distributed.blocks import Block, usual_interval
 from dovetail.distributed.errors import WorkerError
+from dovetail.distributed.extra import require_ray
 from dovetail.distributed.job import Asked, asked
 from dovetail.distributed.pool import ATTEMPTS, Pool, Task
 from dovetail.distributed.worker import Inputs, Policy, RolloutWorker, Summary
@@ -198,7 +199,8 @@ class Summarise:
             queue.appendleft(self)
             return
         again = [Advance(self.run, self.block, chunk) for chunk in range(self.run.chunks)]
-        for part, after in zip(again, [*again[1:], self], strict=True):
+        following: list[Task] = [*again[1:], self]
+        for part, after in zip(again, following, strict=True):
             part.follow = [after]
         again[0].repeat(queue)
         self.run.repeated += sum(self.run.steps(part) for part in again[1:])
@@ -319,8 +321,7 @@ class Run:
         self._check_session()
         column = names.index(field)
         for _ in range(ATTEMPTS):
-            parts = self._parts(column)
-            gone = [place for place, part in parts.items() if part is None]
+            parts, gone = self._parts(column)
             if not gone:
                 break
             self._compute_again(gone)
@@ -329,15 +330,16 @@ class Run:
         rows = [[parts[b.number, c] for c in range(self.chunks)] for b in self.asked.blocks]
         return np.concatenate([np.concatenate(row, axis=1) for row in rows])
 
-    def _parts(self, column: int) -> dict[tuple[int, int], Array | None]:
-        """A field by block and chunk, None for what went with a machine."""
-        parts: dict[tuple[int, int], Array | None] = {}
+    def _parts(self, column: int) -> tuple[dict[tuple[int, int], Array], list[tuple[int, int]]]:
+        """A field by block and chunk, and which of them went with a machine."""
+        parts: dict[tuple[int, int], Array] = {}
+        gone = []
         for place, refs in self.records.items():
             try:
                 parts[place] = self.ray.get(refs[column])
             except self.ray.exceptions.ObjectLostError:
-                parts[place] = None
-        return parts
+                gone.append(place)
+        return parts, gone
 
     def _compute_again(self, places: Iterable[tuple[int, int]]) -> None:
         for number, chunk in sorted(places, reverse=True):
@@ -378,7 +380,7 @@ def _prepared(
     options: Mapping[str, Any],
 ) -> Run:
     """A run, checked and sent, before anything is computed."""
-    runtime.require_ray()
+    require_ray()
     steps = whole("nstep", nstep, 0, "STEPS")
     interval = None if checkpoint is None else whole("checkpoint", checkpoint, 1, "STEPS")
     count = None if workers is None else whole("workers", workers, 1, None, ", or None for all there are")

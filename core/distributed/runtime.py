@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import socket
 import sysconfig
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,8 @@ from dovetail.distributed.extra import require_ray
 from dovetail.errors import ArgumentError, shown
 from dovetail.planning.auto import processors
 
+ANSWER = 10.0
+"""Seconds to wait for an answer of a cluster's machine."""
 LOOPBACK = "127.0.0.1"
 """Where a Ray of this machine alone listens."""
 CLUSTERS = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
@@ -45,6 +48,9 @@ def connect(workers: int | None = None, *, address: str | None = None) -> Any:
 
         if not ray.is_initialized():
             asked = address or os.environ.get("RAY_ADDRESS")
+            asked = None if asked == "local" else asked
+            if asked and asked != "auto":
+                _check_address(asked)
             try:
                 _join(ray, asked) if asked else _start_here(ray, max(workers or 1, processors()))
             except (ConnectionError, RuntimeError, ValueError) as problem:
@@ -80,6 +86,20 @@ def only_here(ray: Any) -> bool:
 def room(ray: Any, threads: int) -> int:
     """How many workers with so many processors each Ray has room for, were it idle; at least 1."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+
+
+def _check_address(address: str) -> None:
+    """Whether somebody listens there; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16 or "/" in address:
+        raise ArgumentError(f"address = {shown(address)} should be host:port of a Ray cluster, or 'auto'")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
+    except OSError as problem:
+        raise WorkerError(
+            f"nothing answers at address = {shown(address)} ({problem.strerror or problem}). Start a Ray there with "
+            "`ray start --head`, or leave the address out for workers on this machine"
+        ) from problem
 
 
 def _brief(problem: Exception) -> str:

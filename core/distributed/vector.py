@@ -212,7 +212,7 @@ class Share:
             return
 
 
-class VectorWorkers(VectorEnv):  # type: ignore[misc]
+class VectorWorkers(VectorEnv[Any, Any, Any]):  # type: ignore[misc, unused-ignore]
     """`num_envs` environments on workers, as one `gymnasium.vector.VectorEnv`.
 
     - `make_env(count, first)` makes a vector environment of so many, of which the first has this number. It is called
@@ -456,7 +456,9 @@ class VectorWorkers(VectorEnv):  # type: ignore[misc]
         yes, no, none = np.ones(part.count, bool), np.zeros(part.count, bool), np.zeros(part.count)
         lost = {LOST: yes, f"_{LOST}": yes.copy()}
         if self._mode == AutoresetMode.SAME_STEP:
-            final = {"final_obs": _objects(self.single_observation_space, share.observation, part.count)}
+            final: dict[str, Any] = {
+                "final_obs": _objects(self.single_observation_space, share.observation, part.count)
+            }
             final |= {"_final_obs": yes.copy(), "final_info": {}, "_final_info": yes.copy()}
             return None, (first, none, no, yes, {**info, **final, **lost})
         if self._mode == AutoresetMode.NEXT_STEP:
@@ -510,7 +512,8 @@ class VectorWorkers(VectorEnv):  # type: ignore[misc]
         mine = dict(options or {})
         mine.pop("reset_mask", None)
         for name, value in mine.items():
-            rows = len(value) if isinstance(value, list) or getattr(value, "ndim", 0) else None
+            table = isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 0)
+            rows = len(value) if table else None
             if rows == self.num_envs:
                 mine[name] = value[part.rows]
             elif mask is not None and rows == mask.sum():
@@ -615,7 +618,7 @@ def cut(space: Space[Any], tree: Any, rows: slice) -> Any:
 def joined(space: Space[Any], trees: Sequence[Any]) -> Any:
     """The observations of all workers as one; `space` is that of one environment."""
     first = trees[0]
-    if isinstance(first, Mapping):
+    if isinstance(space, spaces.Dict):
         return {name: joined(space[name], [tree[name] for tree in trees]) for name in first}
     if isinstance(space, spaces.Tuple):
         return tuple(
@@ -659,7 +662,7 @@ def _objects(space: Space[Any], observation: Any, count: int) -> Array:
 
 
 def _row(space: Space[Any], tree: Any, row: int) -> Any:
-    if isinstance(tree, Mapping):
+    if isinstance(space, spaces.Dict):
         return {name: _row(space[name], value, row) for name, value in tree.items()}
     if isinstance(space, spaces.Tuple):
         return tuple(_row(one, value, row) for one, value in zip(space.spaces, tree, strict=True))

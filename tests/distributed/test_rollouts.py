@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +16,9 @@ import pytest
 
 import dovetail
 from dovetail.bad_states import StateWarning
-from dovetail.distributed import rollout, sweep, worker
+from dovetail.distributed import pool, rollout, sweep, worker
 from dovetail.distributed.errors import WorkerError
+from dovetail.distributed.job import asked
 from dovetail.errors import ArgumentError, MissingDependencyError, UnknownFieldError
 
 pytest.importorskip("ray")
@@ -106,16 +111,43 @@ def test_what_depends_on_workers_or_blocks_would_be_noticed(model, fault, other)
 
 def test_tables_of_controls_are_what_a_function_gives(model, undisturbed) -> None:
     table = np.stack([steering(None, step, np.arange(10)) for step in range(30)], axis=1)
-    asked = {name: value for name, value in ASKED.items() if name != "nworld"}
-    assert same(rollout(model, table, workers=2, **asked).arrays(), undisturbed.arrays())
+    same_asked = {name: value for name, value in ASKED.items() if name != "nworld"}
+    assert same(rollout(model, table, workers=2, **same_asked).arrays(), undisturbed.arrays())
 
 
+@pytest.mark.slow
 def test_a_rollout_goes_on_from_the_state_of_another(model) -> None:
-    asked = {"nworld": 4, "workers": 2, "backend": "numpy", "block": 2}
-    whole = rollout(model, nstep=20, noise=0.3, **asked)
-    half = rollout(model, nstep=10, noise=0.3, **asked)
-    rest = rollout(model, nstep=10, start=half.state(), **asked)
+    some = {"nworld": 4, "workers": 2, "backend": "numpy", "block": 2}
+    whole = rollout(model, nstep=20, noise=0.3, **some)
+    half = rollout(model, nstep=10, noise=0.3, **some)
+    rest = rollout(model, nstep=10, start=half.state(), **some)
     assert rest.fetch("qpos").tobytes() == np.ascontiguousarray(whole.fetch("qpos")[:, 10:]).tobytes()
+
+
+@pytest.mark.parametrize("values", [{}, {"geom_friction": 1.5}])
+def test_parts_between_checkpoints_are_the_whole(values) -> None:
+    """Bit for bit, with contacts, whose solver begins where the last step ended; without Ray in between."""
+    model = dovetail.load("humanoid")
+    low = np.array(model.qpos0)
+    low[2] -= 0.05  # on the ground
+    own = {name: np.array([getattr(model, name)] * 2) * factor for name, factor in values.items()}
+    wanted = asked(
+        model, None, nworld=2, nstep=40, start={"qpos": low}, keyframe=None, noise=0.3, seed=1, values=own,
+        record=("qpos", "qacc_warmstart", "time", "ncon"), every=4, block=None, threads=1, summary=None, options={},
+    )  # fmt: skip
+    found = []
+    for bounds in ((0, 40), (0, 7, 22, 40)):
+        here, state, parts = worker.RolloutWorker(), None, []
+        here.job = wanted.job
+        for first, last in pairwise(bounds):
+            block = wanted.blocks[0]
+            report, *records = here.advance(block, wanted.inputs(block), state, first, last, 4)
+            assert report["error"] is None
+            state = report["state"]
+            parts.append(records)
+        found.append([np.concatenate(each, axis=1) for each in zip(*parts, strict=True)])
+    assert found[0][3].any()  # contacts
+    assert [each.tobytes() for each in found[0]] == [each.tobytes() for each in found[1]]
 
 
 def test_results_are_references_until_they_are_fetched(local_ray, undisturbed) -> None:
@@ -125,6 +157,7 @@ def test_results_are_references_until_they_are_fetched(local_ray, undisturbed) -
     assert local_ray.get(refs[3][4]).shape == (1, 1, 1)  # the last world, samples of steps 28 to 30
 
 
+@pytest.mark.slow
 def test_edits_of_the_model_are_sent(model, undisturbed) -> None:
     model.dof_damping[0] = 5.0
     assert not same(rollout(model, steering, workers=1, **ASKED).arrays(), undisturbed.arrays())
@@ -167,9 +200,9 @@ def test_a_sweep_is_reduced_on_workers(model) -> None:
     def fastest(records):
         return {"fastest": np.abs(records["qvel"]).max(axis=(1, 2))}
 
-    asked = {"nstep": 40, "record": "qvel", "backend": "numpy", "start": {"qvel": [2.0]}, "checkpoint": 15}
+    swept = {"nstep": 40, "record": "qvel", "backend": "numpy", "start": {"qvel": [2.0]}, "checkpoint": 15}
     one, three = (
-        sweep(model, {"dof_damping": damping}, summary=fastest, workers=w, block=2, **asked) for w in (1, 3)
+        sweep(model, {"dof_damping": damping}, summary=fastest, workers=w, block=2, **swept) for w in (1, 3)
     )
     assert one["fastest"].shape == (9,)
     assert same(one.results, three.results)
@@ -215,7 +248,7 @@ def test_controls_of_a_policy_must_fit(model) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind", "text"),
+    ("given", "kind", "text"),
     [
         ({"workers": 0}, ArgumentError, "workers = 0 should be at least 1, or None for all there are"),
         ({"nworld": None}, ArgumentError, "say how many worlds"),
@@ -245,9 +278,9 @@ def test_controls_of_a_policy_must_fit(model) -> None:
         ({"controls": lambda data, step, worlds: LOCK}, ArgumentError, "cannot be sent to workers"),
     ],
 )
-def test_bad_input_is_refused_before_anything_runs(model, asked, kind, text: str) -> None:
+def test_bad_input_is_refused_before_anything_runs(model, given, kind, text: str) -> None:
     with pytest.raises(kind, match=text) as caught:
-        rollout(model, **{**ASKED, **asked})
+        rollout(model, **{**ASKED, **given})
     assert isinstance(caught.value, dovetail.DovetailError)
 
 
@@ -267,6 +300,41 @@ def test_without_ray_the_error_names_the_extra(monkeypatch) -> None:
     monkeypatch.setattr("dovetail.distributed.extra.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'dovetail-physics\[distributed\]'"):
         rollout("pendulum", nworld=2, nstep=1)
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        (
+            "127.0.0.1:1",
+            r"nothing answers at address = '127.0.0.1:1' \(Connection refused\).*ray start --head",
+        ),
+        ("nowhere", r"address = 'nowhere' should be host:port of a Ray cluster, or 'auto'"),
+        ("ray://127.0.0.1:10001", "should be host:port"),
+    ],
+)
+def test_a_cluster_that_is_not_there(monkeypatch, local_ray, address: str, text: str) -> None:
+    monkeypatch.setattr(local_ray, "is_initialized", lambda: False)
+    with pytest.raises(dovetail.DovetailError, match=text):
+        rollout("pendulum", nworld=2, nstep=1, address=address)
+
+
+def test_another_address_than_that_of_this_process(local_ray) -> None:
+    with pytest.raises(WorkerError, match="this process uses a Ray of this machine alone"):
+        rollout("pendulum", nworld=2, nstep=1, address="10.0.0.1:6379")
+
+
+def test_results_of_a_ray_that_was_shut_down(undisturbed, monkeypatch) -> None:
+    monkeypatch.setattr("dovetail.distributed.runtime.session", lambda ray: ("another", "one"))
+    for ask in (lambda: undisturbed.fetch("qpos"), undisturbed.state, lambda: undisturbed.refs):
+        with pytest.raises(WorkerError, match="was shut down"):
+            ask()
+
+
+def test_a_worker_that_was_restarted_between_two_tasks_says_so() -> None:
+    fresh = worker.RolloutWorker()
+    assert fresh.advance(None, None, None, 0, 1, 2) == ({"error": pool.FORGOT}, None, None)
+    assert fresh.summarise(None) == {"error": pool.FORGOT}
 
 
 def test_warnings_of_workers_arrive(model) -> None:
@@ -293,3 +361,31 @@ def test_the_command_prints_a_table_and_writes_a_file(tmp_path: Path, capsys, mo
     assert row.split()[:2] == ["40", "6"]
     assert max(len(line) for line in (heading, row)) <= 80
     assert np.load(out)["qpos"].shape == (40, 3, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_ends_workers_and_leaves_no_file(tmp_path: Path) -> None:
+    words = [
+        "rollout",
+        "humanoid",
+        "--backend",
+        "numpy",
+        "--steps",
+        "100000",
+        "--out",
+        "fall.npz",
+        "--workers",
+        "1",
+    ]
+    command = [sys.executable, "-m", "dovetail", *words]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(15)  # workers step by now, or are about to
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert out == ""
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []

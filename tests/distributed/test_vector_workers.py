@@ -289,6 +289,7 @@ def pids(count, first):
     return env
 
 
+@SLOW
 @pytest.mark.parametrize("mode", MODES)
 def test_environments_without_state_start_anew_with_their_worker(tmp_path, mode: str) -> None:
     marker = tmp_path / "killed"
