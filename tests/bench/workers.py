@@ -33,9 +33,8 @@ def measured(worlds: int, steps: int, rounds: int, **more: Any) -> dict[int, lis
 
 def main(worlds: int = 1024, steps: int = 1000, rounds: int = 5, checkpoint: int = 0, every: int = 1) -> None:
     found = measured(worlds, steps, rounds, checkpoint=checkpoint or None, every=every)
-    print(
-        f"humanoid, {worlds} worlds, {steps} steps, checkpoint every {checkpoint or '…'}, every {every}. recorded"
-    )
+    saved = f"a checkpoint after {checkpoint} steps" if checkpoint else "usual checkpoints"
+    print(f"humanoid, {worlds} worlds, {steps} steps, {saved}, a sample after {every} step(s)")
     print("workers  seconds (best)   steps/s  µs of processor/step  waited for tasks  start-up s")
     for count, rows in found.items():
         wall, processor, waited, startup = (statistics.median(column) for column in zip(*rows, strict=True))
