@@ -212,7 +212,7 @@ class Share:
             return
 
 
-class VectorWorkers(VectorEnv[Any, Any, Any]):  # type: ignore[misc, unused-ignore]
+class VectorWorkers(VectorEnv[Any, Any, Any]):
     """`num_envs` environments on workers, as one `gymnasium.vector.VectorEnv`.
 
     - `make_env(count, first)` makes a vector environment of so many, of which the first has this number. It is called

@@ -27,7 +27,7 @@ class StableBaselinesVecEnv(VecEnv):
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
         self._actions: Array | None = None
 
-    def reset(self) -> Array:  # type: ignore[override]
+    def reset(self) -> Array:
         """Begin everywhere; `seed` was told before, if at all."""
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
         observation, _ = self.env.reset(seed=seeds)
@@ -71,7 +71,7 @@ class StableBaselinesVecEnv(VecEnv):
         """Nothing is."""
         return [False] * len(self._chosen(indices))
 
-    def get_images(self) -> Sequence[Array]:  # type: ignore[override]
+    def get_images(self) -> Sequence[Array]:
         """Pictures of all worlds."""
         return list(self.env.render() or ())
 

@@ -17,7 +17,7 @@ class TorchVectorEnv(VectorWrapper):
         observation, info = self.env.reset(seed=seed, options=options)
         return _tensor(observation), info
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:  # type: ignore[override]
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One step for tensors of actions; gradients do not pass through physics."""
         if hasattr(actions, "detach"):
             actions = actions.detach()

@@ -69,12 +69,12 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
         return self.engine.sim
 
     @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+    def np_random(self) -> tuple[np.random.Generator, ...]:
         """The generators of the worlds."""
         return tuple(self.engine.generators)
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
+    def np_random_seed(self) -> tuple[int | None, ...]:
         """What they were seeded with."""
         return tuple(self._seeds)
 
