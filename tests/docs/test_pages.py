@@ -47,7 +47,9 @@ def _needs(page: Path) -> str:
         return "a C compiler"
     if re.search(r"\bconform\(|\bmujoco\b", code) and not _has("mujoco"):
         return "mujoco"
-    if re.search(r"^(import|from) (gymnasium|dovetail\.envs)\b", code, re.MULTILINE) and not _has("gymnasium"):
+    if re.search(r"^(import|from) (gymnasium|dovetail\.envs)\b", code, re.MULTILINE) and not _has(
+        "gymnasium"
+    ):
         return "gymnasium"
     return ""
 

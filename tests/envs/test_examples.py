@@ -98,3 +98,11 @@ def test_envpool_is_adapted():
     pytest.importorskip("envpool")
     words = "HalfCheetah-v5 --engine envpool --steps 512 --num-envs 4 --length 64 --verbose 0"
     assert ppo.train(ppo.arguments(words.split()))["curve"][-1]["steps"] == 512
+
+
+def test_stable_baselines():
+    pytest.importorskip("stable_baselines3")
+    script = example("stable_baselines")
+    model = script.main("dovetail/InvertedPendulum-v5", 1024, num_envs=8, verbose=0)
+    assert model.num_timesteps == 1024
+    assert len(model.ep_info_buffer) > 0
