@@ -36,7 +36,7 @@ def make(name: str, engine: str, num_envs: int, threads: int, seed: int, **optio
 
     import dovetail.envs  # noqa: F401  (registers the environments)
 
-    return gymnasium.make_vec(name, num_envs=num_envs, physics={"threads": threads}, **options)
+    return gymnasium.make_vec(name, num_envs=num_envs, **{"physics": {"threads": threads}, **options})
 
 
 class EnvPool:

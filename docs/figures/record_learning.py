@@ -3,7 +3,7 @@
     python docs/figures/record_learning.py FOLDER              all of them: half an hour on two cores
     python docs/figures/record_learning.py FOLDER cheetah ant  only these
 
-Each run leaves `result.json` and `policy.npz` in a folder of its own in FOLDER; what is there already is not run again.
+Each run leaves `result.json` and `policy.npz` in a folder of its own in FOLDER; what is there is not run again.
 """
 
 from __future__ import annotations

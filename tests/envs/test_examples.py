@@ -28,7 +28,7 @@ ppo, play = example("ppo"), example("play")
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_a_few_updates(mode, tmp_path):
-    options = json.dumps({"autoreset_mode": mode, "max_episode_steps": 20})
+    options = json.dumps({"autoreset_mode": mode, "max_episode_steps": 20, "physics": {"backend": LANES}})
     words = [
         "dovetail/InvertedPendulum-v5",
         "--steps",
@@ -103,6 +103,6 @@ def test_envpool_is_adapted():
 def test_stable_baselines():
     pytest.importorskip("stable_baselines3")
     script = example("stable_baselines")
-    model = script.main("dovetail/InvertedPendulum-v5", 1024, num_envs=8, verbose=0)
+    model = script.main("dovetail/InvertedPendulum-v5", 1024, num_envs=8, verbose=0, backend=LANES)
     assert model.num_timesteps == 1024
     assert len(model.ep_info_buffer) > 0

@@ -1,5 +1,7 @@
 """The worked examples: sane under random actions, the same from the same seeds, and possible to do well."""
 
+import json
+
 import gymnasium
 import numpy as np
 import pytest
@@ -140,7 +142,7 @@ def test_a_short_training_does_better_than_chance(name):
     pytest.importorskip("torch")
     from test_examples import ppo
 
-    words = f"dovetail/{name}-v0 --steps 400000 --num-envs 128 --verbose 0 --kl 0.02"
-    curve = ppo.train(ppo.arguments(words.split()))["curve"]
+    words = f"dovetail/{name}-v0 --steps 400000 --num-envs 128 --verbose 0 --kl 0.02 --options".split()
+    curve = ppo.train(ppo.arguments([*words, json.dumps({"physics": {"backend": LANES}})]))["curve"]
     first, last = (np.mean([row["reward"] for row in rows]) for rows in (curve[:5], curve[-5:]))
     assert last > 1.5 * first
