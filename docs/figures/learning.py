@@ -26,7 +26,8 @@ def figure(records: dict[str, Any]) -> str:
         lines = [("a", records[name]["curve"])] if name in records else []
         if f"{name}-envpool" in records:
             lines.append(("b", records[f"{name}-envpool"]["curve"]))
-        panel(drawing, 50 + number * 256, task, lines)
+        if lines:
+            panel(drawing, 50 + number * 256, task, lines)
     for look, words, x in (("a", "dovetail", 300), ("b", "EnvPool", 400)):
         drawing.line([(x, 262), (x + 22, 262)], f"mark-{look}")
         drawing.text(x + 28, 266, words, "small")
@@ -56,5 +57,6 @@ def panel(drawing: Drawing, left: float, task: str, lines: list[tuple[str, list[
     for second in range(0, int(longest) + 1, each):
         x = left + WIDE * second / longest
         drawing.text(x, bottom + 16, f"{second} s" if second else "0", "small middle soft")
-    for look, curve in lines:
-        drawing.line([place(row) for row in curve], f"mark-{look}")
+    for look, curve in lines:  # where episodes ended since the last point, and the last
+        news = [row for row, last in zip(curve, [None, *curve], strict=False) if not last or row["return"] != last["return"]]
+        drawing.line([place(row) for row in (*news, curve[-1])], f"mark-{look}")
