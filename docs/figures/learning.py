@@ -58,5 +58,9 @@ def panel(drawing: Drawing, left: float, task: str, lines: list[tuple[str, list[
         x = left + WIDE * second / longest
         drawing.text(x, bottom + 16, f"{second} s" if second else "0", "small middle soft")
     for look, curve in lines:  # where episodes ended since the last point, and the last
-        news = [row for row, last in zip(curve, [None, *curve], strict=False) if not last or row["return"] != last["return"]]
+        news = [
+            row
+            for row, last in zip(curve, [None, *curve], strict=False)
+            if not last or row["return"] != last["return"]
+        ]
         drawing.line([place(row) for row in (*news, curve[-1])], f"mark-{look}")
