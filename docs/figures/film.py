@@ -1,6 +1,6 @@
 """The films of the README, of the page about cloths and of that about learning, made by dovetail itself.
 
-    python docs/figures/film.py            write docs/images/film.webp, cloth.webp and quadruped.webp
+    python docs/figures/film.py            write docs/images/film.webp and the others
     python docs/figures/film.py film       one of them
 
 What is filmed is written below: two of the built-in humanoid leap through a wall of boxes; a cloth falls on a sphere;
@@ -166,10 +166,28 @@ def make_quadruped(path: Path) -> None:
     print(f"{path.name}: {film.frames} pictures, {path.stat().st_size / 1e6:.2f} MB")
 
 
+def make_terrain(path: Path) -> None:
+    """A picture of the ground of the same task, rough, with the quadruped on it."""
+    from PIL import Image
+
+    from dovetail.envs.worked import QuadrupedVelocity
+
+    task = QuadrupedVelocity(rough=True)
+    sim = dovetail.Simulation(task.load())
+    sim.data.qpos[...] = task.home
+    sim.data.qpos[:2] = task.ground.centres[3, 2]
+    sim.forward()
+    renderer = dovetail.Renderer(sim.model, 720, 1440)
+    camera = FreeCamera(lookat=(0.3, -0.3, -1.6), distance=14.5, azimuth=112, elevation=-36)
+    renderer.update_scene(sim.data, camera)
+    Image.fromarray(renderer.render()).resize((720, 360), Image.Resampling.BOX).save(path, quality=85)
+
+
 FILMS: dict[str, Callable[[Path], None]] = {
     "film": make_film,
     "cloth": make_cloth,
     "quadruped": make_quadruped,
+    "terrain": make_terrain,
 }
 
 if __name__ == "__main__":
