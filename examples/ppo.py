@@ -15,6 +15,7 @@ import math
 import time
 from collections import deque
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,28 +29,21 @@ def make(name: str, engine: str, num_envs: int, threads: int, seed: int, **optio
     if engine == "envpool":
         import envpool
 
-        env = envpool.make(
-            name, env_type="gymnasium", num_envs=num_envs, num_threads=threads, seed=seed, **options
+        pool = envpool.make(name, "gymnasium", num_envs=num_envs, num_threads=threads, seed=seed, **options)
+        return SimpleNamespace(  # the few names of a vector environment that `train` uses
+            num_envs=num_envs,
+            metadata={"autoreset_mode": AutoresetMode.NEXT_STEP},
+            single_observation_space=pool.observation_space,
+            single_action_space=pool.action_space,
+            reset=lambda seed: pool.reset(),  # was seeded when it was made
+            step=pool.step,
+            close=pool.close,
         )
-        return EnvPool(env, num_envs)
     import gymnasium
 
     import dovetail.envs  # noqa: F401  (registers the environments)
 
-    return gymnasium.make_vec(name, num_envs=num_envs, physics={"threads": threads}, **options)
-
-
-class EnvPool:
-    """The few names of a vector environment that `train` uses."""
-
-    def __init__(self, env: Any, num_envs: int) -> None:
-        self.env, self.num_envs = env, num_envs
-        self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.single_observation_space, self.single_action_space = env.observation_space, env.action_space
-        self.step, self.close = env.step, env.close
-
-    def reset(self, seed: int | None = None) -> Any:
-        return self.env.reset()  # was seeded when it was made
+    return gymnasium.make_vec(name, num_envs=num_envs, **{"physics": {"threads": threads}, **options})
 
 
 class Scale:
@@ -59,7 +53,6 @@ class Scale:
         self.mean, self.var, self.count = np.zeros(shape), np.ones(shape), 1e-4
 
     def see(self, batch: np.ndarray) -> None:
-        """Learn from rows."""
         mean, var, count = batch.mean(axis=0), batch.var(axis=0), len(batch)
         total, away = self.count + count, mean - self.mean
         self.var = (self.var * self.count + var * count + away**2 * self.count * count / total) / total
@@ -80,7 +73,6 @@ class Agent(nn.Module):
         self.log_std = nn.Parameter(torch.full((does,), math.log(std)))
 
     def distribution(self, observation: torch.Tensor) -> torch.distributions.Normal:
-        """What the policy would do."""
         return torch.distributions.Normal(self.policy(observation), self.log_std.exp(), validate_args=False)
 
 
@@ -106,8 +98,7 @@ class Rollout:
 
 
 def advantages(r: Rollout, value: np.ndarray, following: np.ndarray, gamma: float, lam: float) -> np.ndarray:
-    """Generalised advantages. An episode that was cut off has a future, the value of its last observation; one that
-    terminated has none."""
+    """Generalised advantages. What was cut off has a future, the value of its last observation."""
     delta = r.reward + gamma * following * ~r.terminated - value
     result, later = np.zeros_like(delta), np.zeros(delta.shape[1])
     for t in reversed(range(len(delta))):
@@ -135,9 +126,8 @@ def update(agent: Agent, optimiser: Any, r: Rollout, seen: torch.Tensor, a: Any)
             g = (g - g.mean()) / (g.std() + 1e-8)
             surrogate = torch.minimum(ratio * g, ratio.clamp(1 - a.clip, 1 + a.clip) * g).mean()
             error = (agent.value(seen[rows]).squeeze(-1) - target[rows]).square().mean()
-            loss = -surrogate + 0.5 * error - a.entropy * new.entropy().sum(-1).mean()
             optimiser.zero_grad()
-            loss.backward()
+            (0.5 * error - surrogate).backward()
             nn.utils.clip_grad_norm_(agent.parameters(), 1.0)
             optimiser.step()
             with torch.no_grad():
@@ -146,8 +136,12 @@ def update(agent: Agent, optimiser: Any, r: Rollout, seen: torch.Tensor, a: Any)
             moved = 0.0
     for group in optimiser.param_groups:  # steps as long as the policy may move
         factor = 1 / 1.5 if moved > 1.5 * a.kl else 1.5 if moved < a.kl / 1.5 else 1.0
-        group["lr"] = min(max(group["lr"] * factor, 1e-5), a.max_lr)
+        group["lr"] = min(max(group["lr"] * factor, 1e-5), 2e-3)
     return moved
+
+
+TOLD = ("steps", "wall", "processor", "wall_environment", "processor_environment")
+TOLD += ("return", "length", "reward", "deviation", "moved")
 
 
 def train(a: argparse.Namespace) -> dict[str, Any]:
@@ -195,36 +189,20 @@ def train(a: argparse.Namespace) -> dict[str, Any]:
             starting = np.zeros_like(over) if same_step else over
         done += a.length * a.num_envs
         r.reward = raw / np.sqrt(reward_scale.var + 1e-8)
-        seen = a.scale.apply(r.seen)
-        moved = update(agent, optimiser, r, seen, a)
+        moved = update(agent, optimiser, r, a.scale.apply(r.seen), a)
         a.scale.see(r.seen.reshape(-1, r.seen.shape[-1]))
-        curve.append(
-            {
-                "steps": done,
-                "wall": time.perf_counter() - wall,
-                "processor": time.process_time() - cpu,
-                "wall_environment": wall_env,
-                "processor_environment": cpu_env,
-                "return": float(np.mean([s for s, _ in scores])) if scores else float("nan"),
-                "length": float(np.mean([n for _, n in scores])) if scores else float("nan"),
-                "reward": float(raw[r.valid].mean()),
-            }
-        )
+        clocks = (time.perf_counter() - wall, time.process_time() - cpu, wall_env, cpu_env)
+        mean, length = np.mean(scores, axis=0) if scores else (math.nan, math.nan)
+        spread = float(agent.log_std.detach().exp().mean())
+        told = (done, *clocks, mean, length, raw[r.valid].mean(), spread, moved)
+        curve.append(dict(zip(TOLD, told, strict=True)))
         if a.verbose and (len(curve) % a.verbose == 0 or done >= a.steps):
-            last, lr = curve[-1], optimiser.param_groups[0]["lr"]
-            print(
-                f"{done:9d} steps {last['wall']:6.1f} s ({last['processor']:.1f} processor, "
-                f"{cpu_env:.1f} environment)  return {last['return']:8.1f}  length {last['length']:6.1f}  "
-                f"reward {last['reward']:6.3f}  lr {lr:.1e} kl {moved:.4f} "
-                f"std {float(agent.log_std.detach().exp().mean()):.2f}",
-                flush=True,
-            )
+            print("  ".join(f"{name} {round(value, 3)}" for name, value in curve[-1].items()), flush=True)
     env.close()
     settings = {key: value for key, value in vars(a).items() if key not in ("scale", "out", "verbose")}
-    result = {"settings": settings, "curve": curve}
     if a.out:
-        save(Path(a.out), result, agent, a.scale)
-    return result
+        save(Path(a.out), {"settings": settings, "curve": curve}, agent, a.scale)
+    return {"settings": settings, "curve": curve}
 
 
 def save(folder: Path, result: dict[str, Any], agent: Agent, scale: Scale) -> None:
@@ -238,6 +216,24 @@ def save(folder: Path, result: dict[str, Any], agent: Agent, scale: Scale) -> No
     np.savez(folder / "policy.npz", **arrays)
 
 
+SETTINGS = (
+    ("steps", 2_000_000, "of all environments together"),
+    ("num-envs", 256, "environments"),
+    ("threads", 1, "of the environment and of the learner"),
+    ("seed", 0, "of everything random"),
+    ("length", 32, "steps between updates"),
+    ("epochs", 5, "over the steps of an update"),
+    ("minibatches", 8, "of an epoch"),
+    ("gamma", 0.99, "discount"),
+    ("lam", 0.95, "of the generalised advantage"),
+    ("clip", 0.2, "of the ratio of probabilities"),
+    ("kl", 0.02, "how far an update should move the policy; sets the learning rate"),
+    ("std", 0.6, "deviation of actions, at first"),
+    ("width", 128, "of the hidden layers"),
+    ("verbose", 10, "print every so many updates; 0: never"),
+)
+
+
 def arguments(words: list[str] | None = None) -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(
@@ -245,26 +241,12 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("env")
     parser.add_argument("--engine", choices=["dovetail", "envpool"], default="dovetail")
-    parser.add_argument("--steps", type=int, default=2_000_000, help="of all environments together")
-    parser.add_argument("--num-envs", type=int, default=256)
-    parser.add_argument("--threads", type=int, default=1, help="of the environment and of the learner")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--length", type=int, default=32, help="steps between updates")
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--minibatches", type=int, default=8)
-    parser.add_argument("--gamma", type=float, default=0.99)
-    parser.add_argument("--lam", type=float, default=0.95)
-    parser.add_argument("--clip", type=float, default=0.2)
-    parser.add_argument("--kl", type=float, default=0.01, help="how far an update should move the policy")
-    parser.add_argument("--max-lr", type=float, default=2e-3)
-    parser.add_argument("--entropy", type=float, default=0.0)
-    parser.add_argument("--std", type=float, default=0.6, help="of actions, at first")
-    parser.add_argument("--width", type=int, default=128, help="of the hidden layers")
+    for name, default, text in SETTINGS:
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
     parser.add_argument(
         "--options", type=json.loads, default={}, help="arguments of the environment, as JSON"
     )
     parser.add_argument("--out", help="folder for result.json and policy.npz")
-    parser.add_argument("--verbose", type=int, default=10, help="print every so many updates; 0: never")
     return parser.parse_args(words)
 
 

@@ -79,6 +79,17 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
             {name: value[0] for name, value in info.items()},
         )
 
+    def get_state(self) -> dict[str, Any]:
+        """Everything that the next step depends on; `set_state` goes on from it bit for bit."""
+        return {**self.engine.state(), "elapsed": self._elapsed, "started": self._started}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `get_state` gave, of this environment or of one like it."""
+        self._check_open("set_state")
+        self.engine.take_state(state)
+        self._np_random = self.engine.generators[0]
+        self._elapsed, self._started = state["elapsed"], state["started"]
+
     def render(self) -> Any:
         """A picture, as `render_mode` says."""
         self._check_open("render")

@@ -1,23 +1,26 @@
-"""The film of the README and that of the page about cloths, made by dovetail itself.
+"""The films of the README, of the page about cloths and of that about learning, made by dovetail itself.
 
-    python docs/figures/film.py            write docs/images/film.webp and docs/images/cloth.webp
+    python docs/figures/film.py            write docs/images/film.webp and the others
     python docs/figures/film.py film       one of them
 
-What is filmed is written below: two of the built-in humanoid leap through a wall of boxes; a cloth falls on a sphere.
+What is filmed is written below: two of the built-in humanoid leap through a wall of boxes; a cloth falls on a sphere;
+a quadruped walks as it is told, by the policy in `data/quadruped-policy.npz`, which `examples/ppo.py` wrote.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 import dovetail
-from dovetail.visual import FreeCamera
+from dovetail.visual import FreeCamera, TrackingCamera
 
-IMAGES = Path(__file__).resolve().parents[1] / "images"
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs" / "images"
 HUMANOID = Path(dovetail.__file__).parent / "models" / "humanoid.xml"
 
 LOOK = """
@@ -137,11 +140,59 @@ def filmed(sim: dovetail.Simulation, path: Path, seconds: float, **look: object)
     print(f", {film.frames} pictures, {path.stat().st_size / 1e6:.2f} MB")
 
 
-FILMS: dict[str, Callable[[Path], None]] = {"film": make_film, "cloth": make_cloth}
+COMMANDS = ((2.0, (0.9, 0.0, 0.0)), (4.5, (0.6, 0.0, 0.9)), (6.5, (0.0, 0.45, 0.0)))
+"""Until when the quadruped is told what: metres per second forward and to the left, radians per second."""
+
+
+def make_quadruped(path: Path) -> None:
+    """Forward, in a curve, sideways; at real time."""
+    sys.path.insert(0, str(ROOT / "examples"))
+    import gymnasium
+    import play
+
+    env = gymnasium.make_vec("dovetail/QuadrupedVelocity-v0", num_envs=1, max_episode_steps=10_000).unwrapped
+    act = play.policy(Path(__file__).parent / "data" / "quadruped-policy.npz", env.single_action_space)
+    observation, _ = env.reset(seed=4, options={"qpos": env.task.home[None], "qvel": np.zeros((1, 18))})
+    sim = dovetail.Simulation(env.engine.model)
+    camera = TrackingCamera(sim.model.body("trunk").id, distance=1.4, azimuth=150, elevation=-20)
+    with dovetail.Film(path, sim.model, camera=camera, fps=20, width=480, height=300, smooth=2) as film:
+        for until, command in COMMANDS:
+            while sim.data.time < until:
+                sim.data.time, sim.data.qpos = (env.sim.data.field(name)[0] for name in ("time", "qpos"))
+                sim.forward()
+                film.add(sim.data)
+                env.engine.memory["command"][0] = observation[0, 9:12] = command
+                observation, *_ = env.step(act(observation))
+    print(f"{path.name}: {film.frames} pictures, {path.stat().st_size / 1e6:.2f} MB")
+
+
+def make_terrain(path: Path) -> None:
+    """A picture of the ground of the same task, rough, with the quadruped on it."""
+    from PIL import Image
+
+    from dovetail.envs.worked import QuadrupedVelocity
+
+    task = QuadrupedVelocity(rough=True)
+    sim = dovetail.Simulation(task.load())
+    sim.data.qpos[...] = task.home
+    sim.data.qpos[:2] = task.ground.centres[3, 2]
+    sim.forward()
+    renderer = dovetail.Renderer(sim.model, 720, 1440)
+    camera = FreeCamera(lookat=(0.3, -0.3, -1.6), distance=14.5, azimuth=112, elevation=-36)
+    renderer.update_scene(sim.data, camera)
+    Image.fromarray(renderer.render()).resize((720, 360), Image.Resampling.BOX).save(path, quality=85)
+
+
+FILMS: dict[str, Callable[[Path], None]] = {
+    "film": make_film,
+    "cloth": make_cloth,
+    "quadruped": make_quadruped,
+    "terrain": make_terrain,
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", choices=[*FILMS], help="one of them; both if none is named")
+    parser.add_argument("name", nargs="?", choices=[*FILMS], help="one of them; all if none is named")
     asked = parser.parse_args().name
     for name in [asked] if asked else FILMS:
         FILMS[name](IMAGES / f"{name}.webp")

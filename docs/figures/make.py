@@ -3,7 +3,8 @@
     python docs/figures/make.py            write them
     python docs/figures/make.py --check    change nothing; exit 1 and name those that are out of date
 
-Speeds are not measured here: `record_speed.py` does that, and `speed.json` holds them.
+Speeds are not measured here: `record_speed.py` does that, and `speed.json` holds them. Nor is anything trained:
+`record_learning.py` does that, and `data/learning.json` holds the curves.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 
 import conformance
 import lanes
+import learning
 import speed
 from drawing import IMAGES
 
@@ -29,6 +31,7 @@ def figures() -> dict[str, str]:
         "lane-fused": lanes.fused_figure(),
         "conformance": conformance.figure(),
         **speed.figures(),
+        **learning.figures(),
     }
 
 

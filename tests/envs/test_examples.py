@@ -28,7 +28,7 @@ ppo, play = example("ppo"), example("play")
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_a_few_updates(mode, tmp_path):
-    options = json.dumps({"autoreset_mode": mode, "max_episode_steps": 20})
+    options = json.dumps({"autoreset_mode": mode, "max_episode_steps": 20, "physics": {"backend": LANES}})
     words = [
         "dovetail/InvertedPendulum-v5",
         "--steps",
@@ -98,3 +98,11 @@ def test_envpool_is_adapted():
     pytest.importorskip("envpool")
     words = "HalfCheetah-v5 --engine envpool --steps 512 --num-envs 4 --length 64 --verbose 0"
     assert ppo.train(ppo.arguments(words.split()))["curve"][-1]["steps"] == 512
+
+
+def test_stable_baselines():
+    pytest.importorskip("stable_baselines3")
+    script = example("stable_baselines")
+    model = script.main("dovetail/InvertedPendulum-v5", 1024, num_envs=8, verbose=0, backend=LANES)
+    assert model.num_timesteps == 1024
+    assert len(model.ep_info_buffer) > 0

@@ -131,6 +131,28 @@ def test_one_environment_is_a_world_of_many(choice):
     assert ended >= 3
 
 
+def test_one_environment_has_checkpoints():
+    env, other = (DovetailEnv(Everything(), physics={"backend": LANES}) for _ in range(2))
+
+    def run(env, given):
+        results = []
+        for action in given:
+            observation, reward, terminated, truncated, _ = env.step(action)
+            results.append((observation, reward, terminated, truncated))
+            if terminated or truncated:
+                results.append((env.reset()[0],))
+        return results
+
+    env.reset(seed=5)
+    run(env, actions(30, 1)[:, 0])
+    state = pickle.loads(pickle.dumps(env.get_state()))
+    late = run(env, actions(50, 1, 1)[:, 0])
+    other.reset(seed=3)
+    other.set_state(state)
+    assert_same(run(other, actions(50, 1, 1)[:, 0]), late)
+    assert len(late) > 52  # some episodes ended
+
+
 def test_a_world_seeded_alone_forgets_everything():
     env, fresh = DovetailVectorEnv(Everything(), 3), DovetailVectorEnv(Everything(), 3)
     env.reset(seed=1)

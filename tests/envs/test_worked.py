@@ -1,5 +1,9 @@
 """The worked examples: sane under random actions, the same from the same seeds, and possible to do well."""
 
+import importlib.util
+import json
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
@@ -140,7 +144,25 @@ def test_a_short_training_does_better_than_chance(name):
     pytest.importorskip("torch")
     from test_examples import ppo
 
-    words = f"dovetail/{name}-v0 --steps 400000 --num-envs 128 --verbose 0 --kl 0.02"
-    curve = ppo.train(ppo.arguments(words.split()))["curve"]
+    words = f"dovetail/{name}-v0 --steps 400000 --num-envs 128 --verbose 0 --kl 0.02 --options".split()
+    curve = ppo.train(ppo.arguments([*words, json.dumps({"physics": {"backend": LANES}})]))["curve"]
     first, last = (np.mean([row["reward"] for row in rows]) for rows in (curve[:5], curve[-5:]))
     assert last > 1.5 * first
+
+
+def test_the_recorded_policy_follows_its_command():
+    """The one of the documentation's film, which `examples/ppo.py` learned."""
+    root = Path(__file__).resolve().parents[2]
+    spec = importlib.util.spec_from_file_location("examples_play_alone", root / "examples" / "play.py")
+    play = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(play)
+    env = made("QuadrupedVelocity", 32)
+    act = play.policy(root / "docs" / "figures" / "data" / "quadruped-policy.npz", env.single_action_space)
+    observation, _ = env.reset(seed=0)
+    errors, falls = [], 0
+    for _ in range(300):
+        observation, _, terminated, _, info = env.step(act(observation))
+        errors.append(info["velocity_error"].mean())
+        falls += int(terminated.sum())
+    assert np.mean(errors) < 0.2  # standing still it would be 0.5
+    assert falls < 16
