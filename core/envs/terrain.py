@@ -15,8 +15,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
-from dovetail.errors import ArgumentError
-from dovetail.loading import loads
+from dovetail.errors import ArgumentError, FileError
+from dovetail.loading import load, loads
 
 BASE = 1.0
 """Metres of ground below the lowest point."""
@@ -83,7 +83,13 @@ class Terrain:
 
         text = str(source)
         file = None if text.lstrip().startswith("<") else Path(source)
-        root = etree.fromstring(file.read_bytes() if file else text.encode())
+        parser = etree.XMLParser(resolve_entities=False, no_network=True)
+        try:
+            root = etree.fromstring(file.read_bytes() if file else text.encode(), parser)
+        except etree.XMLSyntaxError:
+            return load(file) if file else loads(text)  # which says what is wrong, and where
+        except OSError as problem:
+            raise FileError(file, f"cannot be read: {problem.strerror}") from None
         ground = root.find(f".//geom[@name='{geom}']")
         if ground is None:
             raise ArgumentError(f"the model has no geom named {geom!r} for the terrain to be in place of")

@@ -100,3 +100,12 @@ def test_what_is_wrong_is_said():
 def test_worlds_share_one_terrain():
     with pytest.raises(dovetail.DovetailError, match="hfield_data cannot differ between worlds"):
         dovetail.Simulation(bumpy().load(FLAT), nworld=2, per_world=("hfield_data",))
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [("<mujoco><worldbody>", "never closed"), ("no_such_file.xml", "no_such_file.xml: cannot be read")],
+)
+def test_what_is_no_model_is_an_error_of_loading(source, text):
+    with pytest.raises(dovetail.DovetailError, match=text):
+        bumpy().load(source)
