@@ -294,9 +294,20 @@ def test_tensors_share_memory():
     torch = pytest.importorskip("torch")
     from dovetail.envs import TorchVectorEnv
 
-    env = TorchVectorEnv(made())
+    class Watched(DovetailVectorEnv):
+        def step(self, actions):
+            self.given, self.gave = actions, super().step(actions)
+            return self.gave
+
+    inner = Watched(Balance(), 4)
+    env = TorchVectorEnv(inner)
     env.reset(seed=0)
-    observation, reward, terminated, _, _ = env.step(torch.zeros(4, 1, requires_grad=True))
-    assert observation.dtype == torch.float64
-    assert reward.shape == (4,)
-    assert terminated.dtype == torch.bool
+    action = torch.zeros(4, 1, requires_grad=True)
+    tensors = env.step(action)[:4]
+    assert inner.given.ctypes.data == action.data_ptr()
+    for tensor, array in zip(tensors, inner.gave[:4], strict=True):
+        assert tensor.data_ptr() == array.ctypes.data
+        assert tensor.numpy().dtype == array.dtype
+    kept = tensors[0].clone()
+    env.step(action)
+    assert torch.equal(kept, tensors[0])  # what a learner keeps does not change
