@@ -173,7 +173,8 @@ def _init(ti: Any, kernels: Path, arch: Any) -> None:
     ti.init(
         arch=arch,
         default_fp=ti.f64,
-        real_matrix_scalarize=False,  # vectors stay vectors: the lanes become SIMD registers
+        # On processors vectors stay vectors: the lanes become SIMD registers. Code for devices knows none.
+        real_matrix_scalarize=arch not in (ti.x64, ti.arm64, ti.cpu),
         fast_math=False,  # the same bits as the reference's order of operations
         advanced_optimization=False,  # a third of the time to compile, the same speed and bits: LLVM does it again
         offline_cache=True,
