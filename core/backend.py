@@ -169,6 +169,15 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class WorldByWorld(Protocol):
+    """A backend that may have a thread for each world, so that tiles are nobody's business."""
+
+    def alone(self, options: Mapping[str, Any]) -> bool:
+        """Whether a plan with these settings has tiles of one world, whatever `lanes` says."""
+        ...
+
+
+@runtime_checkable
 class Inspecting(Protocol):
     """A backend that can look at a segment before it is compiled."""
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from dovetail.backends.lanes.exports import Buffer, Exports, Outbox
 from dovetail.backends.lanes.fuse import FusedKernel
 from dovetail.backends.lanes.program import FLOAT
+from dovetail.backends.taichi.device_errors import ON_PROCESSOR, DeviceMemoryError
 from dovetail.backends.taichi.device_text import Copied
 from dovetail.backends.taichi.traffic import Traffic
 from dovetail.backends.taichi.world_text import SIDE
-from dovetail.errors import ArgumentError, DovetailError
+from dovetail.errors import ArgumentError
 
 Array = NDArray[Any]
 
@@ -29,10 +30,6 @@ MOST_NUMBERS = (1 << 31) - 1
 """Addresses in a kernel have 32 bits."""
 
 _MODEL = {"MR": "float64", "MI": "int32", "MB": "uint8", "MF": "float32"}
-
-
-class DeviceMemoryError(DovetailError, MemoryError):
-    """The device has not enough memory."""
 
 
 def device_memory() -> int:
@@ -62,7 +59,7 @@ def worlds_at_once(fused: FusedKernel, nworld: int) -> int:
     if side > most:
         raise DeviceMemoryError(
             f"{SIDE} worlds need {side / 2**20:,.1f} MiB of scratch memory on the device, and {MEMORY} allows "
-            f"{most / 2**20:,.1f} MiB: raise it, use precision='f32', or run on the processor (arch='cpu')"
+            f"{most / 2**20:,.1f} MiB: raise it, use precision='f32', or {ON_PROCESSOR}"
         )
     rows = max(fused.rows.numbers, fused.rows.integers, fused.rows.reals, 1)
     fitting = min(most // side, MOST_NUMBERS // (rows * SIDE))
@@ -129,7 +126,7 @@ class DeviceMemory:
             size_of = 8 if kind == ti.f64 else 4
             raise DeviceMemoryError(
                 f"the device has no {size * size_of / 2**20:,.1f} MiB for {name} of {self.nworld} worlds ({problem}): "
-                f"use fewer worlds, lower {MEMORY} so that fewer are run at once, or run on the processor (arch='cpu')"
+                f"use fewer worlds, lower {MEMORY} so that fewer are run at once, or {ON_PROCESSOR}"
             ) from problem
         return self._arrays[name]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.backends.lanes.exports import Buffer, Outbox
 from dovetail.backends.lanes.fuse import FusedKernel, Sources, Target, fuse
 from dovetail.backends.lanes.program import (
     ALARM,
@@ -38,6 +37,8 @@ from dovetail.backends.taichi.cache import (
     writable_directory,
     write_module,
 )
+from dovetail.backends.taichi.device_check import DeviceCheck
+from dovetail.backends.taichi.device_errors import failures
 from dovetail.backends.taichi.device_memory import DeviceMemory, worlds_at_once
 from dovetail.backends.taichi.device_text import BEHIND, DeviceText, StepKernel, device_text
 from dovetail.backends.taichi.traffic import Traffic
@@ -59,8 +60,8 @@ class DeviceProgram(LaneProgram):
     ti: Any
     traffic: Traffic = attrs.field(factory=Traffic)
     compile_seconds: float = 0.0
-    check: Callable[[DeviceProgram, Launch], None] | None = None
-    """Called once, before the first launch that does something."""
+    check: DeviceCheck | None = None
+    """Made once, before the first launch that does something."""
     _device: DeviceMemory | None = attrs.field(default=None, init=False)
 
     @property
@@ -72,7 +73,7 @@ class DeviceProgram(LaneProgram):
         with runtimes.ONE_AT_A_TIME:
             check, self.check = self.check, None
             if check is not None and launch.ntile:
-                check(self, launch)
+                check.make(self, launch)
             self._run(launch)
         lacking = LACKING if (launch.taken[1:] > 0).any() else 0
         too_long = TOO_LONG if launch.outbox.too_small else 0
@@ -137,7 +138,8 @@ class DeviceProgram(LaneProgram):
 
     def _kernel(self, name: str, device: DeviceMemory, arrays: tuple[str, ...], *numbers: int) -> None:
         self.traffic.launches += 1
-        getattr(self.module, name)(*(device[array] for array in arrays), *numbers)
+        with failures(self.arch):
+            getattr(self.module, name)(*(device[array] for array in arrays), *numbers)
 
     # ---- memory
 
@@ -174,9 +176,13 @@ class DeviceProgram(LaneProgram):
             device.take_box("G", inbox, self.fused.imports)
             device.make_box("E", outbox, self.fused.exports)
             self._kernel("begin", device, self.text.begin_arguments, 0, 0, 0, inbox.room)
-            for kernel in self.text.steps:
+            for number, kernel in enumerate(self.text.steps, start=2):
                 self._kernel(kernel.name, device, self.text.arguments, 0, 0, 0, 0, 0, 0)
+                self.ti.sync()  # the driver's compiler has its turn when a kernel is first run
+                seconds = time.perf_counter() - began
+                logger.info("%d of %d kernels after %.1f s: %s", number, kernels, seconds, "; ".join(kernel.stages))
             self._kernel("end", device, self.text.end_arguments, 0, 0, 0, 0, outbox.room)
+            self.ti.sync()
             self.traffic.launches = 0
         self.compile_seconds = time.perf_counter() - began
         logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
@@ -191,6 +197,7 @@ def compile_device_program(sources: Sources, target: Target, runtime: str, arch:
         path = write_module(text.source, writable_directory())
         module = load_module(path, text.source)
     program = DeviceProgram(
+        check=DeviceCheck(sources, target),
         fused=fused,
         threads=1,
         memory=_nothing(fused),

@@ -12,6 +12,7 @@ fall one pass behind, and the others need no launches for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import attrs
@@ -123,8 +124,6 @@ def device_text(fused: FusedKernel, runtime: str) -> DeviceText:
     text = [
         *_header(fused, kernels),
         f"import {runtime} as ti",
-        f"fp = ti.{fused.precision}",
-        "VT = fp",
         *PRELUDE.strip().splitlines(),
     ]
     for name in lines:
@@ -136,7 +135,7 @@ def device_text(fused: FusedKernel, runtime: str) -> DeviceText:
     text += _end_lines(fused, lines, store, end, rows)
     text += _first_lines(fused)
     return DeviceText(
-        source="\n".join(text) + "\n",
+        source=_literal(text, fused.precision, runtime),
         steps=tuple(k.kernel for k in kernels),
         arguments=arrays,
         begin_arguments=begin,
@@ -145,6 +144,13 @@ def device_text(fused: FusedKernel, runtime: str) -> DeviceText:
         load=load,
         store=store,
     )
+
+
+def _literal(text: Sequence[str], precision: str, runtime: str) -> str:
+    """The text with the name of its type of reals. Kernels that use no names of their module can be found by their
+    text in a later process: Quadrants then need not read them again, which takes longer than all else."""
+    named = re.sub(r"\b(fp|VT)\b", f"ti.{precision}", "\n".join(text) + "\n")
+    return named.replace("@ti.kernel\n", "@ti.kernel(fastcache=True)\n") if runtime == "quadrants" else named
 
 
 def _stage(fused: FusedKernel, t: FusedStage) -> list[str]:
