@@ -108,12 +108,12 @@ class DeviceProgram(LaneProgram):
     def _run_part(self, device: DeviceMemory, launch: Launch, at: int, count: int) -> None:
         """All steps of as many worlds as scratch holds."""
         first, last = launch.evaluation, launch.evaluation + self.fused.evaluations - 1
-        self._kernel("begin", device, self.text.begin_arguments, at, count, first, launch.inbox.room)
+        self._kernel("begin", device, self.text.begin_arguments, at, count, first, 0, launch.inbox.room)
         passes = launch.nstep
         while True:
             for _ in range(passes):
                 self._pass(device, at, count, (first, last, launch.nstep))
-            self._kernel("end", device, self.text.end_arguments, at, count, first, launch.nstep, launch.outbox.room)
+            self._kernel("end", device, self.text.end_arguments, at, count, first, 0, launch.nstep, launch.outbox.room)
             if self.fused.again is None:
                 return
             taken = device.get("taken", launch.ntile)[at : at + count]
@@ -129,7 +129,7 @@ class DeviceProgram(LaneProgram):
                 if e == 0 or not kernel.first_only:
                     for _ in range(self._times(kernel)):
                         self._kernel(
-                            kernel.name, device, self.text.arguments, at, count, e, first, last, nstep
+                            kernel.name, device, self.text.arguments, at, count, e, 0, first, last, nstep
                         )
 
     def _times(self, kernel: StepKernel) -> int:
@@ -175,13 +175,13 @@ class DeviceProgram(LaneProgram):
             device.take_model({"float64": np.zeros(1, FLOAT[self.precision])}, self.memory.table)
             device.take_box("G", inbox, self.fused.imports)
             device.make_box("E", outbox, self.fused.exports)
-            self._kernel("begin", device, self.text.begin_arguments, 0, 0, 0, inbox.room)
+            self._kernel("begin", device, self.text.begin_arguments, 0, 0, 0, 0, inbox.room)
             for number, kernel in enumerate(self.text.steps, start=2):
-                self._kernel(kernel.name, device, self.text.arguments, 0, 0, 0, 0, 0, 0)
+                self._kernel(kernel.name, device, self.text.arguments, 0, 0, 0, 0, 0, 0, 0)
                 self.ti.sync()  # the driver's compiler has its turn when a kernel is first run
                 seconds = time.perf_counter() - began
                 logger.info("%d of %d kernels after %.1f s: %s", number, kernels, seconds, "; ".join(kernel.stages))
-            self._kernel("end", device, self.text.end_arguments, 0, 0, 0, 0, outbox.room)
+            self._kernel("end", device, self.text.end_arguments, 0, 0, 0, 0, 0, outbox.room)
             self.ti.sync()
             self.traffic.launches = 0
         self.compile_seconds = time.perf_counter() - began

@@ -21,9 +21,9 @@ from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role
 from dovetail.backends.lanes.program import DONE
 from dovetail.backends.taichi.emit import stage_source
-from dovetail.backends.taichi.world_text import PRELUDE, SIDE, WorldPrinter, world_address
+from dovetail.backends.taichi.world_text import PRELUDE, SIDE, WORLD_ARGUMENTS, WorldPrinter, world_address
 
-KERNEL_LINES = 600
+KERNEL_LINES = 300
 """Lines of stages that a kernel is to have at most; a stage that has more is a kernel alone."""
 
 BEHIND = -2
@@ -58,6 +58,7 @@ LEGEND = {
     "at": "the first world of the launch, of which scratch holds as many as fit",
     "n": "worlds of the launch",
     "e": "which forward evaluation of the step",
+    "z": "0, which the driver does not know: loops that end at a number plus it are not unrolled",
     "b, c, r": "where S, SI and R of the world begin",
 }
 """What the names of a kernel mean."""
@@ -155,7 +156,9 @@ def _literal(text: Sequence[str], precision: str, runtime: str) -> str:
 
 def _stage(fused: FusedKernel, t: FusedStage) -> list[str]:
     buffers = (*BUFFERS, *fused.optional)
-    return stage_source(t.function, t.trace, fused.live, world_address(fused), buffers, WorldPrinter)
+    return stage_source(
+        t.function, t.trace, fused.live, world_address(fused), buffers, WorldPrinter, WORLD_ARGUMENTS
+    )
 
 
 def _rows_on_device(fused: FusedKernel) -> tuple[tuple[Copied, ...], tuple[Copied, ...], int]:
@@ -263,9 +266,9 @@ def _definition(name: str, arrays: Sequence[str], numbers: Sequence[str], fused:
 
 
 def _calls(
-    fused: FusedKernel, stages: Sequence[FusedStage], lines: dict[str, int], pad: str, evaluation: str = "e"
+    fused: FusedKernel, stages: Sequence[FusedStage], lines: dict[str, int], pad: str
 ) -> list[str]:
-    arguments = ", ".join(("b", "c", "r", evaluation, *BUFFERS, *fused.optional))
+    arguments = ", ".join((*WORLD_ARGUMENTS, *BUFFERS, *fused.optional))
     text = []
     for t in stages:
         if t.function in lines:
@@ -291,7 +294,7 @@ def _begin_lines(
     """The kernel before the first pass: worlds that are to be run get what they load."""
     pad, lacking = _PAD + "    ", _integer(fused.lacking)
     text = [
-        *_definition("begin", arrays, ("at", "n", "e", "given_room"), fused),
+        *_definition("begin", arrays, ("at", "n", "e", "z", "given_room"), fused),
         f"{_PAD}mode[i] = {IDLE}",
         f"{_PAD}run = 0",
         f"{_PAD}if i < n:",
@@ -304,7 +307,7 @@ def _begin_lines(
     ]
     for n, place in enumerate(fused.forgotten):
         text += [
-            f"{pad}for f{n} in range({place.count}):",
+            f"{pad}for f{n} in range({place.count} + z):",
             f"{pad}    SI[c + ({place.offset} + f{n}) * {SIDE}] = 0",
         ]
     for n, run in enumerate(load):
@@ -321,7 +324,7 @@ def _begin_lines(
 def _copy(index: str, count: object, to: tuple[str, str, object], source: tuple[str, str, object], pad: str) -> list[str]:
     """A loop that copies rows."""
     return [
-        f"{pad}for {index} in range({count}):",
+        f"{pad}for {index} in range({count} + z):",
         f"{pad}    {to[0]}[{to[1]} + ({to[2]} + {index}) * {SIDE}] = "
         f"{source[0]}[{source[1]} + ({source[2]} + {index}) * {SIDE}]",
     ]
@@ -333,7 +336,7 @@ def _step_kernel_lines(
     """A kernel of a pass. The first decides what each world does in the pass, the last counts the step."""
     lacking, again = _integer(fused.lacking), _integer(fused.again)
     pad = _PAD + "    "
-    text = _definition(cut.kernel.name, arrays, ("at", "n", "e", "first", "last", "nstep"), fused)
+    text = _definition(cut.kernel.name, arrays, ("at", "n", "e", "z", "first", "last", "nstep"), fused)
     if first:
         text += [
             f"{_PAD}if e == first:",
@@ -408,7 +411,7 @@ def _end_lines(
     lacking, exports = _integer(fused.lacking), fused.exports
     pad = _PAD + "        "
     text = [
-        *_definition("end", arrays, ("at", "n", "e", "nstep", "room"), fused),
+        *_definition("end", arrays, ("at", "n", "e", "z", "nstep", "room"), fused),
         f"{_PAD}run = 0",
         f"{_PAD}if i < n:",
         f"{_PAD}    if (taken[w] == 0) | (taken[w] == {BEHIND}):",

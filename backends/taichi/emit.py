@@ -214,7 +214,7 @@ class StagePrinter:
 
     def _loop(self, item: Loop) -> None:
         assert item.index is not None
-        start, stop = self._argument(item.start).code, self._argument(item.stop).code
+        start, stop = self._argument(item.start).code, self._bound(item)
         self._release(lambda _text: True)
         name = f"i{item.index.serial}"
         self.texts[id(item.index)] = Printed(name)
@@ -225,6 +225,10 @@ class StagePrinter:
         else:
             self._line(f"for {name} in range({start}, {stop}):")
             self._nested(item.body)
+
+    def _bound(self, item: Loop) -> str:
+        """The source of a loop's end."""
+        return self._argument(item.stop).code
 
     def _branch(self, item: Branch) -> None:
         condition = self._argument(item.condition).code
@@ -324,9 +328,10 @@ def stage_source(
     address: Address,
     buffers: Iterable[str],
     printer: type[StagePrinter] = StagePrinter,
+    numbers: Iterable[str] = STAGE_ARGUMENTS,
 ) -> list[str]:
     """A stage as a `ti.func` over the slot's bases `b`, `c` and `r`, the evaluation `e` and the buffers."""
     body = printer(live, address).print(trace)
-    integers = [f"{a}: ti.i32" for a in STAGE_ARGUMENTS]
+    integers = [f"{a}: ti.i32" for a in numbers]
     arguments = ", ".join([*integers, *(f"{a}: ti.template()" for a in buffers)])
     return ["@ti.func", f"def {name}({arguments}):", *(body or ["    pass"])]

@@ -8,15 +8,22 @@ numbers.
 
 from __future__ import annotations
 
+from dovetail.backends.lanes.blocks import Loop
 from dovetail.backends.lanes.fuse import FusedKernel, kind_of_memory
 from dovetail.backends.lanes.values import Value
-from dovetail.backends.taichi.emit import Address, StagePrinter
+from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, Address, StagePrinter
 
 SIDE = 32
 """Worlds whose memory lies side by side: a warp of NVIDIA's devices, half or all of a wave of AMD's."""
 
 SCRATCH = {"numbers": "S", "integers": "SI", "reals": "R"}
 """Buffer of each kind of scratch memory."""
+
+UNROLLED = 3
+"""Turns of a loop that may be unrolled."""
+
+WORLD_ARGUMENTS = (*STAGE_ARGUMENTS, "z")
+"""Integers every stage function gets, before the buffers; `z` is 0."""
 
 _SLOTS = ("slot", "integer_slot", "real_slot")
 
@@ -75,6 +82,13 @@ class WorldPrinter(StagePrinter):
         if op == "ne":
             return f"(({args[0]} == {args[1]}) == 0)"
         return super()._code(op, value, args)
+
+    def _bound(self, item: Loop) -> str:
+        """Drivers unroll loops whose length they know, and then take many times as long to compile them: all but the
+        shortest end at a number that they do not know."""
+        stop = super()._bound(item)
+        known = isinstance(item.start, int) and isinstance(item.stop, int)
+        return f"{stop} + z" if known and item.stop - item.start > UNROLLED else stop
 
     def _ordered(self, op: str, args: list[str]) -> str:
         if max(map(len, args)) > _NAME_LENGTH:
