@@ -29,7 +29,7 @@ from dovetail.backends.lanes.program import (
     Launch,
     Memory,
 )
-from dovetail.backends.taichi import progress
+from dovetail.backends.taichi import progress, python_runtime
 from dovetail.backends.taichi import runtime as runtimes
 from dovetail.backends.taichi.cache import (
     forgotten_on_failure,
@@ -140,6 +140,20 @@ class DeviceProgram(LaneProgram):
         self.traffic.launches += 1
         with failures(self.arch):
             getattr(self.module, name)(*(device[array] for array in arrays), *numbers)
+
+    def in_python(self) -> DeviceProgram:
+        """The same kernels, run by Python itself."""
+        return DeviceProgram(
+            fused=self.fused,
+            threads=1,
+            memory=_nothing(self.fused),
+            text=self.text,
+            path=self.path,
+            runtime=python_runtime.NAME,
+            arch="processor",
+            module=python_runtime.load(self.source),
+            ti=python_runtime,
+        )
 
     # ---- memory
 

@@ -73,9 +73,12 @@ def test_a_device_that_passed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch
     simulation(slider(0.004), 4).step(1)
 
 
-def test_without_a_compiler_the_log_says_that_nothing_was_compared(
+def test_without_a_compiler_the_device_is_compared_with_python(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(device_check.DeviceCheck, "_reference", lambda _self: None)
     simulation(slider(0.005), 4).step(1)
-    assert "is not compared with the processor" in caplog.text
+    assert "is compared with Python" in caplog.text
+    monkeypatch.setattr(device_check, "_difference", lambda *_: "differs")
+    with pytest.raises(DeviceMismatchError, match="differs"):
+        simulation(slider(0.005), 4).step(1)
