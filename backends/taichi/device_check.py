@@ -69,7 +69,9 @@ class DeviceCheck:
             return
         reference = self._reference()
         if reference is None:
-            logger.warning("there is no C compiler: %s is compared with Python, which takes a while", program.arch)
+            logger.warning(
+                "there is no C compiler: %s is compared with Python, which takes a while", program.arch
+            )
             reference = program.in_python()
         worlds = _Worlds.of(self.sources, program, launch)
         expected, found = worlds.run(reference), worlds.run(program)
@@ -92,14 +94,19 @@ class DeviceCheck:
         return program
 
     def _compare(self, program: DeviceProgram, expected: _Ran, found: _Ran) -> None:
-        for what, a, b in (("room that lists lack", expected.lacking, found.lacking), ("lists", expected.lengths, found.lengths)):
+        for what, a, b in (
+            ("room that lists lack", expected.lacking, found.lacking),
+            ("lists", expected.lengths, found.lengths),
+        ):
             if program.precision == "f64" and not np.array_equal(a, b):
                 world = int(np.flatnonzero(a != b)[0])
                 raise self._mismatch(program, f"{what} of world {world}: {b[world]}, not {a[world]}")
         for name in self.sources.store:
             place = self.sources.data_places[name]
             rows = slice(place.offset, place.offset + place.count)
-            problem = _difference(expected.data[:, rows, 0], found.data[:, rows, 0], TOLERANCE[program.precision])
+            problem = _difference(
+                expected.data[:, rows, 0], found.data[:, rows, 0], TOLERANCE[program.precision]
+            )
             if problem is not None:
                 raise self._mismatch(program, f"{name} {problem}")
 
@@ -202,9 +209,9 @@ def _pick_box(launch: Launch, inbox: Outbox, chosen: Array) -> None:
     ):
         rows = buffer.rows(given.room)
         if rows:
-            to[: len(chosen) * rows].reshape(len(chosen), rows)[...] = (
-                source[: launch.ntile * rows].reshape(launch.ntile, rows)[chosen]
-            )
+            to[: len(chosen) * rows].reshape(len(chosen), rows)[...] = source[: launch.ntile * rows].reshape(
+                launch.ntile, rows
+            )[chosen]
 
 
 # ---- devices that passed

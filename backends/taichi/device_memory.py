@@ -29,6 +29,9 @@ DEFAULT_MEMORY = 1 << 30
 MOST_NUMBERS = (1 << 31) - 1
 """Addresses in a kernel have 32 bits."""
 
+REALS = ("S", "R", "D", "C", "E", "G", "MR", "first")
+"""Arrays that hold numbers of the kernel's precision."""
+
 _MODEL = {"MR": "float64", "MI": "int32", "MB": "uint8", "MF": "float32"}
 
 
@@ -116,19 +119,23 @@ class DeviceMemory:
                 self._arrays[name].fill(0)
 
     def _new(self, name: str, size: int) -> Any:
-        ti = self._ti
-        reals = {"f64": ti.f64, "f32": ti.f32}[self._fused.precision]
-        kind = reals if name in ("S", "R", "D", "C", "E", "G", "MR", "first") else ti.i32
-        kind = ti.f32 if name == "MF" else kind
+        dtype = self._dtype(name)
+        kind = getattr(self._ti, {"float64": "f64", "float32": "f32"}.get(dtype.name, "i32"))
         try:
-            self._arrays[name] = ti.ndarray(kind, max(1, size))
+            self._arrays[name] = self._ti.ndarray(kind, max(1, size))
         except (RuntimeError, MemoryError) as problem:
-            size_of = 8 if kind == ti.f64 else 4
+            wanted = size * dtype.itemsize / 2**20
             raise DeviceMemoryError(
-                f"the device has no {size * size_of / 2**20:,.1f} MiB for {name} of {self.nworld} worlds ({problem}): "
+                f"the device has no {wanted:,.1f} MiB for {name} of {self.nworld} worlds ({problem}): "
                 f"use fewer worlds, lower {MEMORY} so that fewer are run at once, or {ON_PROCESSOR}"
             ) from problem
         return self._arrays[name]
+
+    def _dtype(self, name: str) -> np.dtype[Any]:
+        """The type of the numbers of an array."""
+        if name == "MF":
+            return np.dtype(np.float32)
+        return FLOAT[self._fused.precision] if name in REALS else np.dtype(np.int32)
 
     # ---- copies
 
@@ -138,9 +145,7 @@ class DeviceMemory:
         if array is None or array.shape[0] != max(1, numbers.size):
             array = self._new(name, numbers.size)
         if numbers.size:
-            dtype = {"MF": np.dtype(np.float32)}.get(name)
-            if dtype is None:
-                dtype = FLOAT[self._fused.precision] if name in ("MR", "first") else np.dtype(np.int32)
+            dtype = self._dtype(name)
             array.from_numpy(np.ascontiguousarray(numbers.reshape(-1), dtype=dtype))
             self._traffic.brought(array.shape[0] * dtype.itemsize)
         return array
@@ -174,9 +179,8 @@ class DeviceMemory:
 
     def _get_rows(self, name: str, nworld: int, rows: int, row: int, count: int) -> Array:
         """(nworld, count)"""
-        kind = "numbers" if name in ("D", "E") else "integers"
-        dtype = FLOAT[self._fused.precision] if kind == "numbers" else np.dtype(np.int32)
-        numbers = np.zeros(nworld * count, dtype)
+        kind = "numbers" if name in REALS else "integers"
+        numbers = np.zeros(nworld * count, self._dtype(name))
         if numbers.size:
             getattr(self._module, f"get_{kind}")(self._arrays[name], numbers, rows, row, count)
             self._traffic.fetched(numbers.nbytes)
@@ -198,14 +202,16 @@ class DeviceMemory:
         if known is None:
             known = self._known["D"] = np.full((self._data_rows, self.nworld), np.nan, rows.dtype)
         own = known[device : device + rows.shape[1]]
-        differ = np.flatnonzero((own.view(_BITS[own.itemsize]) != rows.T.copy().view(_BITS[own.itemsize])).any(axis=1))
+        differ = np.flatnonzero(
+            (own.view(_BITS[own.itemsize]) != rows.T.copy().view(_BITS[own.itemsize])).any(axis=1)
+        )
         own[differ] = rows.T[differ]
         breaks = np.flatnonzero(np.diff(differ) > 1) + 1
         return [(int(part[0]), len(part)) for part in np.split(differ, breaks) if len(part)]
 
     def give_data(self, data: Array, runs: Sequence[Copied], ran: Array) -> None:
         """What worlds that were run have stored."""
-        known = self._known["D"] if "D" in self._known else None
+        known = self._known.get("D")
         for run in runs:
             rows = self._get_rows("D", self.nworld, self._data_rows, run.device, run.count)
             data[ran, run.host : run.host + run.count, 0] = rows[ran]

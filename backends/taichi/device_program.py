@@ -1,8 +1,9 @@
 """Running a fused kernel on a device: its memory stays there, and steps follow each other without a round trip.
 
 To whoever runs lanes this is a program for tiles of one world. On the device the worlds lie side by side (see
-`world_text`); what of Data the kernels load and store is kept there from call to call, and only what has changed on the
-host since is brought over. Scratch has room for as many worlds as memory allows: more are run one part after the other.
+`world_text`); what of Data the kernels load and store is kept there from call to call, and only what has changed on
+the host since is brought over. Scratch has room for as many worlds as memory allows: more are run one part after the
+other.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ class DeviceProgram(LaneProgram):
         while True:
             for _ in range(passes):
                 self._pass(device, at, count, (first, last, launch.nstep))
-            self._kernel("end", device, self.text.end_arguments, at, count, first, 0, launch.nstep, launch.outbox.room)
+            self._kernel(
+                "end", device, self.text.end_arguments, at, count, first, 0, launch.nstep, launch.outbox.room
+            )
             if self.fused.again is None:
                 return
             taken = device.get("taken", launch.ntile)[at : at + count]
@@ -161,7 +164,9 @@ class DeviceProgram(LaneProgram):
         if self._device is None or self._device.nworld != nworld:
             self._device = None  # so that its memory is free before there is more
             at_once = worlds_at_once(self.fused, nworld)
-            self._device = DeviceMemory(self.ti, self.module, self.fused, self.traffic, nworld, at_once, self.text.rows)
+            self._device = DeviceMemory(
+                self.ti, self.module, self.fused, self.traffic, nworld, at_once, self.text.rows
+            )
         return self._device
 
     def compile(self) -> None:
@@ -194,7 +199,9 @@ class DeviceProgram(LaneProgram):
                 self._kernel(kernel.name, device, self.text.arguments, 0, 0, 0, 0, 0, 0, 0)
                 self.ti.sync()  # the driver's compiler has its turn when a kernel is first run
                 seconds = time.perf_counter() - began
-                logger.info("%d of %d kernels after %.1f s: %s", number, kernels, seconds, "; ".join(kernel.stages))
+                logger.info(
+                    "%d of %d kernels after %.1f s: %s", number, kernels, seconds, "; ".join(kernel.stages)
+                )
             self._kernel("end", device, self.text.end_arguments, 0, 0, 0, 0, 0, outbox.room)
             self.ti.sync()
             self.traffic.launches = 0

@@ -4,8 +4,8 @@ A device's compiler takes longer than in proportion to a kernel's length, so tha
 kernels of some hundred lines. Between them everything stays in the scratch memory of the worlds, which is the same
 memory as between stages of one kernel, so no stage knows of it.
 
-A pass is one launch of every kernel (in turn for each evaluation of an integrator that has several). What becomes of a
-world in a pass stands in `mode`: it is left alone, takes a step, repeats the forward part of one (after a bad
+A pass is one launch of every kernel (in turn for each evaluation of an integrator that has several). What becomes of
+a world in a pass stands in `mode`: it is left alone, takes a step, repeats the forward part of one (after a bad
 acceleration, see `lanes.bad_states`), or waits for the next pass to repeat it. So worlds that must repeat something
 fall one pass behind, and the others need no launches for it.
 """
@@ -67,6 +67,12 @@ _TYPES = {"S": "fp", "R": "fp", "MR": "fp", "MF": "ti.f32", "D": "fp", "C": "fp"
 """Types of arrays that do not hold integers."""
 
 _PAD = " " * 8
+
+_Place = tuple[str, str, object]
+"""An array, where the rows of a world begin in it, and a row."""
+
+_Place = tuple[str, str, object]
+"""An array, where the rows of a world begin in it, and a row."""
 
 
 @attrs.frozen
@@ -257,7 +263,7 @@ def _definition(name: str, arrays: Sequence[str], numbers: Sequence[str], fused:
     return [
         "@ti.kernel",
         f"def {name}({', '.join([*map(_array, arrays), *_numbers(*numbers)])}):",
-        "    for i in mode:  # as many threads as that has entries: with range(n) it would be 65,536, most of them idle",
+        "    for i in mode:  # a thread for each of its entries; for range(n) it would be 65,536",
         f"{_PAD}w = at + i",
         f"{_PAD}b = i // {SIDE} * {rows.numbers * SIDE} + i % {SIDE}",
         f"{_PAD}c = i // {SIDE} * {rows.integers * SIDE} + i % {SIDE}",
@@ -265,9 +271,7 @@ def _definition(name: str, arrays: Sequence[str], numbers: Sequence[str], fused:
     ]
 
 
-def _calls(
-    fused: FusedKernel, stages: Sequence[FusedStage], lines: dict[str, int], pad: str
-) -> list[str]:
+def _calls(fused: FusedKernel, stages: Sequence[FusedStage], lines: dict[str, int], pad: str) -> list[str]:
     arguments = ", ".join((*WORLD_ARGUMENTS, *BUFFERS, *fused.optional))
     text = []
     for t in stages:
@@ -321,7 +325,7 @@ def _begin_lines(
     return [*text, *_looks(fused, "begin", lines, pad)]
 
 
-def _copy(index: str, count: object, to: tuple[str, str, object], source: tuple[str, str, object], pad: str) -> list[str]:
+def _copy(index: str, count: object, to: _Place, source: _Place, pad: str) -> list[str]:
     """A loop that copies rows."""
     return [
         f"{pad}for {index} in range({count} + z):",
@@ -382,7 +386,7 @@ def _import_lines(imports: Exports, pad: str) -> list[str]:
             continue
         text += [f"{pad}{source}_at = {_box_base(buffer, 'given_room')}"]
         for n, part in enumerate(buffer.fixed):
-            place = (source, f"{source}_at", part.before)
+            place: _Place = (source, f"{source}_at", part.before)
             text += _copy(f"{source.lower()}f{n}", part.width, (scratch, base, part.source), place, pad)
         for n, part in enumerate(buffer.lists):
             row = f"{buffer.fixed_rows} + given_room * {part.before}"
@@ -442,7 +446,7 @@ def _end_lines(
             continue
         text += [f"{pad}{out}_at = {_box_base(buffer, 'room')}"]
         for n, part in enumerate(buffer.fixed):
-            place = (out, f"{out}_at", part.before)
+            place: _Place = (out, f"{out}_at", part.before)
             text += _copy(f"{out.lower()}f{n}", part.width, place, (scratch, base, part.source), pad)
         for n, part in enumerate(buffer.lists):
             place = (out, f"{out}_at", f"{buffer.fixed_rows} + room * {part.before}")

@@ -1,7 +1,7 @@
 """A runtime that is Python itself: the text of kernels for devices run as it stands, number by number.
 
-It is slow, and there to compare devices with where no C compiler is: the text is Python, so what a runtime and a driver
-make of it can be held against what it says. It offers as much of Taichi's interface as those kernels use.
+It is slow, and there to compare devices with where no C compiler is: the text is Python, so what a runtime and a
+driver make of it can be held against what it says. It offers as much of Taichi's interface as those kernels use.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     return a if condition else b
 
 
-sqrt, floor, max, min = np.sqrt, np.floor, max, min  # noqa: A001
+sqrt, floor, max, min = np.sqrt, np.floor, max, min
 
 
 def sync() -> None:

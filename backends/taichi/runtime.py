@@ -45,8 +45,8 @@ _PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}
 """Environment variables that keep the runtimes from taking over a redirected stdout."""
 
 SOFTWARE_VULKAN = ("GALLIVM_PERF", "nopt")
-"""Tells Mesa's software Vulkan, which is there for tests, not to optimise kernels: they compile in a third of the time
-or less. Other devices know nothing of it."""
+"""Tells Mesa's software Vulkan, which is there for tests, not to optimise kernels: they compile in a third of the
+time or less. Other devices know nothing of it."""
 
 ONE_AT_A_TIME = threading.RLock()
 """Held while a runtime is started, compiles, or runs a launch: they are not made for two threads at once."""

@@ -59,8 +59,8 @@ class DeviceTraffic:
 
     def __str__(self) -> str:
         return (
-            f"{self.launches / self.steps:.1f} launches a step; {self.copies} copies of {self.nbytes:,} bytes in all in "
-            f"a call of {self.steps} steps; {self.scratch_bytes / 2**20:,.1f} MiB of scratch for "
+            f"{self.launches / self.steps:.1f} launches a step; {self.copies} copies of {self.nbytes:,} bytes in "
+            f"all in a call of {self.steps} steps; {self.scratch_bytes / 2**20:,.1f} MiB of scratch for "
             f"{self.worlds_at_once} worlds at once"
         )
 

@@ -29,7 +29,9 @@ def why_no_device(arch: str = DEVICE or "vulkan") -> str:
         return "no Taichi runtime is installed"
     asked = [sys.executable, "-c", PROBE.format(arch=arch)]
     found = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
-    return "" if found.returncode == 0 else f"there is no {arch} here: {found.stderr.strip().splitlines()[-1:]}"
+    return (
+        "" if found.returncode == 0 else f"there is no {arch} here: {found.stderr.strip().splitlines()[-1:]}"
+    )
 
 
 def simulation(model: dovetail.Model, nworld: int, **settings: Any) -> dovetail.Simulation:
@@ -53,7 +55,9 @@ def numbers(sim: Any, name: str) -> np.ndarray:
     return np.array(sim.data.field(name))
 
 
-def largest_difference(one: Any, other: Any, names: tuple[str, ...] = ("qpos", "qvel", "act", "time")) -> float:
+def largest_difference(
+    one: Any, other: Any, names: tuple[str, ...] = ("qpos", "qvel", "act", "time")
+) -> float:
     """Of the states of two batches."""
     errors = [np.abs(numbers(one, name) - numbers(other, name)).max(initial=0.0) for name in names]
     return float(max(errors))

@@ -44,7 +44,9 @@ def test_wrong_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sim = simulation(slider(0.002), 4)
     spread(sim)
     before = numbers(sim, "qvel")
-    with pytest.raises(DeviceMismatchError, match=r"q(pos|vel|acc_warmstart) at 0 of world \d+ is .*, not .*cpu"):
+    with pytest.raises(
+        DeviceMismatchError, match=r"q(pos|vel|acc_warmstart) at 0 of world \d+ is .*, not .*cpu"
+    ):
         sim.step(1)
     assert (numbers(sim, "qvel") == before).all()
 
@@ -55,7 +57,10 @@ def test_worlds_that_stand_still_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     def some(name: str, *given: Any) -> list[str]:
         """Only every third thread has a world."""
         lines = text(name, *given)
-        return [line.replace("range(n)", "range(n // 3)").replace("w = at + i", "w = at + i // 3") for line in lines]
+        return [
+            line.replace("range(n)", "range(n // 3)").replace("w = at + i", "w = at + i // 3")
+            for line in lines
+        ]
 
     monkeypatch.setattr(device_text, "_definition", some)
     with pytest.raises(DeviceMismatchError):

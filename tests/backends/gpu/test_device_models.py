@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.device, pytest.mark.slow]
 
 STEPS = 20
 TOLERANCE = {"f64": 1e-10, "f32": 2e-2}
-"""Of states that are about 1. The driver rearranges sums, and Taichi cannot tell it not to: what is left of 1e-16 after
+"""Of states that are about 1. The driver rearranges sums, and Taichi cannot tell it not to: what becomes of 1e-16 in
 twenty steps with contacts."""
 
 GYMNASIUM = ("half_cheetah", "ant", "humanoid")

@@ -14,7 +14,15 @@ from dovetail.backends.lanes.kernel import Kernel
 
 pytestmark = pytest.mark.device
 
-COMPLETE = ("any exp real integer", "and or not select", "eq ne lt ge", "lane lanes", "sqrt floor", "mod", "div")
+COMPLETE = (
+    "any exp real integer",
+    "and or not select",
+    "eq ne lt ge",
+    "lane lanes",
+    "sqrt floor",
+    "mod",
+    "div",
+)
 """Cases of the default suite; the others are simpler."""
 
 
@@ -40,7 +48,9 @@ def exponentials(k: Kernel) -> None:
 def test_the_exponential(precision: str) -> None:
     found: Any = apply(exponentials, X, backend="taichi", arch=DEVICE, lanes=1, precision=precision)["y"]
     expected = np.exp(np.array([1.0, -20.0, -400.0, -800.0]))
-    np.testing.assert_allclose(found, np.tile(expected, (len(X), 1)), rtol=1e-14 if precision == "f64" else 1e-6)
+    np.testing.assert_allclose(
+        found, np.tile(expected, (len(X), 1)), rtol=1e-14 if precision == "f64" else 1e-6
+    )
 
 
 def smaller_and_larger(k: Kernel) -> None:

@@ -26,7 +26,7 @@ SCENE = """
 """
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -36,13 +36,13 @@ def fused(monkeypatch: pytest.MonkeyPatch, integrator: str = "Euler") -> FusedKe
 
     def take(_self: Any, sources: Any, target: Any) -> None:
         found.append(fuse(sources, target))
-        raise Stopped
+        raise StoppedError
 
     monkeypatch.setattr(TaichiBackend, "compile_program", take)
     monkeypatch.setattr(TaichiBackend, "missing", lambda _self: "")
     model = dovetail.loads(SCENE.format(integrator=integrator))
     sim = dovetail.Simulation(model, nworld=4, backend="taichi", arch="vulkan", keep=("ncon",))
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         sim.step(1)
     return found[0]
 

@@ -14,9 +14,9 @@ import pytest
 from device import DEVICE, largest_difference, numbers, on_processor, simulation, spread
 
 import dovetail
-from dovetail.bad_states import StateWarning
 from dovetail.backends.taichi import device_memory
 from dovetail.backends.taichi.device_errors import DeviceError, DeviceMemoryError
+from dovetail.bad_states import StateWarning
 
 pytestmark = pytest.mark.device
 
@@ -84,7 +84,10 @@ def test_any_order_of_worlds_gives_the_same_bits() -> None:
 
 
 def test_single_precision() -> None:
-    device, processor = simulation(pendulums(), 40, precision="f32"), on_processor(pendulums(), 40, precision="f32")
+    device, processor = (
+        simulation(pendulums(), 40, precision="f32"),
+        on_processor(pendulums(), 40, precision="f32"),
+    )
     for sim in (device, processor):
         spread(sim)
         sim.step(20)
@@ -140,7 +143,7 @@ def test_an_allocation_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("out of device memory")
 
     monkeypatch.setattr(memory, "_ti", type("Full", (), {"ndarray": fail, "f64": 1, "f32": 2, "i32": 3}))
-    with pytest.raises(DeviceMemoryError, match="no .* MiB for S of 4 worlds"):
+    with pytest.raises(DeviceMemoryError, match=r"no .* MiB for S of 4 worlds"):
         memory._new("S", 1 << 20)
 
 
@@ -223,7 +226,9 @@ def test_values_per_world() -> None:
 
 
 def test_kept_fields_come_back() -> None:
-    device, processor = (make(pendulums(), 40, keep=("sensordata", "xpos")) for make in (simulation, on_processor))
+    device, processor = (
+        make(pendulums(), 40, keep=("sensordata", "xpos")) for make in (simulation, on_processor)
+    )
     for sim in (device, processor):
         spread(sim)
         sim.step(4)
@@ -284,7 +289,7 @@ def test_a_device_that_fails_is_an_error_and_leaves_data_alone(monkeypatch: pyte
         raise RuntimeError("[vulkan_device.cpp:submit] VK_ERROR_DEVICE_LOST")
 
     monkeypatch.setattr(program_of(sim).module, "end", lost)
-    with pytest.raises(DeviceError, match="DEVICE_LOST.*start a new process"):
+    with pytest.raises(DeviceError, match=r"DEVICE_LOST.*start a new process"):
         sim.step(1)
     assert np.array_equal(numbers(sim, "qpos"), before)
 
@@ -301,7 +306,12 @@ except dovetail.DovetailError as error:
 def test_a_machine_without_vulkan_is_told_so() -> None:
     environment = {**os.environ, "VK_ICD_FILENAMES": os.devnull, "VK_DRIVER_FILES": os.devnull}
     done = subprocess.run(
-        [sys.executable, "-c", NO_VULKAN], env=environment, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", NO_VULKAN],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert "finds no vulkan on this machine" in done.stdout
     assert "cpu" in done.stdout

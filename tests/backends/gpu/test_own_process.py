@@ -21,6 +21,12 @@ def test_the_short_tests_of_devices_pass(tmp_path: Path) -> None:
     environment = {**os.environ, "TEST_DEVICE": "vulkan", "DOVETAIL_PROGRESS": "off"}
     environment.pop("PYTEST_XDIST_WORKER", None)
     done = subprocess.run(
-        command, env=environment, cwd=here.parents[2], capture_output=True, text=True, timeout=900, check=False
+        command,
+        env=environment,
+        cwd=here.parents[2],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
