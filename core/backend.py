@@ -177,6 +177,11 @@ class WorldByWorld(Protocol):
         ...
 
 
+def worlds_alone(backend: Backend, options: Mapping[str, Any]) -> bool:
+    """Whether every world is a tile of its own whatever `lanes` says, as on a device that has a thread for each."""
+    return isinstance(backend, WorldByWorld) and backend.alone(options)
+
+
 @runtime_checkable
 class Inspecting(Protocol):
     """A backend that can look at a segment before it is compiled."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,14 +14,13 @@ from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
 from dovetail.backend import (
     REFERENCE,
-    Backend,
     Inspecting,
     Parts,
     Slot,
-    WorldByWorld,
     Wrapper,
     checked_wrappers,
     step_watchers,
+    worlds_alone,
 )
 from dovetail.config import Config, Setting
 from dovetail.contracts.choices import ON_MISSING, OnMissing
@@ -107,11 +106,6 @@ def _checked_lanes(setting: Setting, compiled: bool) -> int:
 
 OF_BACKENDS = ("runtime", "arch")
 """Settings that only some backends understand."""
-
-
-def _alone(backend: Backend, options: Mapping[str, Any]) -> bool:
-    """Whether every world is a tile of its own whatever `lanes` says, as on a device that has a thread for each."""
-    return isinstance(backend, WorldByWorld) and backend.alone(options)
 
 
 @attrs.frozen
@@ -480,7 +474,7 @@ class _Planner:
         setting = self.config.setting("lanes", None)
         backends = {slot.record.backend for slot in slots}
         options = {name: self.config.setting(name, "auto").value for name in OF_BACKENDS}
-        if any(_alone(self.registry.backend(b), options) for b in backends):
+        if any(worlds_alone(self.registry.backend(b), options) for b in backends):
             return 1
         if setting.value is not None:
             compiled = not all(self.registry.backend(b).in_place for b in backends)

@@ -14,6 +14,7 @@ import pytest
 from device import DEVICE, largest_difference, numbers, on_processor, simulation, spread
 
 import dovetail
+from dovetail import interrupts
 from dovetail.backends.taichi import device_memory
 from dovetail.backends.taichi.device_errors import DeviceError, DeviceMemoryError
 from dovetail.bad_states import StateWarning
@@ -183,7 +184,8 @@ def test_only_what_changed_is_brought_over() -> None:
     assert traffic.bytes_in - before == unchanged + 64 * 8
 
 
-def test_many_steps_are_one_round_trip() -> None:
+def test_many_steps_are_one_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts.Pace, "slices", lambda _self, nstep: iter((nstep,)))
     sim = simulation(pendulums(), 64)
     sim.step(1)
     traffic = program_of(sim).traffic
@@ -242,7 +244,8 @@ def test_a_numpy_stage_between_device_segments() -> None:
         spread(sim)
         sim.step(4)
     assert largest_difference(device, processor) < 1e-12
-    assert "segments each" in device.plan.explain()
+    assert "numbers of each world are copied to the device and back in every step" in device.plan.explain()
+    assert "6 worlds, a thread each" in device.plan.headline()
 
 
 # ---- what goes wrong
