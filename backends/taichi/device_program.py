@@ -211,6 +211,7 @@ class DeviceProgram(LaneProgram):
 
 def compile_device_program(sources: Sources, target: Target, runtime: str, arch: str) -> DeviceProgram:
     """Fuse, print and compile stages for a device."""
+    sources = attrs.evolve(sources, layout=attrs.evolve(sources.layout, lean=True))
     fused = fuse(sources, target)
     text = device_text(fused, runtime)
     with runtimes.ONE_AT_A_TIME:
