@@ -39,9 +39,9 @@ from dovetail.backends.taichi.cache import (
     write_module,
 )
 from dovetail.backends.taichi.device_check import DeviceCheck
-from dovetail.backends.taichi.device_errors import failures
+from dovetail.backends.taichi.device_errors import ON_PROCESSOR, DeviceError, failures
 from dovetail.backends.taichi.device_memory import DeviceMemory, worlds_at_once
-from dovetail.backends.taichi.device_text import BEHIND, DeviceText, StepKernel, device_text
+from dovetail.backends.taichi.device_text import BEHIND, CUT_OFF, DeviceText, StepKernel, device_text
 from dovetail.backends.taichi.traffic import Traffic
 
 logger = logging.getLogger(__name__)
@@ -98,9 +98,20 @@ class DeviceProgram(LaneProgram):
             if todo[at : at + count].any():
                 self._run_part(device, launch, at, count)
         launch.taken[1:] = device.get("taken", launch.ntile)
+        self._check_loops(launch.taken[1:])
         ran = todo & (launch.taken[1:] == DONE)
         device.give_data(launch.data, self.text.store, ran)
         device.give_box("E", launch.outbox, self.fused.exports, todo, ran)
+
+    def _check_loops(self, taken: Array) -> None:
+        """Some drivers end loops after so many turns, and say nothing."""
+        lost = np.flatnonzero(taken == CUT_OFF)
+        if len(lost):
+            raise DeviceError(
+                f"the {self.arch} driver ends loops before they are done (Mesa's llvmpipe does after 65,535 turns "
+                f"in a kernel), and world {lost[0]}{' and others' if len(lost) > 1 else ''} needed more. Worlds "
+                f"that were not run to the end are as they were. Use a device that does not, or {ON_PROCESSOR}"
+            )
 
     def _model_reals(self, model: Mapping[str, Array]) -> Array:
         reals = model.get("float64")

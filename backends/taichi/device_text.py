@@ -29,8 +29,11 @@ KERNEL_LINES = 300
 BEHIND = -2
 """Stands in the place of a world that has steps left to take."""
 
-IDLE, STEPPING, REPEATING, WAITING = range(4)
-"""What a world does in a pass."""
+CUT_OFF = -3
+"""Stands in the place of a world whose loops the driver has ended."""
+
+IDLE, STEPPING, REPEATING, WAITING, LOST = range(5)
+"""What a world does in a pass; LOST: nothing any more, as the driver has ended its loops."""
 
 BUFFERS = ("S", "SI", "TI", "MR", "MI", "MB")
 """What every stage function gets."""
@@ -46,8 +49,10 @@ LEGEND = {
     "MI": "integers of the Model",
     "MB": "bytes of the Model, as integers",
     "MF": "single precision numbers of the Model",
-    "taken": f"by world: 0 to be run, {DONE} run, {BEHIND} has steps left, else the room that its lists lack",
-    "mode": f"what a world does: {IDLE} nothing, {STEPPING} steps, {REPEATING} repeats, {WAITING} will repeat",
+    "taken": f"by world: 0 to be run, {DONE} run, {BEHIND} has steps left, "
+    f"{CUT_OFF} loops were ended, else the room that its lists lack",
+    "mode": f"what a world does: {IDLE} nothing, {STEPPING} steps, {REPEATING} repeats, {WAITING} will repeat, "
+    f"{LOST} nothing any more",
     "done": "steps that a world has taken",
     "E": "exported numbers",
     "EI": "exported integers",
@@ -346,7 +351,7 @@ def _step_kernel_lines(
             f"{_PAD}if e == first:",
             f"{pad}if mode[i] == {WAITING}:",
             f"{pad}    mode[i] = {REPEATING}",
-            f"{pad}else:",
+            f"{pad}elif mode[i] != {LOST}:",
             f"{pad}    mode[i] = {IDLE}",
             f"{pad}    if i < n:",
             f"{pad}        if ((taken[w] == 0) | (taken[w] == {BEHIND})) & (done[i] < nstep):",
@@ -368,8 +373,18 @@ def _step_kernel_lines(
             f"{pad}    if {again} > 0:",
             f"{pad}        mode[i] = {WAITING}",
         ]
+    text += [
+        f"{pad}turns = 0",
+        f"{pad}for turn in range(2 + z):  # a driver that has had enough of loops does not run it twice",
+        f"{pad}    turns = turns + 1",
+        f"{pad}if turns < 2:",
+        f"{pad}    mode[i] = {LOST}",
+    ]
     if last:
-        text += [f"{pad}if (e == last) & (mode[i] != {WAITING}):", f"{pad}    done[i] = done[i] + 1"]
+        text += [
+            f"{pad}if (e == last) & (mode[i] != {WAITING}) & (mode[i] != {LOST}):",
+            f"{pad}    done[i] = done[i] + 1",
+        ]
     return text
 
 
@@ -421,8 +436,10 @@ def _end_lines(
         f"{_PAD}    if (taken[w] == 0) | (taken[w] == {BEHIND}):",
         f"{_PAD}        run = 1",
         f"{_PAD}if run == 1:",
-        *([f"{_PAD}    if {lacking} != 0:", f"{_PAD}        taken[w] = {lacking}"] if lacking else []),
-        f"{_PAD}    {'elif' if lacking else 'if'} done[i] < nstep:",
+        f"{_PAD}    if mode[i] == {LOST}:",
+        f"{_PAD}        taken[w] = {CUT_OFF}",
+        *([f"{_PAD}    elif {lacking} != 0:", f"{_PAD}        taken[w] = {lacking}"] if lacking else []),
+        f"{_PAD}    elif done[i] < nstep:",
         f"{_PAD}        taken[w] = {BEHIND}",
         f"{_PAD}    else:",
         *_looks(fused, "end", lines, pad),
