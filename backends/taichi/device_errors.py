@@ -32,6 +32,7 @@ def failures(arch: str) -> Iterator[None]:
     except RuntimeError as problem:
         text = str(problem).strip().splitlines()
         raise DeviceError(
-            f"the {arch} device failed: {text[-1] if text else 'it does not say why'}. Worlds "
-            f"that were not run to the end are as they were. If the device was lost, start a new process; else use fewer worlds, or {ON_PROCESSOR}"
+            f"the {arch} device failed: {text[-1] if text else 'it does not say why'}. Worlds that were not run to "
+            "the end are as they were. If the device was lost, start a new process; else use fewer worlds, or "
+            f"{ON_PROCESSOR}"
         ) from problem

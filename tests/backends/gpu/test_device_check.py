@@ -51,6 +51,7 @@ def test_wrong_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (numbers(sim, "qvel") == before).all()
 
 
+@pytest.mark.slow
 def test_worlds_that_stand_still_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = device_text._definition
 
@@ -78,6 +79,7 @@ def test_a_device_that_passed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch
     simulation(slider(0.004), 4).step(1)
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_device_is_compared_with_python(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -14,7 +14,7 @@ from dovetail.backends.lanes.kernel import Kernel
 
 pytestmark = pytest.mark.device
 
-COMPLETE = (
+COMPLETE = ("any exp real integer", "and or not select", "eq ne lt ge")
     "any exp real integer",
     "and or not select",
     "eq ne lt ge",

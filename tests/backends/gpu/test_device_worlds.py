@@ -96,6 +96,7 @@ def test_single_precision() -> None:
     assert largest_difference(device, processor) < 1e-4
 
 
+@pytest.mark.slow
 def test_one_world_without_a_batch() -> None:
     one = dovetail.Simulation(pendulums(), backend="taichi", arch=DEVICE)
     other = dovetail.Simulation(pendulums(), backend="native")
@@ -215,6 +216,7 @@ def test_what_the_user_writes_is_seen() -> None:
     assert largest_difference(device, processor) < 1e-12
 
 
+@pytest.mark.slow
 def test_values_per_world() -> None:
     results = []
     for make in (simulation, on_processor):
@@ -227,6 +229,7 @@ def test_values_per_world() -> None:
     assert np.ptp(numbers(results[0], "qvel")[:, 0]) > 0
 
 
+@pytest.mark.slow
 def test_kept_fields_come_back() -> None:
     device, processor = (
         make(pendulums(), 40, keep=("sensordata", "xpos")) for make in (simulation, on_processor)
@@ -237,6 +240,7 @@ def test_kept_fields_come_back() -> None:
     assert largest_difference(device, processor, ("sensordata", "xpos")) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_numpy_stage_between_device_segments() -> None:
     settings = {"stages": {"passive_force": "@numpy"}}
     device, processor = simulation(pendulums(), 6, **settings), on_processor(pendulums(), 6, **settings)
@@ -251,7 +255,7 @@ def test_a_numpy_stage_between_device_segments() -> None:
 # ---- what goes wrong
 
 
-@pytest.mark.parametrize("policy", ["reset", "freeze"])
+@pytest.mark.parametrize("policy", ["reset", pytest.param("freeze", marks=pytest.mark.slow)])
 def test_a_world_that_explodes_is_dealt_with_as_on_the_processor(policy: str) -> None:
     found = []
     for make in (simulation, on_processor):
