@@ -15,14 +15,6 @@ from dovetail.backends.lanes.kernel import Kernel
 pytestmark = pytest.mark.device
 
 COMPLETE = ("any exp real integer", "and or not select", "eq ne lt ge")
-    "any exp real integer",
-    "and or not select",
-    "eq ne lt ge",
-    "lane lanes",
-    "sqrt floor",
-    "mod",
-    "div",
-)
 """Cases of the default suite; the others are simpler."""
 
 
