@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -73,10 +74,7 @@ _TYPES = {"S": "fp", "R": "fp", "MR": "fp", "MF": "ti.f32", "D": "fp", "C": "fp"
 
 _PAD = " " * 8
 
-_Place = tuple[str, str, object]
-"""An array, where the rows of a world begin in it, and a row."""
-
-_Place = tuple[str, str, object]
+_Place: TypeAlias = tuple[str, str, object]
 """An array, where the rows of a world begin in it, and a row."""
 
 
