@@ -169,6 +169,20 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class WorldByWorld(Protocol):
+    """A backend that may have a thread for each world, so that tiles are nobody's business."""
+
+    def alone(self, options: Mapping[str, Any]) -> bool:
+        """Whether a plan with these settings has tiles of one world, whatever `lanes` says."""
+        ...
+
+
+def worlds_alone(backend: Backend, options: Mapping[str, Any]) -> bool:
+    """Whether every world is a tile of its own whatever `lanes` says, as on a device that has a thread for each."""
+    return isinstance(backend, WorldByWorld) and backend.alone(options)
+
+
+@runtime_checkable
 class Inspecting(Protocol):
     """A backend that can look at a segment before it is compiled."""
 

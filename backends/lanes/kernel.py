@@ -130,6 +130,8 @@ class LaneLayout:
     """The Model that the plan is for, as it was when the plan was made."""
     growth: int = 1
     """How many times the usual room lists have (see `Kernel.room`)."""
+    lean: bool = False
+    """Whether room costs memory even if it is not used, as on a device."""
     per_world: Container[str] = ()
     """Model fields that are lanes: every world has values of its own, in the Data field `model:<field>`."""
     kernel_fields: Mapping[str, KernelField] = BUILTIN_KERNEL_FIELDS
@@ -312,11 +314,14 @@ class Kernel:
         """Uniform integers of the program itself."""
         return IntegerField(self, self._memory(PROGRAM, name + INTEGERS, shape), shape)
 
-    def room(self, most: int, usual: int) -> int:
+    def room(self, most: int, usual: int, lean: int | None = None) -> int:
         """Entries to keep memory for in a list that can have `most` of them: all, or `usual` if that is fewer.
 
-        Whoever fills a list with less room than `most` leaves out what does not fit, and says so by `k.lacks`.
+        `lean` is taken instead of `usual` where room costs memory even if it is not used. Whoever fills a list with
+        less room than `most` leaves out what does not fit, and says so by `k.lacks`.
         """
+        if lean is not None and self.layout.lean:
+            usual = lean
         return min(most, usual * self.layout.growth)
 
     def lacks(self, needed: Any, room: int) -> None:

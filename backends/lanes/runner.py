@@ -183,6 +183,11 @@ class LaneRunner:
         return converted(self._segment)
 
     @property
+    def traffic(self) -> Any:
+        """Counts of what passes between host and device, if the program runs on one; else None."""
+        return getattr(self._program, "traffic", None)
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """What `repeat` can repeat, once the program was built, if its segment's option `repeatable` is set."""
         return () if self._program is None else tuple(self._program.repeats)

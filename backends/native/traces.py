@@ -104,6 +104,7 @@ def _name(sources: Sources, target: Target, units: int) -> str | None:
         sorted((name, dtype, place.offset, place.shape) for name, (dtype, place) in layout.model.items()),
         sorted(layout.data.items()),
         sorted(layout.sizes.items()),
+        layout.lean,
         sorted((group, sorted(members)) for group, members in _listed(layout.features)),
         _names(layout.per_world),
         sorted((slot, sorted(map(repr, facts.items()))) for slot, facts in layout.facts.items()),

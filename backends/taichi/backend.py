@@ -11,6 +11,7 @@ from dovetail.distribution import requirement
 
 if TYPE_CHECKING:
     from dovetail.backends.lanes.fuse import Sources, Target
+    from dovetail.backends.taichi.device_program import DeviceProgram
     from dovetail.backends.taichi.program import Program
 
 
@@ -37,7 +38,13 @@ class TaichiBackend(LaneBackend):
 
         return choose_runtime(options.get("runtime", "auto"))
 
-    def compile_program(self, sources: Sources, target: Target) -> Program:
+    def alone(self, options: Mapping[str, Any]) -> bool:
+        """On a device a thread has one world; what lies side by side there is the device's own business."""
+        from dovetail.backends.taichi.runtime import choose_arch
+
+        return choose_arch(options.get("arch", "auto")) != "cpu"
+
+    def compile_program(self, sources: Sources, target: Target) -> Program | DeviceProgram:
         from dovetail.backends.taichi.program import compile_program
 
         return compile_program(sources, target)

@@ -83,6 +83,8 @@ class Printed:
 class StagePrinter:
     """Prints one traced stage. `address` gives the source of a Data cell: the only place that knows the layout."""
 
+    cast = _CAST
+
     def __init__(self, live: Live, address: Address, indent: int = 1) -> None:
         self.live = live
         self.address = address
@@ -170,17 +172,21 @@ class StagePrinter:
         if op == "read":
             return Printed(f"v{value.args[0]}", 1, frozenset({("variable", value.args[0])}))
         parts = [self._argument(a) for a in value.args]
-        code = _code(op, value, [p.code for p in parts])
+        code = self._code(op, value, [p.code for p in parts])
         reads = frozenset().union(*(p.reads for p in parts))
         return Printed(code, 1 + sum(p.size for p in parts), reads)
+
+    def _code(self, op: str, value: Value, args: list[str]) -> str:
+        """The source of an operation on printed arguments."""
+        return _code(op, value, args)
 
     def _model(self, value: Value) -> Printed:
         dtype, base, literal = value.args
         inner = self._argument(base) if base is not None else Printed("")
         index = " + ".join(filter(None, (inner.code, str(literal) if literal or not inner.code else "")))
         code = f"{_BUFFER[dtype]}[{index}]"
-        if dtype in _CAST:
-            code = f"ti.cast({code}, {_CAST[dtype]})"
+        if dtype in self.cast:
+            code = f"ti.cast({code}, {self.cast[dtype]})"
         return Printed(code, inner.size + 1, inner.reads)
 
     def _table(self, value: Value) -> Printed:
@@ -208,7 +214,7 @@ class StagePrinter:
 
     def _loop(self, item: Loop) -> None:
         assert item.index is not None
-        start, stop = self._argument(item.start).code, self._argument(item.stop).code
+        start, stop = self._argument(item.start).code, self._bound(item)
         self._release(lambda _text: True)
         name = f"i{item.index.serial}"
         self.texts[id(item.index)] = Printed(name)
@@ -219,6 +225,10 @@ class StagePrinter:
         else:
             self._line(f"for {name} in range({start}, {stop}):")
             self._nested(item.body)
+
+    def _bound(self, item: Loop) -> str:
+        """The source of a loop's end."""
+        return self._argument(item.stop).code
 
     def _branch(self, item: Branch) -> None:
         condition = self._argument(item.condition).code
@@ -311,9 +321,17 @@ STAGE_ARGUMENTS = ("b", "c", "r", "e")
 """Integers every stage function gets, before the buffers."""
 
 
-def stage_source(name: str, trace: Trace, live: Live, address: Address, buffers: Iterable[str]) -> list[str]:
+def stage_source(
+    name: str,
+    trace: Trace,
+    live: Live,
+    address: Address,
+    buffers: Iterable[str],
+    printer: type[StagePrinter] = StagePrinter,
+    numbers: Iterable[str] = STAGE_ARGUMENTS,
+) -> list[str]:
     """A stage as a `ti.func` over the slot's bases `b`, `c` and `r`, the evaluation `e` and the buffers."""
-    body = StagePrinter(live, address).print(trace)
-    integers = [f"{a}: ti.i32" for a in STAGE_ARGUMENTS]
+    body = printer(live, address).print(trace)
+    integers = [f"{a}: ti.i32" for a in numbers]
     arguments = ", ".join([*integers, *(f"{a}: ti.template()" for a in buffers)])
     return ["@ti.func", f"def {name}({arguments}):", *(body or ["    pass"])]

@@ -24,6 +24,7 @@ from dovetail.backends.taichi.cache import (
     writable_directory,
     write_module,
 )
+from dovetail.backends.taichi.device_program import DeviceProgram, compile_device_program
 from dovetail.backends.taichi.kernel_text import ADDRESS_BITS, kernel_source
 from dovetail.contracts.arena import aligned_zeros
 
@@ -134,15 +135,16 @@ class Program(LaneProgram):
         logger.info("compiled %s in %.1f s", self.path.name, self.compile_seconds)
 
 
-def compile_program(sources: Sources, target: Target) -> Program:
+def compile_program(sources: Sources, target: Target) -> Program | DeviceProgram:
     """Fuse, print and compile stages."""
     if target.lanes not in LANES:
         raise ValueError(
             f"lanes={target.lanes}: a tile has one of {LANES} worlds (powers of two; others crash the runtimes)"
         )
     runtime = runtimes.choose_runtime(target.options.get("runtime", "auto"))
-    arch = target.options.get("arch", "auto")
-    runtimes.check_lanes(runtimes.choose_arch(arch), target.lanes)
+    arch = runtimes.choose_arch(target.options.get("arch", "auto"))
+    if arch != "cpu":
+        return compile_device_program(sources, target, runtime, arch)
     fused = fuse(sources, target)
     source = kernel_source(fused, runtime)
     with runtimes.ONE_AT_A_TIME:

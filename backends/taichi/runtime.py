@@ -44,6 +44,10 @@ ARCHS = tuple(name for name in choices.ARCHS if name != "auto")
 _PRINT_WRAPPING = {"quadrants": "QD_ENABLE_PYBUF", "taichi": "TI_ENABLE_PYBUF"}
 """Environment variables that keep the runtimes from taking over a redirected stdout."""
 
+SOFTWARE_VULKAN = ("GALLIVM_PERF", "nopt")
+"""Tells Mesa's software Vulkan, which is there for tests, not to optimise kernels: they compile in a third of the
+time or less. Other devices know nothing of it."""
+
 ONE_AT_A_TIME = threading.RLock()
 """Held while a runtime is started, compiles, or runs a launch: they are not made for two threads at once."""
 
@@ -105,14 +109,6 @@ def choose_arch(arch: str = "auto") -> str:
     return wanted
 
 
-def check_lanes(arch: str, lanes: int) -> None:
-    """A thread of a GPU has one world; vectors of worlds are the processor's."""
-    if arch != "cpu" and lanes != 1:
-        raise ArchUnavailableError(
-            f"on {arch} a tile is one world, not {lanes}: say lanes=1 (DOVETAIL_LANES=1)"
-        )
-
-
 def start(runtime: str = "auto", arch: str = "auto") -> ModuleType:
     """The runtime's module, started."""
     with ONE_AT_A_TIME:
@@ -170,10 +166,12 @@ def _available_arch(ti: Any, name: str, arch: str) -> Any:
 
 
 def _init(ti: Any, kernels: Path, arch: Any) -> None:
+    os.environ.setdefault(*SOFTWARE_VULKAN)
     ti.init(
         arch=arch,
         default_fp=ti.f64,
-        real_matrix_scalarize=False,  # vectors stay vectors: the lanes become SIMD registers
+        # On processors vectors stay vectors: the lanes become SIMD registers. Code for devices knows none.
+        real_matrix_scalarize=arch not in (ti.x64, ti.arm64, ti.cpu),
         fast_math=False,  # the same bits as the reference's order of operations
         advanced_optimization=False,  # a third of the time to compile, the same speed and bits: LLVM does it again
         offline_cache=True,

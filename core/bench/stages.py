@@ -47,6 +47,25 @@ class StageTime:
 
 
 @attrs.frozen(kw_only=True)
+class DeviceTraffic:
+    """What passes between host and device in a call of some steps."""
+
+    steps: int
+    launches: int
+    copies: int
+    nbytes: int
+    scratch_bytes: int
+    worlds_at_once: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.launches / self.steps:.1f} launches a step; {self.copies} copies of {self.nbytes:,} bytes in "
+            f"all in a call of {self.steps} steps; {self.scratch_bytes / 2**20:,.1f} MiB of scratch for "
+            f"{self.worlds_at_once} worlds at once"
+        )
+
+
+@attrs.frozen(kw_only=True)
 class StageTimes:
     """What the stages of one kernel take."""
 
@@ -72,6 +91,8 @@ class StageTimes:
     how: str
     notes: tuple[str, ...]
     machine: dict[str, Any]
+    device: DeviceTraffic | None = None
+    """What a step costs between host and device, if there is one."""
 
     def headline(self) -> str:
         return (
@@ -147,6 +168,26 @@ def _profile(
         how=HOW,
         notes=tuple(contest.notes),
         machine=machine(),
+        device=_traffic(rival, steps),
+    )
+
+
+def _traffic(rival: Rival, steps: int) -> DeviceTraffic | None:
+    """What a call of so many steps costs between host and device; None if there is none."""
+    (runner,) = rival.sim.plan.execution.runners()
+    traffic = getattr(runner, "traffic", None)
+    if traffic is None:
+        return None
+    before = attrs.asdict(traffic)
+    rival.sim.step(steps)
+    spent = {name: value - before[name] for name, value in attrs.asdict(traffic).items()}
+    return DeviceTraffic(
+        steps=steps,
+        launches=spent["launches"],
+        copies=spent["copies_in"] + spent["copies_out"],
+        nbytes=spent["bytes_in"] + spent["bytes_out"],
+        scratch_bytes=traffic.scratch_bytes,
+        worlds_at_once=traffic.worlds_at_once,
     )
 
 

@@ -489,5 +489,7 @@ def _show_profile(one: StageTimes) -> None:
     apart = [t.stage for t in one.stages if t.microseconds is None]
     if apart:
         say(f"in the rest, because the state changes when they are repeated: {', '.join(apart)}")
+    if one.device is not None:
+        say(f"device: {one.device}")
     say(f"how: {one.how}; took {one.seconds:.0f} s with compiling")
     _show_notes(one.notes)

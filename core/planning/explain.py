@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
-from dovetail.backend import REFERENCE, Slot, group_slots
+from dovetail.backend import REFERENCE, Slot, group_slots, worlds_alone
+from dovetail.contracts.fields import REAL
+from dovetail.contracts.sizes import CAPACITIES
+from dovetail.contracts.types import DATA_SPECS
 from dovetail.planning.loading_selection import compile_lines
 
 if TYPE_CHECKING:
@@ -108,7 +112,28 @@ def _price_of_segments(plan: Plan) -> list[str]:
         text.append(f"   -  once per call, after its last step, world by world: {labels}")
     if len(groups) > 1 and kernels:
         text.append(f"   -  steps are launched one by one, {len(groups)} segments each")
+        text += _price_of_copies(plan)
     return text
+
+
+def _price_of_copies(plan: Plan) -> list[str]:
+    """What is copied between host and device in every step, where not all of it runs there."""
+    numbers, sizes = 0, {**plan.model.sizes, **dict.fromkeys(CAPACITIES, 1)}
+    for number, group in enumerate(plan.flow.groups):
+        if on_device(plan, group[0].record.backend):
+            segment = plan.segment(plan.flow, number)
+            for name in (*segment.load, *segment.store):
+                spec = DATA_SPECS.get(name)
+                shape = segment.extra_shapes.get(name, ()) if spec is None else spec.dims(sizes)
+                numbers += math.prod(shape) if spec is None or spec.buffer == REAL else 0
+    if not numbers:
+        return []
+    return [f"   -  up to {numbers:,} numbers of each world are copied to the device and back in every step"]
+
+
+def on_device(plan: Plan, backend: str) -> bool:
+    """Whether a backend has a thread for each world in this plan, and memory of its own."""
+    return worlds_alone(plan.registry.backend(backend), plan.options)
 
 
 def _besides(plan: Plan) -> list[str]:
@@ -142,7 +167,9 @@ MOST_NAMED = 6
 def headline(plan: Plan) -> str:
     """The plan in one line."""
     count = len(plan.segments("step"))
+    alone = any(on_device(plan, slot.record.backend) for slot in plan.slots)
     worlds = "one world" if plan.nworld is None else f"{plan.nworld} worlds, {plan.lanes} per tile"
+    worlds = f"{plan.nworld} worlds, a thread each" if alone and plan.nworld is not None else worlds
     name = plan.model.modelname or plan.model.source
     return (
         f"plan for {name!r}: {worlds}, {plan.precision}, {plan.threads} thread{'s'[: plan.threads > 1]}, "

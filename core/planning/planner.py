@@ -12,7 +12,16 @@ import attrs
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole, words
-from dovetail.backend import REFERENCE, Inspecting, Parts, Slot, Wrapper, checked_wrappers, step_watchers
+from dovetail.backend import (
+    REFERENCE,
+    Inspecting,
+    Parts,
+    Slot,
+    Wrapper,
+    checked_wrappers,
+    step_watchers,
+    worlds_alone,
+)
 from dovetail.config import Config, Setting
 from dovetail.contracts.choices import ON_MISSING, OnMissing
 from dovetail.contracts.derive import kept_fields
@@ -471,6 +480,9 @@ class _Planner:
     def _lanes(self, slots: Sequence[Slot], precision: str) -> int:
         setting = self.config.setting("lanes", None)
         backends = {slot.record.backend for slot in slots}
+        options = {name: self.config.setting(name, "auto").value for name in OF_BACKENDS}
+        if any(worlds_alone(self.registry.backend(b), options) for b in backends):
+            return 1
         if setting.value is not None:
             compiled = not all(self.registry.backend(b).in_place for b in backends)
             return _checked_lanes(setting, compiled)

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 ABSENT = 1e10
 """Distance of a contact in a world that does not have it."""
 
+LEAN_ROOM, LEAN_ROOM_PER_GEOM = 48, 2
+"""Contacts that a model has room for where all of it is memory, of every world: what most need, and who needs more is
+given more. With the room of a processor a humanoid has 299 KiB of scratch, with this 92."""
+
 LEAST_ROOM = 2048
 """Contacts that every model has room for, as far as its pairs can have them: some twenty megabytes of addresses, of
 which only what is used becomes memory."""
@@ -359,7 +363,8 @@ def contact_room(k: Kernel) -> int:
     """Contacts there is room for: what all pairs together can have, or in large models what they usually have."""
     model = k.frozen_model
     usual = max(LEAST_ROOM, ROOM_PER_GEOM * int(model.ngeom) + int(model.nflexvert))
-    return max(k.room(pairs_in(k).most_in_all, usual), 1)
+    lean = max(LEAN_ROOM, LEAN_ROOM_PER_GEOM * int(model.ngeom) + int(model.nflexvert))
+    return max(k.room(pairs_in(k).most_in_all, usual, lean), 1)
 
 
 @attrs.define(eq=False, slots=False)

@@ -232,13 +232,6 @@ def test_a_started_runtime_does_not_change_what_it_runs_on(monkeypatch: pytest.M
         runtime.start(RUNTIME, "cuda")
 
 
-def test_a_tile_on_a_gpu_is_one_world() -> None:
-    runtime.check_lanes("cpu", 8)
-    runtime.check_lanes("cuda", 1)
-    with pytest.raises(runtime.ArchUnavailableError, match="say lanes=1"):
-        runtime.check_lanes("cuda", 8)
-
-
 def test_a_runtime_that_was_forked_is_an_error_and_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_started", {RUNTIME: sys})
     monkeypatch.setattr(runtime, "_archs", {RUNTIME: "cpu"})
