@@ -95,6 +95,13 @@ def test_gymnasium(name: str) -> None:
     agree(dovetail.load(folder / "envs" / "mujoco" / "assets" / f"{name}.xml"))
 
 
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+@pytest.mark.parametrize("nworld", [1, 7, 32, 64, 1000])
+def test_contacts_in_any_number_of_worlds(nworld: int, precision: str) -> None:
+    model = dovetail.loads(SCENE.format(cone="pyramidal", integrator="Euler"))
+    agree(model, nworld, precision)
+
+
 def test_quadruped_with_elliptic_cones() -> None:
     suite = pytest.importorskip("dm_control").__path__[0]
     model = dovetail.load(Path(suite) / "suite" / "quadruped.xml")
