@@ -223,13 +223,22 @@ def kept_fields(keep: str | Iterable[str], specs: Mapping[str, FieldSpec] = DATA
     return state | (frozenset(names) - {"state"})
 
 
+MOCAP = ("mocap_pos", "mocap_quat")
+"""Fields that start from the places of bodies."""
+
+
 def initial_values(model: Model, spec: FieldSpec) -> Array | float:
     """The value of a Data field in one world after reset."""
     if isinstance(spec.init, str):
         return np.asarray(getattr(model, spec.init))
-    if spec.name in ("mocap_pos", "mocap_quat"):
+    if spec.name in MOCAP:
         return _mocap_rest(model, spec.name)
     return np.asarray(spec.init)
+
+
+def _starts_at_zero(spec: FieldSpec) -> bool:
+    """Whether a Data field is zero after reset, whatever the Model."""
+    return not isinstance(spec.init, str) and spec.name not in MOCAP and not np.any(spec.init)
 
 
 def _mocap_rest(model: Model, name: str) -> Array:
@@ -296,7 +305,7 @@ def _fill(model: Model, data: Data, tiles: Array | slice, lanes: Array | slice) 
     compute too), or a list."""
     everywhere = isinstance(tiles, slice)
     for name, place in data.arena.layout.places.items():
-        zero = everywhere and data.specs[name].init == 0.0
+        zero = everywhere and _starts_at_zero(data.specs[name])
         if not (zero or name.startswith(OF_MODEL)):
             value = np.broadcast_to(initial_values(model, data.specs[name]), place.shape)
             shape = (1, place.count, 1) if everywhere else (1, place.count)
