@@ -33,8 +33,8 @@ _ORDERED = {"min": "<", "max": ">"}
 _NAME_LENGTH = 12
 """Letters of an argument that may stand in a source twice."""
 
-_LN2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
-"""ln 2 in two parts, the first short (fdlibm, e_exp.c)."""
+_LN2 = (0.693359375, -2.121944400546905827679e-4)
+"""ln 2 in two parts, the first so short that its multiples are exact in single precision, too."""
 
 PRELUDE = f"""
 @ti.func
@@ -45,8 +45,8 @@ def most(x, y):
     return ti.select(x > y, x, y)
 @ti.func
 def exponential(x):
-    y = ti.select(x < 700.0, x, fp(700.0))
-    y = ti.select(y > -700.0, y, fp(-700.0))
+    y = ti.select(x < 750.0, x, fp(750.0))
+    y = ti.select(y > -750.0, y, fp(-750.0))
     n = ti.floor(y * {1.4426950408889634!r} + 0.5)
     r = (y - n * {_LN2[0]!r}) - n * {_LN2[1]!r}
     term = fp(1.0)
@@ -58,7 +58,7 @@ def exponential(x):
     factor = ti.select(whole < 0, fp(0.5), fp(2.0))
     for j in range(ti.max(whole, 0 - whole)):
         total = total * factor
-    return ti.select(x == x, ti.select(x < -745.0, fp(0.0), total), x)
+    return ti.select(x == x, total, x)
 """
 """Functions that devices lack, or have otherwise: SPIR-V has no exponential of double precision."""
 

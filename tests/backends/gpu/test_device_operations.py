@@ -30,19 +30,35 @@ def test_every_operation_on_the_device(name: str, precision: str) -> None:
     try_case(name, precision, backend="taichi", arch=DEVICE, lanes=1)
 
 
+FACTORS = (0.25, -6.5, -133.5, 235.0)
+"""Of 3: drivers take (x * a) / b for x * (a / b), so there is no quotient."""
+
+
 def exponentials(k: Kernel) -> None:
-    for n, factor in enumerate((1.0, -20.0, -400.0, -800.0)):
-        k.data.y[n] = k.exp(k.model.real[3] * factor / 3.0) + 0.0 * k.data.x[0]
+    for n, factor in enumerate(FACTORS):
+        k.data.y[n] = k.exp(k.model.real[3] * factor) + 0.0 * k.data.x[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 def test_the_exponential(precision: str) -> None:
     found: Any = apply(exponentials, X, backend="taichi", arch=DEVICE, lanes=1, precision=precision)["y"]
-    expected = np.exp(np.array([1.0, -20.0, -400.0, -800.0]))
+    with np.errstate(over="ignore"):
+        expected = np.exp(3.0 * np.array(FACTORS)).astype(found.dtype)
     np.testing.assert_allclose(
         found, np.tile(expected, (len(X), 1)), rtol=1e-14 if precision == "f64" else 1e-6
     )
+
+
+def beyond(k: Kernel) -> None:
+    for n, factor in enumerate((-800.0, 800.0, 0.0, -30.0)):
+        k.data.y[n] = k.exp(k.model.real[3] * factor / 3.0) + 0.0 * k.data.x[0]
+
+
+@pytest.mark.slow
+def test_exponentials_of_the_largest_and_the_smallest() -> None:
+    found: Any = apply(beyond, X, backend="taichi", arch=DEVICE, lanes=1, precision="f64")["y"]
+    np.testing.assert_allclose(found[0], [0.0, np.inf, 1.0, np.exp(-30.0)], rtol=1e-14)
 
 
 def smaller_and_larger(k: Kernel) -> None:
