@@ -103,6 +103,7 @@ SIMULATION_OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         "--semantics", metavar="NAME", help="Bundle of rules: mujoco-3.4 (default) or mujoco-4."
     ),
     "runtime": click.option("--runtime", help="Runtime of the taichi backend: auto, quadrants or taichi."),
+    "arch": click.option("--arch", help="What it runs on: cpu (default), vulkan, cuda, metal or gpu."),
     "locked": locked_option,
 }
 """Options by the keyword of `Simulation` that they are, in the order in which `--help` lists them."""
