@@ -68,6 +68,31 @@ class Engine:
         for name in self.task.lasting:
             self.memory[name][world] = 0.0
 
+    def given_state(
+        self, options: Mapping[str, Any], rows: Array, also: Sequence[str] = ()
+    ) -> dict[str, Array] | None:
+        """Options of a reset, checked: fields of the state, a row for each world or for each of `rows`. `also`: what
+        else messages say there is."""
+        model = self.model
+        widths = {"qpos": model.nq, "qvel": model.nv, "act": model.na}
+        state = {}
+        for name, value in options.items():
+            if name not in widths:
+                raise ArgumentError(f"reset has no option {name!r}; there are {', '.join((*also, *widths))}")
+            try:
+                array = np.asarray(value, float)
+            except (ValueError, TypeError) as problem:
+                raise ArgumentError(f'options["{name}"] is no array of numbers: {problem}') from None
+            if array.shape == (self.num_envs, widths[name]):
+                array = array[rows]
+            if array.shape != (len(rows), widths[name]):
+                raise ArgumentError(
+                    f'options["{name}"] has shape {array.shape}; it should be ({self.num_envs}, {widths[name]}): '
+                    "an environment a row"
+                )
+            state[name] = array
+        return state or None
+
     def restart(
         self, rows: Array, given: Mapping[str, Array] | None = None
     ) -> tuple[Array, dict[str, Array]]:

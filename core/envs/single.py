@@ -13,8 +13,7 @@ from dovetail.envs.engine import Engine
 from dovetail.envs.errors import ClosedEnvError, ResetNeededError
 from dovetail.envs.pictures import Pictures, checked_render_mode, metadata_of
 from dovetail.envs.task import Task
-from dovetail.envs.vector import STATE_OPTIONS, spaces_of
-from dovetail.errors import ArgumentError
+from dovetail.envs.vector import spaces_of
 
 
 class DovetailEnv(gymnasium.Env[Array, Array]):
@@ -49,14 +48,12 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
     ) -> tuple[Array, dict[str, Any]]:
         """Begin an episode; `options` may give `qpos`, `qvel` and `act`."""
         self._check_open("reset")
+        alone = {name: [value] for name, value in (options or {}).items()}
+        given = self.engine.given_state(alone, np.array([0]))
         super().reset(seed=seed)
         if self.engine.generators[0] is not self.np_random:
             self.engine.seed(0, self.np_random)
-        unknown = [name for name in options or {} if name not in STATE_OPTIONS]
-        if unknown:
-            raise ArgumentError(f"reset has no option {unknown[0]!r}; there are {', '.join(STATE_OPTIONS)}")
-        given = {name: np.asarray(value, float)[None] for name, value in (options or {}).items()}
-        observation, info = self.engine.restart(np.array([0]), given or None)
+        observation, info = self.engine.restart(np.array([0]), given)
         self._elapsed, self._started = 0, True
         return observation[0], {name: value[0] for name, value in info.items()}
 

@@ -18,9 +18,6 @@ from dovetail.envs.pictures import Pictures, checked_render_mode, metadata_of
 from dovetail.envs.task import Task
 from dovetail.errors import ArgumentError, shown
 
-STATE_OPTIONS = ("qpos", "qvel", "act")
-"""What `reset(options=…)` may put in place of what the task draws."""
-
 
 class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
     """A task in `num_envs` worlds.
@@ -88,7 +85,7 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
         given = dict(options or {})
         mask = self._mask(given.pop("reset_mask", None))
         rows = np.flatnonzero(mask)
-        state = self._given(given, rows)
+        state = self.engine.given_state(given, rows, also=("reset_mask",))
         self._seed(seed, rows)
         observation, info = self.engine.restart(rows, state)
         self._elapsed[rows], self._over[rows] = 0, False
@@ -110,25 +107,6 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
         if not self._ready and not mask.all():
             raise ResetNeededError("reset all environments before some of them")
         return mask
-
-    def _given(self, options: dict[str, Any], rows: Array) -> dict[str, Array] | None:
-        unknown = [name for name in options if name not in STATE_OPTIONS]
-        if unknown:
-            raise ArgumentError(
-                f"reset has no option {unknown[0]!r}; there are reset_mask, {', '.join(STATE_OPTIONS)}"
-            )
-        widths = {"qpos": self.engine.model.nq, "qvel": self.engine.model.nv, "act": self.engine.model.na}
-        state = {}
-        for name, value in options.items():
-            array = np.asarray(value, float)
-            if array.shape == (self.num_envs, widths[name]):
-                array = array[rows]
-            if array.shape != (len(rows), widths[name]):
-                raise ArgumentError(
-                    f'options["{name}"] has shape {array.shape}; it should be ({self.num_envs}, {widths[name]})'
-                )
-            state[name] = array
-        return state or None
 
     def _seed(self, seed: int | Sequence[int | None] | None, rows: Array) -> None:
         seeds: Sequence[int | None]

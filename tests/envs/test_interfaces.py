@@ -311,3 +311,21 @@ def test_tensors_share_memory():
     kept = tensors[0].clone()
     env.step(action)
     assert torch.equal(kept, tensors[0])  # what a learner keeps does not change
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"qpos": [0.1, 0.2]}, r'options\["qpos"\] has shape \(1, 2\); it should be \(1, 1\)'),
+        ({"qpos": 0.1}, "has shape"),
+        ({"qvel": ["fast"]}, "no array of numbers"),
+        ({"place": [0.1]}, "reset has no option 'place'; there are qpos, qvel, act"),
+    ],
+)
+def test_given_states_of_one_environment_must_fit(options, text):
+    env = DovetailEnv(Balance())
+    before = env.reset(seed=1)[0]
+    with pytest.raises(dovetail.DovetailError, match=text):
+        env.reset(seed=2, options=options)
+    np.testing.assert_array_equal(env.engine.sim.data.qpos[0], before[:1])
+    np.testing.assert_array_equal(env.reset(options={"qpos": [0.1]})[0][:1], [0.1])
