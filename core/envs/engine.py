@@ -266,7 +266,7 @@ class Engine:
     def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except (DovetailError, NotImplementedError):
+        except DovetailError:
             raise
         except Exception as error:
             line = traceback.extract_tb(error.__traceback__)[-1]

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
+from dovetail.envs.errors import TaskError
 from dovetail.envs.worlds import Worlds
 from dovetail.errors import ArgumentError
 from dovetail.loading import load, loads
@@ -72,11 +73,11 @@ class Task:
 
     def observe(self, w: Worlds) -> Array:
         """What the policy sees, (n, k)."""
-        raise NotImplementedError(f"{type(self).__name__} needs a function observe(self, w)")
+        raise TaskError(f"{type(self).__name__} needs a function observe(self, w)")
 
     def reward(self, w: Worlds, action: Array) -> Array:
         """The reward of the step that ended here, (n,)."""
-        raise NotImplementedError(f"{type(self).__name__} needs a function reward(self, w, action)")
+        raise TaskError(f"{type(self).__name__} needs a function reward(self, w, action)")
 
     def terminated(self, w: Worlds) -> Array:
         """Which worlds have come to an end that is no matter of time, (n,)."""

@@ -329,3 +329,19 @@ def test_given_states_of_one_environment_must_fit(options, text):
         env.reset(seed=2, options=options)
     np.testing.assert_array_equal(env.engine.sim.data.qpos[0], before[:1])
     np.testing.assert_array_equal(env.reset(options={"qpos": [0.1]})[0][:1], [0.1])
+
+
+def test_a_task_that_lacks_a_function_says_which():
+    class Blind(Task):
+        model = PENDULUM
+
+    with pytest.raises(dovetail.envs.TaskError, match="Blind needs a function observe"):
+        made(task=Blind())
+
+    class Unrewarded(Blind):
+        observe = Balance.observe
+
+    env = made(task=Unrewarded())
+    env.reset(seed=0)
+    with pytest.raises(dovetail.envs.TaskError, match="Unrewarded needs a function reward"):
+        env.step(np.zeros((4, 1)))
