@@ -425,7 +425,7 @@ class NewtonByIsland(ByIsland):
         """direction = −H⁻¹·gradient; 0 in islands that have converged."""
         k, H = self.k, self.hessian
         self.find_changes(live, new)
-        self.assemble()
+        self.assemble(new)
         H.factor()
         with k.loop(0, k.model.nv) as dof:
             self.direction[dof] = 0.0

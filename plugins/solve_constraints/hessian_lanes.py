@@ -131,6 +131,14 @@ class Hessian:
     def padded(self) -> bool:
         return bool((self.blocks.size < B).any())
 
+    @cached_property
+    def _padded(self) -> Array:
+        """1 for blocks whose row has places of no entry: they or ancestors are short, or the chain above them leaves
+        an ancestor's block before its end."""
+        ancestors = np.diff(self._ancestors.start)
+        above = np.asarray(self.k.frozen_model.D_diag)[self.blocks.first]
+        return ((self.blocks.size < B) | (above < B * ancestors)).astype(int)
+
     @property
     def most(self) -> int:
         """Blocks beside the diagonal that the pattern can have."""
@@ -432,16 +440,21 @@ class Hessian:
             with k.otherwise(), k.when(parent > 0):
                 self._gather(self.carries, self.composite, parent, self.composite[body])
 
-    def write_tree(self, filled: Any = None) -> None:
+    def write_tree(self, new: Any, filled: Any = None) -> None:
         """M and the bonds to the ground in the rows of changed blocks; zero in all other places of the pattern, of
-        which there are some if `filled` (None: never)."""
+        which there are some if `filled` (None: never). With `new` the places hold what another step left there, so
+        those of no entry are cleared, too; the factor leaves them as they are."""
         k, m = self.k, self.k.model
         with k.when(self.any_body_changed[0] > 0):
             self.sum_composites()
         with k.loop(0, self.nblock) as block, k.when(self.changed[block] > 0):
             size, first = self.size(block), self.first(block)
-            short = size < (B if self.whole else B + 1)
-            with k.when(short if filled is None else short | filled):
+            if self.whole:
+                cleared = new & (k.table("H/padded", self._padded)[block] > 0)
+                cleared = cleared if filled is None else cleared | filled
+            else:
+                cleared = size > 0
+            with k.when(cleared):
                 self._clear(block)
             with k.when(self.carries[m.dof_bodyid[first]] > 0):
                 for n in np.unique(self.blocks.size).tolist():

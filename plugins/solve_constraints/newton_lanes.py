@@ -662,7 +662,7 @@ class Newton:
         """direction = −H⁻¹·gradient; 0 in worlds that have converged."""
         k, H = self.k, self.hessian
         self.find_changes(live, new)
-        self.assemble()
+        self.assemble(new)
         H.factor()
         with k.loop(0, k.model.nv) as dof:
             self.direction[dof] = -self.gradient[dof]
@@ -692,12 +692,12 @@ class Newton:
             self.row_weight[row] = weight
         H.spread_changes()
 
-    def assemble(self) -> None:
+    def assemble(self, new: Any) -> None:
         """The changed rows of the Hessian at the current point."""
         k, H, rows = self.k, self.hessian, self.rows
         H.forget_changed()
         self._add_bonds(H.add_grounded, coupled=False)
-        H.write_tree(self.pattern_state[1] > 0 if H.fills else None)
+        H.write_tree(new, self.pattern_state[1] > 0 if H.fills else None)
         self._add_bonds(H.add_coupling, coupled=True)
         for row in self.each_row():
             weight = self.row_weight[row]

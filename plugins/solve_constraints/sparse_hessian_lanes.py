@@ -495,7 +495,7 @@ class SparseHessian(Hessian):
         """The blocks of one row that the tree has, from the root's to the diagonal."""
         return self.k.split("H_row", self._deepest + 1, B * B)
 
-    def write_tree(self, filled: Any = None) -> None:
+    def write_tree(self, new: Any, filled: Any = None) -> None:
         k, m = self.k, self.k.model
         with k.when(self.any_body_changed[0] > 0):
             self.sum_composites()
