@@ -20,31 +20,35 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM
-from dovetail.plugins.shared.solver.row_costs_lanes import bond_cost, slope_and_curvature
+from dovetail.plugins.shared.solver.row_costs_lanes import OnLine, on_line, row_on_line
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cg_lanes import ConjugateGradients
-from dovetail.plugins.solve_constraints.islands_lanes import Islands, whole
+from dovetail.plugins.solve_constraints.islands_lanes import MOST_SUMS, Islands, whole
+from dovetail.plugins.solve_constraints.line_search_lanes import (
+    MOST_OVER,
+    NAMES,
+    LineSearch,
+    Row,
+    goes_anywhere,
+    noise,
+)
 from dovetail.plugins.solve_constraints.newton_lanes import (
-    FARTHEST,
     GRADIENT_NOISE,
-    LARGEST_STRIDE,
     LAST,
-    NEAR,
     NOW,
     RATE,
-    ROUNDING,
     SMOOTH,
     Newton,
 )
 from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian
 
-SLOPE, CURVATURE = 0, 1
+LINE = range(len(OnLine._fields))
 """Places of sums along the line."""
 
 STEEPNESS, PARTS, GAIN = range(3)
 """Places of sums over a gradient: its square, that of its parts, and what it could gain."""
 
-LINEAR, SQUARE, DESCENT, LENGTH = range(4)
+GAUSS, LINEAR, SQUARE, DESCENT, LENGTH = range(5)
 """Places of sums over a direction."""
 
 
@@ -82,8 +86,13 @@ class ByIsland(Newton):
 
     @property
     def gain(self) -> LaneField:
-        """About how much cost that saves."""
+        """How much cost that saves."""
         return self._of_trees("gain")
+
+    @property
+    def tree_cost(self) -> LaneField:
+        """The cost of a tree's island at the current point."""
+        return self._of_trees("cost")
 
     @property
     def tree_list(self) -> IntegerField:
@@ -223,30 +232,34 @@ class ByIsland(Newton):
             self.find_gradients()
             for tree in self.each_tree():
                 steepness = k.sqrt(self.islands.sums[tree, STEEPNESS])
-                flat = self.scale[tree] * steepness < m.opt.tolerance
+                steep = self.scale[tree] * steepness >= m.opt.tolerance
                 if k.precision == "f32":
-                    flat |= self._is_noise_of(tree)
-                going = k.select(flat, 0.0, self.live[tree])
+                    steep &= ~self._is_noise_of(tree)
+                going = k.select(steep, self.live[tree], 0.0)
                 going = k.select(turn == 0, self.live[tree], going)
                 self.live[tree] = k.select(turn == m.opt.iterations, 0.0, going)
             self._keep_live_trees()
             k.leave_when(self.trees_listed[0] == 0)
             self.keep_listed(None)
             self.find_direction(None, new=turn == 0)
-            self.search_by_tree()
+            self.search_by_tree(new=turn == 0)
             self.move_trees()
             for tree in self.each_tree():
                 self.moved[tree] = self.live[tree]
-                gains = self.scale[tree] * self.gain[tree] < m.opt.tolerance
-                self.live[tree] = k.select(gains, 0.0, self.live[tree])
+                gained = self.scale[tree] * self.gain[tree] >= m.opt.tolerance
+                gained &= k.abs(self.distance[tree]) > 0.0
+                self.live[tree] = k.select(gained, self.live[tree], 0.0)
 
     def _keep_live_trees(self) -> None:
-        """Drop trees whose islands have converged in all worlds."""
+        """Drop trees whose islands have converged in all worlds: they go nowhere, though some of their rows may
+        stay."""
         k, kept = self.k, self.k.local(0)
         for tree in self.each_tree():
             with k.when(k.any(self.live[tree] > 0.0)):
                 self.tree_list[kept.value] = tree
                 kept += 1
+            with k.otherwise():
+                self.distance[tree] = 0.0
         self.trees_listed[0] = kept.value
 
     # ---- gradient
@@ -303,100 +316,105 @@ class ByIsland(Newton):
 
     # ---- line search
 
-    def search_by_tree(self) -> None:
-        """How far each island goes in the direction, 0 where it has converged; and about how much cost that saves.
-        The search is `Newton.search` for each island."""
+    def search_by_tree(self, new: Any) -> None:
+        """How far each island goes in the direction, 0 where it has converged; and how much cost that saves. The
+        search is `Newton.search` for each island."""
         k, m = self.k, self.k.model
         self.mass_times(lambda dof: self.direction[dof], self.Mv)
         self.find_rates()
         self._sum_directions()
-        with k.loop(0, m.opt.ls_iterations):
-            self._find_slopes()
-            self._narrow()
+        for tree in self.each_tree():
+            sums = self._direction_sums[tree]
+            norm = k.sqrt(sums[LENGTH])
+            self._of_trees("flat")[tree] = m.opt.tolerance * m.opt.ls_tolerance * norm / self.scale[tree]
+            self._search_of(tree).begin(
+                k.select(goes_anywhere(norm), self.live[tree], 0.0),
+                evaluated=new if self.follows_curvature else True,
+                cost=k.select(new, 0.0, self.tree_cost[tree]),
+                descent=sums[DESCENT],
+            )
+        with k.loop(0, m.opt.ls_iterations + MOST_OVER):
             found = k.local(0)
             for tree in self.each_tree():
-                with k.when(k.any(self._of_trees("searching")[tree] > 0.0)):
+                with k.when(k.any(self._search_of(tree).searching)):
                     found += 1
             k.leave_when(found.value == 0)
-        low, searching = self._of_trees("low"), self._of_trees("searching")
-        for tree in self.each_tree():  # where the slope would not vanish, as far as it is known to lead down
-            reached = k.select(searching[tree] > 0.0, low[tree], self._of_trees("at")[tree])
-            self.distance[tree] = k.select(self.live[tree] > 0.0, reached, 0.0)
-            self.gain[tree] = 0.5 * self.distance[tree] * self._direction_sums[tree, DESCENT]
+            self._take_samples()
+        for tree in self.each_tree():
+            numbers = self._search_of(tree).numbers
+            self.distance[tree] = numbers["found.at"]
+            self.tree_cost[tree] = numbers["found.cost"]
+            self.gain[tree] = self._gain_of(tree, numbers)
+
+    def _gain_of(self, tree: Any, numbers: Row) -> Any:
+        """How much cost the distance saves; estimated in single precision, as `Newton.search` does."""
+        if self.k.precision == "f32":
+            return 0.5 * self.distance[tree] * self._direction_sums[tree, DESCENT]
+        return numbers["origin.cost"] - numbers["found.cost"]
+
+    def _search_of(self, tree: Any) -> LineSearch:
+        return LineSearch(self.k, Row(self.k.scratch("tree_search", self.islands.count, len(NAMES)), tree))
 
     @property
     def _direction_sums(self) -> LaneField:
-        return self.k.scratch("direction_sums", self.islands.count, 4)
+        return self.k.scratch("direction_sums", self.islands.count, MOST_SUMS)
 
     def _sum_directions(self) -> None:
-        """Sums over the direction of each island, and where its line search begins."""
-        k, m, d, sums = self.k, self.k.model, self.k.data, self.islands.sums
+        """Sums over the direction of each island."""
+        k, d, sums = self.k, self.k.data, self.islands.sums
         for tree in self.each_tree():
-            linear, square, descent, length = (k.local(0.0) for _ in range(4))
+            gauss, linear, square, descent, length = (k.local(0.0) for _ in range(MOST_SUMS))
             for dof in self.each_dof_of(tree):
-                v = self.direction[dof]
-                linear += v * (self.Ma[dof] - d.qfrc_smooth[dof])
+                v, excess = self.direction[dof], self.Ma[dof] - d.qfrc_smooth[dof]
+                gauss += 0.5 * excess * (d.qacc[dof] - d.qacc_smooth[dof])
+                linear += v * excess
                 square += v * self.Mv[dof]
                 descent -= v * self.gradient[dof]
                 length += v * v
-            sums[tree, LINEAR], sums[tree, SQUARE] = linear.value, square.value
-            sums[tree, DESCENT], sums[tree, LENGTH] = descent.value, length.value
-        self.islands.total(4)
+            for place, total in zip(
+                (GAUSS, LINEAR, SQUARE, DESCENT, LENGTH),
+                (gauss, linear, square, descent, length),
+                strict=True,
+            ):
+                sums[tree, place] = total.value
+        self.islands.total(MOST_SUMS)
         for tree in self.each_tree():
             self._direction_sums[tree] = sums[tree]
-            accuracy = m.opt.tolerance * m.opt.ls_tolerance * k.sqrt(sums[tree, LENGTH])
-            self._of_trees("flat")[tree] = accuracy / self.scale[tree]
-            self._of_trees("at")[tree] = self.first_distance
-            self._of_trees("low")[tree] = 0.0
-            self._of_trees("high")[tree] = FARTHEST
-            self._of_trees("searching")[tree] = self.live[tree]
 
-    def _find_slopes(self) -> None:
-        """First and second derivative of each island's cost along the direction, where its search is."""
-        k, sums, at = self.k, self.islands.sums, self._of_trees("at")
-        searching = self._of_trees("searching")
+    def _take_samples(self) -> None:
+        """Each island's cost along the direction, where its search is, and on from there."""
+        k, sums = self.k, self.islands.sums
         for tree in self.each_tree():
-            sums[tree, SLOPE], sums[tree, CURVATURE] = 0.0, 0.0
+            for place in LINE:
+                sums[tree, place] = 0.0
 
-        def add(tree: Any, slope: Any, curvature: Any) -> None:
-            sums[tree, SLOPE] += slope
-            sums[tree, CURVATURE] += curvature
+        def add(tree: Any, part: OnLine) -> None:
+            for place in LINE:
+                sums[tree, place] += part[place]
 
         for bond in self.each_bond_by_kind():
             tree = self.tree_of(0, bond.index)
-            with k.when(k.any(searching[tree] > 0.0)):
-                ahead, rate = self.values_ahead(bond.index, at[tree]), self.values(bond.index, RATE)
-                add(tree, *slope_and_curvature(bond, ahead, rate))
+            search = self._search_of(tree)
+            with k.when(k.any(search.searching)):
+                add(
+                    tree,
+                    on_line(bond, self.values_ahead(bond.index, search.at), self.values(bond.index, RATE)),
+                )
         for row, cost in self.each_row_by_kind():
             tree, change = self.tree_of(1, row), self.row_z[RATE, row]
-            here = cost(self.row_z[NOW, row] + at[tree] * change)
-            add(tree, -here.force * change, here.weight * change * change)
-        self.islands.total(2)
-
-    def _narrow(self) -> None:
-        """A Newton step on every slope, kept between points where it is known to be negative and positive."""
-        k, rounding = self.k, ROUNDING[self.k.precision]
-        at_of, searching_of, low_of, high_of = (
-            self._of_trees(name) for name in ("at", "searching", "low", "high")
-        )
+            add(tree, row_on_line(cost(self.row_z[NOW, row] + self._search_of(tree).at * change), change))
+        self.islands.total(len(LINE))
         for tree in self.each_tree():
-            at, sums = at_of[tree], self._direction_sums[tree]
-            linear, square = sums[LINEAR], sums[SQUARE]
-            slope = linear + at * square + self.islands.sums[tree, SLOPE]
-            curvature = square + self.islands.sums[tree, CURVATURE]
-            noise = rounding * (k.abs(linear) + at * square)
-            flat = k.abs(slope) < k.max(self._of_trees("flat")[tree], noise)
-            searching = k.select(flat, 0.0, searching_of[tree])
-            low, high = k.select(slope < 0.0, at, low_of[tree]), k.select(slope > 0.0, at, high_of[tree])
-            newton = at - slope / curvature
-            inside, middle = (newton > low) & (newton < high), 0.5 * (low + high)
-            if k.precision == "f32":
-                inside |= k.abs(newton - at) <= rounding * at
-                middle = k.min(middle, LARGEST_STRIDE * at)
-            target = k.select(searching > 0.0, k.select(inside, newton, middle), at)
-            near = k.abs(target - at) <= NEAR[k.precision] * at
-            at_of[tree], low_of[tree], high_of[tree] = target, low, high
-            searching_of[tree] = k.select(near, 0.0, searching)
+            search = self._search_of(tree)
+            with k.when(k.any(search.searching)):
+                at = k.local(search.at)
+                gauss, linear, square, *_ = self._direction_sums[tree]
+                flat = k.max(self._of_trees("flat")[tree], noise(k, linear, square, at.value))
+                smooth = OnLine(
+                    gauss + at.value * (linear + 0.5 * at.value * square), linear + at.value * square, square
+                )
+                here = (mine + sums[tree, place] for place, mine in enumerate(smooth))
+                search.advance(search.sample(*here), flat, self.k.model.opt.ls_iterations)
 
     def move_trees(self) -> None:
         """Go along the direction."""
@@ -464,31 +482,3 @@ class ConjugateGradientsByIsland(ByIsland, ConjugateGradients):
                 kept = k.select(new, 0.0, share.value * self.direction[dof])
                 self.direction[dof] = k.select(self.live[tree] > 0.0, kept - self.conditioned[dof], 0.0)
             steepness[tree] = along
-
-    def search_by_tree(self) -> None:
-        """In double precision the saved cost is computed; the difference of two costs in single would be noise."""
-        super().search_by_tree()
-        if self.k.precision == "f32":
-            return
-        sums = self.islands.sums
-        self._sum_changes(sums)
-        self.islands.total(1)
-        for tree in self.each_tree():
-            self.gain[tree] = -sums[tree, 0]
-
-    def _sum_changes(self, sums: LaneField) -> None:
-        """By how much the cost of each island rises over its distance in the direction."""
-        d = self.k.data
-        for tree in self.each_tree():
-            change, distance = self.k.local(0.0), self.k.local(self.distance[tree])
-            for dof in self.each_dof_of(tree):
-                ahead = self.Ma[dof] - d.qfrc_smooth[dof] + 0.5 * distance.value * self.Mv[dof]
-                change += distance.value * self.direction[dof] * ahead
-            sums[tree, 0] = change.value
-        for bond in self.each_bond_by_kind():
-            tree = self.tree_of(0, bond.index)
-            ahead = bond_cost(bond, self.values_ahead(bond.index, self.distance[tree]))
-            sums[tree, 0] += ahead - bond_cost(bond, self.values(bond.index, NOW))
-        for row, cost in self.each_row_by_kind():
-            tree, z = self.tree_of(1, row), self.row_z[NOW, row]
-            sums[tree, 0] += cost(z + self.distance[tree] * self.row_z[RATE, row]).cost - cost(z).cost

@@ -15,8 +15,7 @@ from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
-from dovetail.plugins.shared.solver.row_costs_lanes import bond_cost
-from dovetail.plugins.solve_constraints.newton_lanes import NOW, RATE, Newton
+from dovetail.plugins.solve_constraints.newton_lanes import Newton
 
 
 def solve_constraints(k: Kernel) -> None:
@@ -31,8 +30,7 @@ def solve_constraints(k: Kernel) -> None:
 class ConjugateGradients(Newton):
     """One tile's problem."""
 
-    first_distance = 0.0
-    """A direction's length says nothing: the slope and the curvature here do."""
+    follows_curvature = False
 
     @property
     def conditioned(self) -> LaneField:
@@ -63,24 +61,3 @@ class ConjugateGradients(Newton):
             kept = k.select(new, 0.0, share * self.direction[dof])
             self.direction[dof] = k.select(live > 0.0, kept - self.conditioned[dof], 0.0)
         self.steepness[0] = along.value
-
-    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
-        """How far to go in the direction; and how much cost that saves, which in single precision is estimated
-        from the slope, as the difference of two costs would be noise."""
-        distance, estimate = super().search(live, scale)
-        return distance, estimate if self.k.precision == "f32" else self.saved(distance)
-
-    def saved(self, distance: Any) -> Any:
-        """By how much the cost falls over a distance in the direction."""
-        k, m, d = self.k, self.k.model, self.k.data
-        change = k.local(0.0)
-        with k.loop(0, m.nv) as dof:
-            ahead = self.Ma[dof] - d.qfrc_smooth[dof] + 0.5 * distance * self.Mv[dof]
-            change += distance * self.direction[dof] * ahead
-        for bond in self.each_bond_by_kind():
-            change += bond_cost(bond, self.values_ahead(bond.index, distance))
-            change -= bond_cost(bond, self.values(bond.index, NOW))
-        for row, cost in self.each_row_by_kind():
-            z = self.row_z[NOW, row]
-            change += cost(z + distance * self.row_z[RATE, row]).cost - cost(z).cost
-        return -change.value

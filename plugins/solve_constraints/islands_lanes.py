@@ -22,7 +22,7 @@ from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.rows.rows_lanes import SPREAD, BodyRows, DofRows
 
-MOST_SUMS = 4
+MOST_SUMS = 5
 """Sums that are made at once."""
 
 Walk = Callable[[], Iterator[Any]]

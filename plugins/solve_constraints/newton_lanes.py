@@ -31,11 +31,13 @@ from dovetail.plugins.shared.rows.rows_lanes import (
 from dovetail.plugins.shared.solver.row_costs_lanes import (
     Bond,
     DofCost,
+    OnLine,
     bond_cost,
     equality_cost,
     friction_cost,
     limit_cost,
-    slope_and_curvature,
+    on_line,
+    row_on_line,
     write_force,
     write_weight,
 )
@@ -50,23 +52,17 @@ from dovetail.plugins.solve_constraints.hessian_lanes import (
     tie_of,
 )
 from dovetail.plugins.solve_constraints.islands_lanes import whole
+from dovetail.plugins.solve_constraints.line_search_lanes import (
+    MOST_OVER,
+    LineSearch,
+    Variables,
+    goes_anywhere,
+    noise,
+)
 from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian, has_many_trees
-
-FARTHEST = 1e20
-"""Upper end of the line search before a point with rising cost is known."""
-
-ROUNDING = {"f64": 1e-15, "f32": 5e-7}
-"""Slopes along the line, relative to their parts, that are mere noise."""
-
-NEAR = {"f64": 1e-15, "f32": 1e-4}
-"""Relative changes of the distance along the line that end the search; they matter to the cost by their squares."""
 
 GRADIENT_NOISE = 1e-6
 """Lengths of the gradient, relative to those of its parts, that are mere noise in single precision."""
-
-LARGEST_STRIDE = 16.0
-"""How many times as far the line search in single precision looks next while it knows no point with rising cost:
-from `FARTHEST` the numbers would overflow."""
 
 NOW, RATE = 0, 1
 """Index of `z`: the rows' values at the current point; how they change along the search direction."""
@@ -92,8 +88,8 @@ class Newton:
     body_rows: BodyRows
     rows: DofRows
 
-    first_distance = 1.0
-    """Where the line search begins: Newton's step itself."""
+    follows_curvature = True
+    """Whether directions are Newton's own, so that the curvature along them is known."""
 
     # ---- memory
 
@@ -187,10 +183,10 @@ class Newton:
         moved = k.local(1.0 + 0.0 * has_rows)
         with k.loop(0, m.opt.iterations + 1) as turn:
             steepness = self.find_gradient(moved.value)
-            flat = scale * k.sqrt(steepness) < m.opt.tolerance
+            steep = scale * k.sqrt(steepness) >= m.opt.tolerance
             if k.precision == "f32":
-                flat |= self.is_noise(steepness, scale)
-            going = k.select(flat, 0.0, live.value)
+                steep &= ~self.is_noise(steepness, scale)
+            going = k.select(steep, live.value, 0.0)
             live.set(k.select(turn == 0, live.value, going))
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
             k.leave_when(~k.any(live.value > 0.0))
@@ -200,7 +196,8 @@ class Newton:
             distance, gain = self.search(live.value, scale)
             self.move(distance)
             moved.set(live.value)
-            live.set(k.select(scale * gain < m.opt.tolerance, 0.0, live.value))
+            gained = (scale * gain >= m.opt.tolerance) & (k.abs(distance) > 0.0)
+            live.set(k.select(gained, live.value, 0.0))
 
     def scale_of_all(self) -> Any:
         """What gain and gradient are multiplied by before they are compared with the tolerance: one over the sum of
@@ -504,7 +501,9 @@ class Newton:
         cost = self.trial_costs(trial)
         self.mass_times(lambda dof: trial[LAST][dof], self.Ma)
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
-        warm = k.select(cost[LAST] + self.inertial_cost() <= cost[SMOOTH], off, 0.0) > 0.0
+        last = k.local(cost[LAST] + self.inertial_cost())
+        warm = k.select(last.value <= cost[SMOOTH], off, 0.0) > 0.0
+        self.cost[0] = k.select(warm, last.value, cost[SMOOTH])
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] = k.select(warm, trial[LAST][dof], trial[SMOOTH][dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
@@ -730,65 +729,63 @@ class Newton:
 
     # ---- line search
 
-    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
-        """How far to go in the direction, 0 in worlds that have converged; and about how much cost that saves.
+    @property
+    def cost(self) -> LaneField:
+        """The cost at the current point, at index 0."""
+        return self.k.scratch("cost", 1)
 
-        The slope along the line rises steadily; Newton steps on it, kept between points where it is known to be
-        negative and positive."""
+    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
+        """How far to go in the direction, 0 in worlds that have converged; and how much cost that saves, which in
+        single precision is estimated from the slope, as the difference of two costs would be noise."""
         k, m, d = self.k, self.k.model, self.k.data
         self.mass_times(lambda dof: self.direction[dof], self.Mv)
         self.find_rates()
-        linear, square, descent, length = (k.local(0.0) for _ in range(4))
+        gauss, linear, square, descent, length = (k.local(0.0) for _ in range(5))
         with k.loop(0, m.nv) as dof:
-            v = self.direction[dof]
-            linear += v * (self.Ma[dof] - d.qfrc_smooth[dof])
+            v, excess = self.direction[dof], self.Ma[dof] - d.qfrc_smooth[dof]
+            gauss += 0.5 * excess * (d.qacc[dof] - d.qacc_smooth[dof])
+            linear += v * excess
             square += v * self.Mv[dof]
             descent -= v * self.gradient[dof]
             length += v * v
-        tolerance = m.opt.tolerance * m.opt.ls_tolerance * k.sqrt(length.value) / scale
-        at, low, high = k.local(self.first_distance + 0.0 * live), k.local(0.0), k.local(FARTHEST)
-        searching = k.local(live)
-        rounding = ROUNDING[k.precision]
-        with k.loop(0, m.opt.ls_iterations):
-            slope, curvature = self.slope_at(at.value, linear.value, square.value)
-            noise = rounding * (k.abs(linear.value) + at.value * square.value)
-            flat = k.abs(slope) < k.max(tolerance, noise)
-            searching.set(k.select(flat, 0.0, searching.value))
-            k.leave_when(~k.any(searching.value > 0.0))
-            low.set(k.select(slope < 0.0, at.value, low.value))
-            high.set(k.select(slope > 0.0, at.value, high.value))
-            newton = at.value - slope / curvature
-            inside = (newton > low.value) & (newton < high.value)
-            middle = 0.5 * (low.value + high.value)
-            if k.precision == "f32":
-                inside |= k.abs(newton - at.value) <= rounding * at.value
-                middle = k.min(middle, LARGEST_STRIDE * at.value)
-            target = k.select(inside, newton, middle)
-            target = k.select(searching.value > 0.0, target, at.value)
-            near = k.abs(target - at.value) <= NEAR[k.precision] * at.value
-            at.set(target)
-            searching.set(k.select(near, 0.0, searching.value))
-        # Where the slope would not vanish, as far as it is known to lead down.
-        reached = k.select(searching.value > 0.0, low.value, at.value)
-        distance = k.select(live > 0.0, reached, 0.0)
-        return distance, 0.5 * distance * descent.value
+        norm = k.sqrt(length.value)
+        tolerance = m.opt.tolerance * m.opt.ls_tolerance * norm / scale
+        search = LineSearch(k, Variables(k))
+        search.begin(
+            k.select(goes_anywhere(norm), live, 0.0),
+            evaluated=not self.follows_curvature,
+            cost=self.cost[0],
+            descent=descent.value,
+        )
+        before = k.local(self.cost[0])
+        with k.loop(0, m.opt.ls_iterations + MOST_OVER):
+            k.leave_when(~k.any(search.searching))
+            at = k.local(search.at)
+            here = self.sample_at(at.value, gauss.value, linear.value, square.value)
+            flat = k.max(tolerance, noise(k, linear.value, square.value, at.value))
+            search.advance(search.sample(*here), flat, m.opt.ls_iterations)
+        distance = search.numbers["found.at"]
+        self.cost[0] = search.numbers["found.cost"]
+        if k.precision == "f32":
+            return distance, 0.5 * distance * descent.value
+        if not self.follows_curvature:
+            before.set(search.numbers["origin.cost"])
+        return distance, before.value - self.cost[0]
 
-    def slope_at(self, at: Any, linear: Any, square: Any) -> tuple[Any, Any]:
-        """First and second derivative of the cost along the direction, at a distance."""
+    def sample_at(self, at: Any, gauss: Any, linear: Any, square: Any) -> OnLine:
+        """The cost a distance along the direction, and its derivatives, from those of the smooth part."""
         k = self.k
-        slope, curvature = k.local(linear + at * square), k.local(square)
+        total = k.local(
+            np.array([gauss + at * (linear + 0.5 * at * square), linear + at * square, square], dtype=object)
+        )
         for bond in self.each_bond_by_kind():
-            first, second = slope_and_curvature(
-                bond, self.values_ahead(bond.index, at), self.values(bond.index, RATE)
-            )
-            slope += first
-            curvature += second
+            ahead, rate = self.values_ahead(bond.index, at), self.values(bond.index, RATE)
+            total += np.array(on_line(bond, ahead, rate), dtype=object)
         for row, cost in self.each_row_by_kind():
             change = self.row_z[RATE, row]
             here = cost(self.row_z[NOW, row] + at * change)
-            slope -= here.force * change
-            curvature += here.weight * change * change
-        return slope.value, curvature.value
+            total += np.array(row_on_line(here, change), dtype=object)
+        return OnLine(*total.value)
 
     def move(self, distance: Any) -> None:
         """Go along the direction."""

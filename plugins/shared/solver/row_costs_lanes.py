@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import attrs
+import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.backends.lanes.scopes import walk
@@ -238,40 +239,54 @@ def _cone(bond: Bond, z0: Any, square: Any) -> ConeState:
 # ---- along a line
 
 
-def slope_and_curvature(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
-    """Derivatives of a bond's cost where it is z and changes at `rate`."""
+class OnLine(NamedTuple):
+    """The cost of a row or a bond somewhere on a line, and its derivatives along it."""
+
+    cost: Any
+    slope: Any
+    curvature: Any
+
+
+def on_line(bond: Bond, z: Values, rate: Values) -> OnLine:
+    """A bond where it is z and changes at `rate`."""
     return _LINE[bond.kind.name](bond, z, rate)
 
 
-def _equality_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
-    slope, curvature = bond.k.local(0.0), bond.k.local(0.0)
+def row_on_line(here: DofCost, rate: Any) -> OnLine:
+    """A dof row whose cost is `here` and that changes at `rate`."""
+    return OnLine(here.cost, -here.force * rate, here.weight * rate * rate)
+
+
+def _equality_line(bond: Bond, z: Values, rate: Values) -> OnLine:
+    cost, slope, curvature = (bond.k.local(0.0) for _ in range(3))
     for row in bond.each_row():
         pull = bond.weight_of(row) * rate(row)
+        cost += 0.5 * bond.weight_of(row) * z(row) * z(row)
         slope += pull * z(row)
         curvature += pull * rate(row)
-    return slope.value, curvature.value
+    return OnLine(cost.value, slope.value, curvature.value)
 
 
-def _frictionless_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+def _frictionless_line(bond: Bond, z: Values, rate: Values) -> OnLine:
     return _edge_line(bond, z(0), rate(0))
 
 
-def _pyramid_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
-    slope, curvature = bond.k.local(0.0), bond.k.local(0.0)
+def _pyramid_line(bond: Bond, z: Values, rate: Values) -> OnLine:
+    total = bond.k.local(np.zeros(len(OnLine._fields)))
     for row in bond.each_row(1):
         for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
-            first, second = _edge_line(bond, edge, change)
-            slope += first
-            curvature += second
-    return slope.value, curvature.value
+            total += np.array(_edge_line(bond, edge, change), dtype=object)
+    return OnLine(*total.value)
 
 
-def _edge_line(bond: Bond, z: Any, rate: Any) -> tuple[Any, Any]:
-    pull = bond.k.select(z < 0.0, bond.D * rate, 0.0)
-    return pull * z, pull * rate
+def _edge_line(bond: Bond, z: Any, rate: Any) -> OnLine:
+    k, D = bond.k, bond.D
+    push = k.select(z < 0.0, D * z, 0.0)
+    pull = k.select(z < 0.0, D * rate, 0.0)
+    return OnLine(0.5 * push * z, pull * z, pull * rate)
 
 
-def _elliptic_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
+def _elliptic_line(bond: Bond, z: Values, rate: Values) -> OnLine:
     k = bond.k
     zz, zr, rr = (k.local(0.0) for _ in range(3))
     for row in bond.each_row(1):
@@ -282,15 +297,19 @@ def _elliptic_line(bond: Bond, z: Values, rate: Values) -> tuple[Any, Any]:
     stretch = zr.value / cone.T
     change = rate(0) - stretch
     bend = cone.gap * (rr.value - stretch * stretch) / cone.T
-    middle = cone.stiffness * cone.gap * change, cone.stiffness * (change * change - bend)
-    bottom = (
+    middle = OnLine(
+        0.5 * cone.stiffness * cone.gap * cone.gap,
+        cone.stiffness * cone.gap * change,
+        cone.stiffness * (change * change - bend),
+    )
+    bottom = OnLine(
+        0.5 * bond.D * (z(0) * z(0) + zz.value / bond.m),
         bond.D * (z(0) * rate(0) + zr.value / bond.m),
         bond.D * (rate(0) * rate(0) + rr.value / bond.m),
     )
-    slope, curvature = (
-        k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True)
+    return OnLine(
+        *(k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True))
     )
-    return slope, curvature
 
 
 _COST = {
