@@ -2,9 +2,10 @@
 
 Bonds to bodies that do not move keep the sparsity of the tree: with A(b) = Σ wᵀ·W·w over the bonds of body b and of
 all it carries, their part is cdofⱼ·A(body of i)·cdofᵢ for every ancestor j of i, as in the composite-rigid-body
-algorithm. Bonds between two moving bodies act through a short J over the dofs that the bodies do not share. If those
-are of different branches, rows get columns beyond their ancestors; which, is worked out for the tile as a whole by
-symbolic elimination from the leaves to the root. An entry that another world needs is an exact zero in this one.
+algorithm. Bonds between two moving bodies act through a short J over the dofs above the bodies; contacts, over those
+that the bodies do not share. If the bodies are of different branches, rows get columns beyond their ancestors; which,
+is worked out for the tile as a whole by symbolic elimination from the leaves to the root. An entry that another world
+needs is an exact zero in this one.
 
 Dofs are taken in blocks of up to three, each the parent of the next, so that most of the work is on 3 x 3 matrices
 in registers. From one iteration to the next only the blocks are done again in whose rows something has changed.
@@ -25,7 +26,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, SPREAD, BodyRows, BondKind, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, LARGEST_DIM, SPREAD, BodyRows, BondKind, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, Values, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 
@@ -511,7 +512,7 @@ class Hessian:
             H[block, (B + 1) * place] = 1.0
 
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
-        """A bond between two moving bodies, through its J over the blocks of dofs that they do not share."""
+        """A bond between two moving bodies, through its J over the blocks of dofs."""
         k, H, blocks = self.k, self.blocks_field, self._span
         count = self._write_span(bond)
         with k.loop(0, count) as a, k.when(self.changed[blocks[a]] > 0):
@@ -525,7 +526,7 @@ class Hessian:
 
     @property
     def _span(self) -> IntegerField:
-        """Blocks with dofs that move one of a bond's bodies but not both, descending."""
+        """Blocks with dofs that move one of a bond's bodies relative to the other, descending."""
         return self.k.integers("span", self.nblock)
 
     @property
@@ -537,6 +538,9 @@ class Hessian:
         """Write the blocks of a bond's dofs, and J; returns how many they are."""
         k, rows = self.k, bond.body_rows
         count = k.local(0)
+        if bond.kind.name == EQUALITY:
+            self._write_both_chains(bond, count)
+            return count.value
         if not rows.spreads:
             self._write_two_chains(bond, count)
             return count.value
@@ -576,8 +580,34 @@ class Hessian:
                 tips[n] = m.dof_parentid[self.first(block.value)]
             count += 1
 
+    def _write_both_chains(self, bond: Bond, count: Variable) -> None:
+        """All blocks above either body of an equality: its two points lie apart as long as it is violated, so that
+        dofs which move both bodies move the one relative to the other."""
+        k, m, rows = self.k, self.k.model, bond.body_rows
+        tips = [k.local(last_dof(k, end[bond.index])) for end in (rows.near, rows.far)]
+        with k.loop(0, self.nblock):
+            top = k.max(tips[0].value, tips[1].value)
+            k.leave_when(top < 0)
+            block = k.local(self.block_of(top))
+            first = k.local(self.first(block.value))
+            self._span[count.value] = block.value
+            for place in range(B):
+                for row in bond.each_row():
+                    self._span_J[count.value, place, row] = 0.0
+            for tip, wrench in zip(tips, (rows.near_wrench, rows.far_wrench), strict=True):
+                with k.when(tip.value >= first.value):
+                    for place in range(B):
+                        axis = k.data.cdof[k.min(first.value + place, tip.value)]
+                        for row in bond.each_row():
+                            own = dot(wrench[bond.index, row], axis)
+                            counts = first.value + place <= tip.value
+                            self._span_J[count.value, place, row] += k.select(counts, own, 0.0)
+                    tip.set(m.dof_parentid[first.value])
+            count += 1
+
     def _write_two_chains(self, bond: Bond, count: Variable) -> None:
-        """Up both chains, until they meet."""
+        """Up both chains of a contact, until they meet: what moves both of its bodies moves its one point with
+        both."""
         k, m, rows = self.k, self.k.model, bond.body_rows
         ends = [k.local(last_dof(k, end[bond.index])) for end in (rows.near, rows.far)]
         wrenches = [(rows.near_wrench, 1.0), (rows.near_wrench, -1.0)]

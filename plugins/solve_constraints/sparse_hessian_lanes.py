@@ -23,7 +23,7 @@ from dovetail.backends.lanes.scopes import walk
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM, SPREAD, DofRows
+from dovetail.plugins.shared.rows.rows_lanes import EQUALITY, LARGEST_DIM, SPREAD, DofRows
 from dovetail.plugins.shared.solver.row_costs_lanes import Bond, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.elimination_order_lanes import EliminationOrder
@@ -563,7 +563,7 @@ class SparseHessian(Hessian):
                     H[place.value] = row[n]
 
     def add_coupling(self, bond: Bond, W: LaneField) -> None:
-        """A bond between two moving bodies, block by block of the dofs they do not share."""
+        """A bond between two moving bodies, block by block of its dofs."""
         k = self.k
         blocks, J = k.integers("unshared_blocks", self.nblock), self._unshared_J
         count = self._list_unshared(bond)
@@ -586,27 +586,37 @@ class SparseHessian(Hessian):
         return self.k.scratch("unshared_J", self.nblock, LARGEST_DIM, B)
 
     def _list_unshared(self, bond: Bond) -> Any:
-        """Write J, and the blocks of the dofs that move one of a bond's bodies but not both; returns how many."""
-        k, rows, J = self.k, bond.body_rows, self._unshared_J
+        """Write J, and the blocks of the dofs that move one of a bond's bodies relative to the other; returns how
+        many."""
+        k, rows = self.k, bond.body_rows
         count = k.local(0)
+        if bond.kind.name == EQUALITY:
+            self._write_both_chains(bond, count)
+            self._list_span(bond, count)
+            return count.value
         if not rows.spreads:
             self._list_two(bond, count)
             return count.value
         with k.when(rows.far[bond.index] == SPREAD):
             self._write_many_chains(bond, count)
-            blocks = k.integers("unshared_blocks", self.nblock)
-            with k.loop(0, count.value) as n:
-                blocks[n] = self._span[n]
-                for row in bond.each_row():
-                    for place in range(B):
-                        J[n, row, place] = self._span_J[n, place, row]
+            self._list_span(bond, count)
         if (rows.contact_ends.far > 0).any() or rows.nequality:
             with k.when(rows.far[bond.index] > 0):
                 self._list_two(bond, count)
         return count.value
 
+    def _list_span(self, bond: Bond, count: Variable) -> None:
+        """Take over blocks and J that the dense Hessian's way of writing them has found."""
+        k, J = self.k, self._unshared_J
+        blocks = k.integers("unshared_blocks", self.nblock)
+        with k.loop(0, count.value) as n:
+            blocks[n] = self._span[n]
+            for row in bond.each_row():
+                for place in range(B):
+                    J[n, row, place] = self._span_J[n, place, row]
+
     def _list_two(self, bond: Bond, count: Variable) -> None:
-        """The same for a bond of two bodies."""
+        """The same for a contact of two bodies."""
         k, d, body_rows, J = self.k, self.k.data, bond.body_rows, self._unshared_J
         blocks = k.integers("unshared_blocks", self.nblock)
         last = k.local(-1)
