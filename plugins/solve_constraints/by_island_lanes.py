@@ -17,7 +17,6 @@ import numpy as np
 
 from dovetail.backends.lanes.kernel import IntegerField, LaneField
 from dovetail.backends.lanes.scopes import walk
-from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM
 from dovetail.plugins.shared.solver.row_costs_lanes import OnLine, on_line, row_on_line
@@ -460,25 +459,21 @@ class ConjugateGradientsByIsland(ByIsland, ConjugateGradients):
 
     def find_direction(self, live: Any, *, new: Any) -> None:
         """The preconditioned gradient and a share of the last direction; 0 in islands that have converged."""
-        k, d, sums = self.k, self.k.data, self.islands.sums
+        k, sums = self.k, self.islands.sums
         steepness = self._of_trees("steepness")
+        for dof in self.each_dof():
+            self.condition(dof)
+        solve(k, k.data.qLD, k.data.qLDiagInv, self.conditioned)
         for tree in self.each_tree():
-            across = k.local(0.0)
-            for dof in self.each_dof_of(tree):
-                across += self.gradient[dof] * self.conditioned[dof]
-                self.conditioned[dof] = self.gradient[dof]
-            sums[tree, 0] = across.value
-        solve(k, d.qLD, d.qLDiagInv, self.conditioned)
-        for tree in self.each_tree():
-            along = k.local(0.0)
+            along, gained = k.local(0.0), k.local(0.0)
             for dof in self.each_dof_of(tree):
                 along += self.gradient[dof] * self.conditioned[dof]
-            sums[tree, 1] = along.value
+                gained += self.gradient[dof] * (self.conditioned[dof] - self.conditioned_before[dof])
+            sums[tree, 0], sums[tree, 1] = along.value, gained.value
         self.islands.total(2)
         for tree in self.each_tree():
-            across, along = sums[tree, 0], sums[tree, 1]
-            share = k.local(k.max((along - across) / k.max(steepness[tree], MINVAL), 0.0))
+            share = k.local(self.share(sums[tree, 1], steepness[tree]))
             for dof in self.each_dof_of(tree):
                 kept = k.select(new, 0.0, share.value * self.direction[dof])
                 self.direction[dof] = k.select(self.live[tree] > 0.0, kept - self.conditioned[dof], 0.0)
-            steepness[tree] = along
+            steepness[tree] = sums[tree, 0]

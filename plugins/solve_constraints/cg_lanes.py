@@ -38,6 +38,11 @@ class ConjugateGradients(Newton):
         return self._vector("conditioned")
 
     @property
+    def conditioned_before(self) -> LaneField:
+        """That of the point before."""
+        return self._vector("conditioned_before")
+
+    @property
     def steepness(self) -> LaneField:
         """gradient·M⁻¹·gradient of the point before, at index 0."""
         return self.k.scratch("steepness", 1)
@@ -47,17 +52,26 @@ class ConjugateGradients(Newton):
 
     def find_direction(self, live: Any, *, new: Any) -> None:
         """The preconditioned gradient and a share of the last direction; 0 in worlds that have converged."""
-        k, d, nv = self.k, self.k.data, self.k.model.nv
-        across, along = k.local(0.0), k.local(0.0)
+        k, nv = self.k, self.k.model.nv
+        along, gained = k.local(0.0), k.local(0.0)
         with k.loop(0, nv) as dof:
-            across += self.gradient[dof] * self.conditioned[dof]
-        with k.loop(0, nv) as dof:
-            self.conditioned[dof] = self.gradient[dof]
-        solve(k, d.qLD, d.qLDiagInv, self.conditioned)
+            self.condition(dof)
+        solve(k, k.data.qLD, k.data.qLDiagInv, self.conditioned)
         with k.loop(0, nv) as dof:
             along += self.gradient[dof] * self.conditioned[dof]
-        share = k.max((along.value - across.value) / k.max(self.steepness[0], MINVAL), 0.0)
+            gained += self.gradient[dof] * (self.conditioned[dof] - self.conditioned_before[dof])
+        share = self.share(gained.value, self.steepness[0])
         with k.loop(0, nv) as dof:
             kept = k.select(new, 0.0, share * self.direction[dof])
             self.direction[dof] = k.select(live > 0.0, kept - self.conditioned[dof], 0.0)
         self.steepness[0] = along.value
+
+    def condition(self, dof: Any) -> None:
+        """Begin to condition the gradient; what was found last time is kept."""
+        self.conditioned_before[dof] = self.conditioned[dof]
+        self.conditioned[dof] = self.gradient[dof]
+
+    def share(self, gained: Any, steepness: Any) -> Any:
+        """How much of the last direction the next one keeps."""
+        k = self.k
+        return k.max(gained / k.max(steepness, MINVAL), 0.0)
