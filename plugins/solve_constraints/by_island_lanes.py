@@ -19,7 +19,7 @@ from dovetail.backends.lanes.kernel import IntegerField, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM
-from dovetail.plugins.shared.solver.row_costs_lanes import OnLine, on_line, row_on_line
+from dovetail.plugins.shared.solver.row_costs_lanes import OnLine, bond_cost, numbers_on_line, on_line
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cg_lanes import ConjugateGradients
 from dovetail.plugins.solve_constraints.islands_lanes import MOST_SUMS, Islands, whole
@@ -41,11 +41,9 @@ from dovetail.plugins.solve_constraints.newton_lanes import (
 )
 from dovetail.plugins.solve_constraints.sparse_hessian_lanes import SparseHessian
 
-LINE = range(len(OnLine._fields))
-"""Places of sums along the line."""
-
-STEEPNESS, PARTS, GAIN = range(3)
-"""Places of sums over a gradient: its square, that of its parts, and what it could gain."""
+STEEPNESS, INERTIAL, ROWS, PARTS, GAIN = range(5)
+"""Places of sums over a gradient: its square, the two parts of the cost, the square of its parts, and what it could
+gain."""
 
 GAUSS, LINEAR, SQUARE, DESCENT, LENGTH = range(5)
 """Places of sums over a direction."""
@@ -85,7 +83,7 @@ class ByIsland(Newton):
 
     @property
     def gain(self) -> LaneField:
-        """How much cost that saves."""
+        """How much cost that should save, by the slope."""
         return self._of_trees("gain")
 
     @property
@@ -184,7 +182,8 @@ class ByIsland(Newton):
     # ---- the start
 
     def start(self, has_rows: Any) -> None:
-        """As for one problem; but trees without rows are not moved from their smooth acceleration."""
+        """As for one problem; but trees without rows start from their smooth acceleration. They are moved only if all
+        rows are one problem, which the no-slip pass asks for."""
         k, d, islands = self.k, self.k.data, self.islands
         islands.find(self.each_bond, self.each_row, has_rows)
         self._list_trees()
@@ -196,6 +195,8 @@ class ByIsland(Newton):
             for dof in self.each_dof_of(tree):
                 d.qacc[dof] = k.select(tied, d.qacc[dof], d.qacc_smooth[dof])
                 self.Ma[dof] = k.select(tied, self.Ma[dof], d.qfrc_smooth[dof])
+        with k.when(whole(k)):
+            islands.tie_all(has_rows)
         self._list_trees(islands.tied)
         for tree in self.each_tree():
             self.live[tree] = islands.tied[tree]
@@ -230,13 +231,10 @@ class ByIsland(Newton):
         with k.loop(0, m.opt.iterations + 1) as turn:
             self.find_gradients()
             for tree in self.each_tree():
-                steepness = k.sqrt(self.islands.sums[tree, STEEPNESS])
-                steep = self.scale[tree] * steepness >= m.opt.tolerance
-                if k.precision == "f32":
-                    steep &= ~self._is_noise_of(tree)
-                going = k.select(steep, self.live[tree], 0.0)
+                going = k.select(self._gains(tree) & self._is_steep(tree), self.live[tree], 0.0)
                 going = k.select(turn == 0, self.live[tree], going)
                 self.live[tree] = k.select(turn == m.opt.iterations, 0.0, going)
+                self.tree_cost[tree] = self._cost_of(tree)
             self._keep_live_trees()
             k.leave_when(self.trees_listed[0] == 0)
             self.keep_listed(None)
@@ -245,9 +243,24 @@ class ByIsland(Newton):
             self.move_trees()
             for tree in self.each_tree():
                 self.moved[tree] = self.live[tree]
-                gained = self.scale[tree] * self.gain[tree] >= m.opt.tolerance
-                gained &= k.abs(self.distance[tree]) > 0.0
-                self.live[tree] = k.select(gained, self.live[tree], 0.0)
+                self.live[tree] = k.select(k.abs(self.distance[tree]) > 0.0, self.live[tree], 0.0)
+
+    def _gains(self, tree: Any) -> Any:
+        """Whether the last move of a tree's island has saved enough."""
+        saved = self.tree_cost[tree] - self._cost_of(tree)
+        if self.k.precision == "f32":  # that would be noise
+            saved = self.gain[tree]
+        return self.scale[tree] * saved >= self.k.model.opt.tolerance
+
+    def _cost_of(self, tree: Any) -> Any:
+        """Of a tree's island where it is now, summed up in the order of `_take_samples`, so that a distance of zero
+        costs the same."""
+        return self.islands.sums[tree, INERTIAL] + self.islands.sums[tree, ROWS]
+
+    def _is_steep(self, tree: Any) -> Any:
+        steepness = self.k.sqrt(self.islands.sums[tree, STEEPNESS])
+        steep = self.scale[tree] * steepness >= self.k.model.opt.tolerance
+        return steep & ~self._is_noise_of(tree) if self.k.precision == "f32" else steep
 
     def _keep_live_trees(self) -> None:
         """Drop trees whose islands have converged in all worlds: they go nowhere, though some of their rows may
@@ -264,20 +277,25 @@ class ByIsland(Newton):
     # ---- gradient
 
     def find_gradients(self) -> None:
-        """Write gradient and, where islands have moved, qfrc_constraint; sum up the squares of the gradient."""
+        """Write gradient and, where islands have moved, qfrc_constraint; sum up the cost and the squares of the
+        gradient."""
         k, m, d, sums = self.k, self.k.model, self.k.data, self.islands.sums
+        for tree in self.each_tree():
+            sums[tree, ROWS] = 0.0
         if self.body_rows.kinds:
-            self.pull_bodies()
+            self._pull_bodies()
         force = self._vector("force")
         for dof in self.each_dof():
             force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.body_rows.kinds else 0.0
         for row, cost in self.each_row_by_kind():
-            push = cost(self.row_z[NOW, row]).force
+            here = cost.at(self.row_z[NOW, row])
+            sums[self.tree_of(1, row), ROWS] += here.cost
             with k.loop(0, self.rows.column("nnz", row)) as n:
-                force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
+                force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * here.force
         for tree in self.each_tree():
-            steepness, parts, gain = k.local(0.0), k.local(0.0), k.local(0.0)
+            steepness, gauss, parts, gain = (k.local(0.0) for _ in range(4))
             for dof in self.each_dof_of(tree):
+                gauss += self.gauss_of(dof)
                 d.qfrc_constraint[dof] = k.select(self.moved[tree] > 0.0, force[dof], d.qfrc_constraint[dof])
                 slope = self.Ma[dof] - d.qfrc_smooth[dof] - d.qfrc_constraint[dof]
                 self.gradient[dof] = slope
@@ -286,9 +304,9 @@ class ByIsland(Newton):
                     for part in (self.Ma[dof], d.qfrc_smooth[dof], d.qfrc_constraint[dof]):
                         parts += part * part
                     gain += slope * slope / d.M[m.M_rowadr[dof] + m.M_rownnz[dof] - 1]
-            sums[tree, STEEPNESS] = steepness.value
+            sums[tree, STEEPNESS], sums[tree, INERTIAL] = steepness.value, gauss.value
             sums[tree, PARTS], sums[tree, GAIN] = parts.value, gain.value
-        self.islands.total(3 if k.precision == "f32" else 1)
+        self.islands.total(5 if k.precision == "f32" else 3)
 
     def _is_noise_of(self, tree: Any) -> Any:
         """`Newton.is_noise` for the island of a tree."""
@@ -300,14 +318,17 @@ class ByIsland(Newton):
         """Of the listed trees."""
         self._mass_times_by_rows(x, result)
 
-    def pull_bodies(self) -> None:
-        """Wrench of the bonds on every body, and on all of its tree that it carries."""
+    def _pull_bodies(self) -> None:
+        """Wrench of the bonds on every body, and on all of its tree that it carries; what the bonds cost is added to
+        the sums."""
         k, m, pull = self.k, self.k.model, self.body_force
         for body in self.each_body():
             pull[body] = 0.0
         force = k.scratch("bond_force", LARGEST_DIM)
         for bond in self.each_bond_by_kind():
             self.pull_ends(bond, force)
+            cost = bond_cost(bond, self.values(bond.index, NOW))
+            self.islands.sums[self.tree_of(0, bond.index), ROWS] += cost
         for body in self.each_body(reverse=True):
             parent = m.body_parentid[body]
             with k.when(m.body_treeid[parent] >= 0):
@@ -316,8 +337,8 @@ class ByIsland(Newton):
     # ---- line search
 
     def search_by_tree(self, new: Any) -> None:
-        """How far each island goes in the direction, 0 where it has converged; and how much cost that saves. The
-        search is `Newton.search` for each island."""
+        """How far each island goes in the direction, 0 where it has converged; and how much cost that should save.
+        The search is `Newton.search` for each island."""
         k, m = self.k, self.k.model
         self.mass_times(lambda dof: self.direction[dof], self.Mv)
         self.find_rates()
@@ -329,7 +350,7 @@ class ByIsland(Newton):
             self._search_of(tree).begin(
                 k.select(goes_anywhere(norm), self.live[tree], 0.0),
                 evaluated=new if self.follows_curvature else True,
-                cost=k.select(new, 0.0, self.tree_cost[tree]),
+                cost=self.tree_cost[tree],
                 descent=sums[DESCENT],
             )
         with k.loop(0, m.opt.ls_iterations + MOST_OVER):
@@ -340,16 +361,9 @@ class ByIsland(Newton):
             k.leave_when(found.value == 0)
             self._take_samples()
         for tree in self.each_tree():
-            numbers = self._search_of(tree).numbers
-            self.distance[tree] = numbers["found.at"]
-            self.tree_cost[tree] = numbers["found.cost"]
-            self.gain[tree] = self._gain_of(tree, numbers)
-
-    def _gain_of(self, tree: Any, numbers: Row) -> Any:
-        """How much cost the distance saves; estimated in single precision, as `Newton.search` does."""
-        if self.k.precision == "f32":
-            return 0.5 * self.distance[tree] * self._direction_sums[tree, DESCENT]
-        return numbers["origin.cost"] - numbers["found.cost"]
+            self.distance[tree] = self._search_of(tree).numbers["found.at"]
+            if k.precision == "f32":
+                self.gain[tree] = 0.5 * self.distance[tree] * self._direction_sums[tree, DESCENT]
 
     def _search_of(self, tree: Any) -> LineSearch:
         return LineSearch(self.k, Row(self.k.scratch("tree_search", self.islands.count, len(NAMES)), tree))
@@ -364,9 +378,9 @@ class ByIsland(Newton):
         for tree in self.each_tree():
             gauss, linear, square, descent, length = (k.local(0.0) for _ in range(MOST_SUMS))
             for dof in self.each_dof_of(tree):
-                v, excess = self.direction[dof], self.Ma[dof] - d.qfrc_smooth[dof]
-                gauss += 0.5 * excess * (d.qacc[dof] - d.qacc_smooth[dof])
-                linear += v * excess
+                v = self.direction[dof]
+                gauss += self.gauss_of(dof)
+                linear += v * (self.Ma[dof] - d.qfrc_smooth[dof])
                 square += v * self.Mv[dof]
                 descent -= v * self.gradient[dof]
                 length += v * v
@@ -382,38 +396,34 @@ class ByIsland(Newton):
 
     def _take_samples(self) -> None:
         """Each island's cost along the direction, where its search is, and on from there."""
-        k, sums = self.k, self.islands.sums
+        k, sums, count = self.k, self.islands.sums, numbers_on_line(self.body_rows)
         for tree in self.each_tree():
-            for place in LINE:
+            for place in range(count):
                 sums[tree, place] = 0.0
 
         def add(tree: Any, part: OnLine) -> None:
-            for place in LINE:
+            for place in range(count):
                 sums[tree, place] += part[place]
 
         for bond in self.each_bond_by_kind():
-            tree = self.tree_of(0, bond.index)
+            tree, n = self.tree_of(0, bond.index), bond.index
             search = self._search_of(tree)
             with k.when(k.any(search.searching)):
-                add(
-                    tree,
-                    on_line(bond, self.values_ahead(bond.index, search.at), self.values(bond.index, RATE)),
-                )
+                add(tree, on_line(bond, self.values(n, NOW), self.values(n, RATE), search.at))
         for row, cost in self.each_row_by_kind():
-            tree, change = self.tree_of(1, row), self.row_z[RATE, row]
-            add(tree, row_on_line(cost(self.row_z[NOW, row] + self._search_of(tree).at * change), change))
-        self.islands.total(len(LINE))
+            tree = self.tree_of(1, row)
+            at = self._search_of(tree).at
+            add(tree, cost.on_line(self.row_z[NOW, row], self.row_z[RATE, row], at))
+        self.islands.total(count)
         for tree in self.each_tree():
             search = self._search_of(tree)
             with k.when(k.any(search.searching)):
                 at = k.local(search.at)
                 gauss, linear, square, *_ = self._direction_sums[tree]
                 flat = k.max(self._of_trees("flat")[tree], noise(k, linear, square, at.value))
-                smooth = OnLine(
-                    gauss + at.value * (linear + 0.5 * at.value * square), linear + at.value * square, square
-                )
-                here = (mine + sums[tree, place] for place, mine in enumerate(smooth))
-                search.advance(search.sample(*here), flat, self.k.model.opt.ls_iterations)
+                smooth = OnLine(gauss, linear, 0.5 * square)
+                here = OnLine(*(smooth[place] + sums[tree, place] for place in range(count))).at(at.value)
+                search.advance(search.sample(*here), flat, k.model.opt.ls_iterations)
 
     def move_trees(self) -> None:
         """Go along the direction."""

@@ -96,10 +96,11 @@ class Islands:
         return self.k.model.dof_treeid[self.rows.dof(row, 0)]
 
     def find(self, each_bond: Walk, each_row: Walk, has_rows: Any) -> None:
-        """Note which trees have rows, and which of them are tied together; `has_rows` is 1 in worlds with rows."""
+        """Note which trees have rows, and which of them are tied together; `has_rows` is 1 in worlds with rows. With
+        islands switched off, every tree of such a world counts as one with rows."""
         k = self.k
-        with k.when(whole(k)), k.loop(0, self.count) as tree:
-            self.tied[tree] = has_rows
+        with k.when(k.disabled(DisableBit.ISLAND)):
+            self.tie_all(has_rows)
         with k.otherwise():
             self._find_tied(each_bond, each_row)
         with k.when(whole(k)), k.loop(0, k.lanes) as world, k.loop(0, self.count) as tree:
@@ -109,6 +110,11 @@ class Islands:
         self._list_joined()
         if k.lanes > 1:
             self._find_neighbours()
+
+    def tie_all(self, has_rows: Any) -> None:
+        """Count every tree of a world with rows as one that has rows."""
+        with self.k.loop(0, self.count) as tree:
+            self.tied[tree] = has_rows
 
     def _find_tied(self, each_bond: Walk, each_row: Walk) -> None:
         k, tied, body_rows = self.k, self.tied, self.body_rows

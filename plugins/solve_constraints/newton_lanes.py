@@ -29,15 +29,13 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     DofRows,
 )
 from dovetail.plugins.shared.solver.row_costs_lanes import (
+    DOF_ROWS,
     Bond,
-    DofCost,
+    DofRow,
     OnLine,
     bond_cost,
-    equality_cost,
-    friction_cost,
-    limit_cost,
+    numbers_on_line,
     on_line,
-    row_on_line,
     write_force,
     write_weight,
 )
@@ -181,23 +179,25 @@ class Newton:
         scale = self.scale_of_all()
         live = k.local(has_rows)
         moved = k.local(1.0 + 0.0 * has_rows)
+        before, expected = k.local(0.0), k.local(0.0)
         with k.loop(0, m.opt.iterations + 1) as turn:
-            steepness = self.find_gradient(moved.value)
-            steep = scale * k.sqrt(steepness) >= m.opt.tolerance
+            steepness, cost = self.find_gradient(moved.value)
+            gain = expected.value if k.precision == "f32" else before.value - cost
+            going = (scale * gain >= m.opt.tolerance) & (scale * k.sqrt(steepness) >= m.opt.tolerance)
             if k.precision == "f32":
-                steep &= ~self.is_noise(steepness, scale)
-            going = k.select(steep, live.value, 0.0)
-            live.set(k.select(turn == 0, live.value, going))
+                going &= ~self.is_noise(steepness, scale)
+            live.set(k.select(turn == 0, live.value, k.select(going, live.value, 0.0)))
             live.set(k.select(turn == m.opt.iterations, 0.0, live.value))
             k.leave_when(~k.any(live.value > 0.0))
             with k.when(k.any(moved.value > live.value)):
                 self.keep_listed(live.value)
+            before.set(cost)
             self.find_direction(live.value, new=turn == 0)
-            distance, gain = self.search(live.value, scale)
+            distance, descent = self.search(live.value, scale, cost)
             self.move(distance)
+            expected.set(0.5 * distance * descent)
             moved.set(live.value)
-            gained = (scale * gain >= m.opt.tolerance) & (k.abs(distance) > 0.0)
-            live.set(k.select(gained, live.value, 0.0))
+            live.set(k.select(k.abs(distance) > 0.0, live.value, 0.0))
 
     def scale_of_all(self) -> Any:
         """What gain and gradient are multiplied by before they are compared with the tolerance: one over the sum of
@@ -282,30 +282,26 @@ class Newton:
                 yield self.row_list[n]
 
     @walk
-    def each_row_by_kind(self) -> Iterator[tuple[Any, Callable[[Any], DofCost]]]:
-        """The same with the function that gives a row's cost, for every kind of dof row."""
+    def each_row_by_kind(self) -> Iterator[tuple[Any, DofRow]]:
+        """The same with the row's cost, and the body written out for every kind of dof row."""
         for row in self.each_row():
-            for cost in self._each_row_cost(row):
+            for cost in self._each_kind_of_row(row):
                 yield row, cost
 
     @walk
-    def _each_row_cost(self, row: Any) -> Iterator[Callable[[Any], DofCost]]:
-        """`for cost in …:` runs its body, at run time, with the function that gives the cost of this row."""
+    def _each_kind_of_row(self, row: Any) -> Iterator[DofRow]:
+        """`for cost in …:` runs its body, at run time, for the kind that this row is of."""
         rows = self.rows
         bounds = (0, rows.first("frictionloss_dofs"), rows.first("scalar_limits"), rows.count)
-        for n, rule in enumerate((equality_cost, friction_cost, limit_cost)):
+        for n, kind in enumerate(DOF_ROWS):
             if bounds[n] == bounds[n + 1]:
                 continue
+            loss = rows.loss[row] if kind == "friction" else 0.0
             if (bounds[n], bounds[n + 1]) == (0, rows.count):
-                yield self._row_cost(row, rule)
+                yield DofRow(self.k, rows.D[row], loss, kind)
             else:
                 with self.k.when((row >= bounds[n]) & (row < bounds[n + 1])):
-                    yield self._row_cost(row, rule)
-
-    def _row_cost(self, row: Any, rule: Callable[..., DofCost]) -> Callable[[Any], DofCost]:
-        rows = self.rows
-        loss = rows.loss[row] if rule is friction_cost else 0.0
-        return lambda z: rule(self.k, z, rows.D[row], loss)
+                    yield DofRow(self.k, rows.D[row], loss, kind)
 
     # ---- pattern
 
@@ -503,7 +499,6 @@ class Newton:
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
         last = k.local(cost[LAST] + self.inertial_cost())
         warm = k.select(last.value <= cost[SMOOTH], off, 0.0) > 0.0
-        self.cost[0] = k.select(warm, last.value, cost[SMOOTH])
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] = k.select(warm, trial[LAST][dof], trial[SMOOTH][dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth
@@ -531,7 +526,7 @@ class Newton:
         for row, cost_of in self.each_row_by_kind():
             for n, a in trial.items():
                 self.row_z[n, row] = rows.offset[row] + self.row_product(row, lambda dof, a=a: a[dof])
-            cost += np.array([cost_of(self.row_z[n, row]).cost for n in trial], dtype=object)
+            cost += np.array([cost_of.at(self.row_z[n, row]).cost for n in trial], dtype=object)
         return cost.value
 
     def inertial_cost(self) -> Any:
@@ -545,32 +540,37 @@ class Newton:
         """z[at] of a bond, by base row."""
         return lambda row: self.bond_z[at, bond, row]
 
-    def values_ahead(self, bond: Any, distance: Any) -> Callable[[Any], Any]:
-        """z of a bond a distance along the direction."""
-        z = self.bond_z
-        return lambda row: z[NOW, bond, row] + distance * z[RATE, bond, row]
-
     # ---- gradient
 
-    def find_gradient(self, moved: Any) -> Any:
-        """Write gradient and, in worlds that have moved, qfrc_constraint; returns the square of its length."""
+    def find_gradient(self, moved: Any) -> tuple[Any, Any]:
+        """Write gradient and, in worlds that have moved, qfrc_constraint; returns the square of its length, and the
+        cost. The cost is summed up in the order of `sample_at`, so that a distance of zero costs the same."""
         k, m, d = self.k, self.k.model, self.k.data
+        cost = k.local(0.0)
+        with k.loop(0, m.nv) as dof:
+            cost += self.gauss_of(dof)
         if self.body_rows.kinds:
-            self.pull_bodies()
+            self.pull_bodies(cost)
         force = self._vector("force")
         with k.loop(0, m.nv) as dof:
             force[dof] = dot(d.cdof[dof], self.body_force[m.dof_bodyid[dof]]) if self.body_rows.kinds else 0.0
-        for row, cost in self.each_row_by_kind():
-            push = cost(self.row_z[NOW, row]).force
+        for row, rule in self.each_row_by_kind():
+            here = rule.at(self.row_z[NOW, row])
+            cost += here.cost
             with k.loop(0, self.rows.column("nnz", row) if self.rows.width > 1 else 1) as n:
-                force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * push
+                force[self.rows.dof(row, n)] += self.rows.coefficient[row, n] * here.force
         steepness = k.local(0.0)
         with k.loop(0, m.nv) as dof:
             d.qfrc_constraint[dof] = k.select(moved > 0.0, force[dof], d.qfrc_constraint[dof])
             slope = self.Ma[dof] - d.qfrc_smooth[dof] - d.qfrc_constraint[dof]
             self.gradient[dof] = slope
             steepness += slope * slope
-        return steepness.value
+        return steepness.value, cost.value
+
+    def gauss_of(self, dof: Any) -> Any:
+        """What a dof adds to ½·(a − a₀)ᵀ·M·(a − a₀)."""
+        d = self.k.data
+        return 0.5 * (self.Ma[dof] - d.qfrc_smooth[dof]) * (d.qacc[dof] - d.qacc_smooth[dof])
 
     def is_noise(self, steepness: Any, scale: Any) -> Any:
         """Whether the gradient, whose length's square is given, is what rounding leaves of its parts. Even if it were
@@ -586,14 +586,15 @@ class Newton:
         small = steepness <= GRADIENT_NOISE * GRADIENT_NOISE * parts.value
         return small & (0.5 * scale * gain.value < m.opt.tolerance)
 
-    def pull_bodies(self) -> None:
-        """Wrench of the bonds on every body, and on all it carries."""
+    def pull_bodies(self, cost: Variable) -> None:
+        """Wrench of the bonds on every body, and on all it carries; what the bonds cost is added to `cost`."""
         k, pull = self.k, self.body_force
         with k.loop(0, k.model.nbody) as body:
             pull[body] = 0.0
         force = k.scratch("bond_force", LARGEST_DIM)
         for bond in self.each_bond_by_kind():
             self.pull_ends(bond, force)
+            cost += bond_cost(bond, self.values(bond.index, NOW))
         add_to_parents(k, pull)
 
     def pull_ends(self, bond: Bond, force: LaneField) -> None:
@@ -652,8 +653,8 @@ class Newton:
         with k.loop(0, rows.count) as row:
             rows.force[row] = 0.0
             with k.when(k.any(rows.D[row] > 0.0)):
-                for cost in self._each_row_cost(row):
-                    rows.force[row] = cost(self.row_z[NOW, row]).force
+                for cost in self._each_kind_of_row(row):
+                    rows.force[row] = cost.at(self.row_z[NOW, row]).force
 
     # ---- direction
 
@@ -682,7 +683,7 @@ class Newton:
             with k.when(k.any(moved > 0.0)):
                 H.change_bond(bond, moved)
         for row, cost in self.each_row_by_kind():
-            weight = cost(self.row_z[NOW, row]).weight
+            weight = cost.at(self.row_z[NOW, row]).weight
             renewed = self.renewed(live, 1, row, new)
             weight = weight if renewed is None else k.select(renewed, weight, self.row_weight[row])
             change = k.abs(weight - self.row_weight[row]) * self.live_of(live, 1, row)
@@ -729,22 +730,17 @@ class Newton:
 
     # ---- line search
 
-    @property
-    def cost(self) -> LaneField:
-        """The cost at the current point, at index 0."""
-        return self.k.scratch("cost", 1)
-
-    def search(self, live: Any, scale: Any) -> tuple[Any, Any]:
-        """How far to go in the direction, 0 in worlds that have converged; and how much cost that saves, which in
-        single precision is estimated from the slope, as the difference of two costs would be noise."""
+    def search(self, live: Any, scale: Any, cost: Any) -> tuple[Any, Any]:
+        """How far to go in the direction, 0 in worlds that have converged; and how steep the cost, which is given,
+        falls at first."""
         k, m, d = self.k, self.k.model, self.k.data
         self.mass_times(lambda dof: self.direction[dof], self.Mv)
         self.find_rates()
         gauss, linear, square, descent, length = (k.local(0.0) for _ in range(5))
         with k.loop(0, m.nv) as dof:
-            v, excess = self.direction[dof], self.Ma[dof] - d.qfrc_smooth[dof]
-            gauss += 0.5 * excess * (d.qacc[dof] - d.qacc_smooth[dof])
-            linear += v * excess
+            v = self.direction[dof]
+            gauss += self.gauss_of(dof)
+            linear += v * (self.Ma[dof] - d.qfrc_smooth[dof])
             square += v * self.Mv[dof]
             descent -= v * self.gradient[dof]
             length += v * v
@@ -754,38 +750,29 @@ class Newton:
         search.begin(
             k.select(goes_anywhere(norm), live, 0.0),
             evaluated=not self.follows_curvature,
-            cost=self.cost[0],
+            cost=cost,
             descent=descent.value,
         )
-        before = k.local(self.cost[0])
         with k.loop(0, m.opt.ls_iterations + MOST_OVER):
             k.leave_when(~k.any(search.searching))
             at = k.local(search.at)
             here = self.sample_at(at.value, gauss.value, linear.value, square.value)
             flat = k.max(tolerance, noise(k, linear.value, square.value, at.value))
             search.advance(search.sample(*here), flat, m.opt.ls_iterations)
-        distance = search.numbers["found.at"]
-        self.cost[0] = search.numbers["found.cost"]
-        if k.precision == "f32":
-            return distance, 0.5 * distance * descent.value
-        if not self.follows_curvature:
-            before.set(search.numbers["origin.cost"])
-        return distance, before.value - self.cost[0]
+        return search.numbers["found.at"], descent.value
 
-    def sample_at(self, at: Any, gauss: Any, linear: Any, square: Any) -> OnLine:
-        """The cost a distance along the direction, and its derivatives, from those of the smooth part."""
-        k = self.k
-        total = k.local(
-            np.array([gauss + at * (linear + 0.5 * at * square), linear + at * square, square], dtype=object)
-        )
+    def sample_at(self, at: Any, gauss: Any, linear: Any, square: Any) -> tuple[Any, Any, Any]:
+        """The cost a distance along the direction, and its derivatives, from the numbers of the smooth part."""
+        k, count = self.k, numbers_on_line(self.body_rows)
+        smooth = OnLine(gauss, linear, 0.5 * square)
+        total = k.local(np.array(smooth[:count], dtype=object))
         for bond in self.each_bond_by_kind():
-            ahead, rate = self.values_ahead(bond.index, at), self.values(bond.index, RATE)
-            total += np.array(on_line(bond, ahead, rate), dtype=object)
+            line = on_line(bond, self.values(bond.index, NOW), self.values(bond.index, RATE), at)
+            total += np.array(line[:count], dtype=object)
         for row, cost in self.each_row_by_kind():
-            change = self.row_z[RATE, row]
-            here = cost(self.row_z[NOW, row] + at * change)
-            total += np.array(row_on_line(here, change), dtype=object)
-        return OnLine(*total.value)
+            line = cost.on_line(self.row_z[NOW, row], self.row_z[RATE, row], at)
+            total += np.array(line[:count], dtype=object)
+        return OnLine(*total.value).at(at)
 
     def move(self, distance: Any) -> None:
         """Go along the direction."""

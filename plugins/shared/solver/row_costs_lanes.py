@@ -71,27 +71,33 @@ def bond_cost(bond: Bond, z: Values) -> Any:
 def _equality_cost(bond: Bond, z: Values) -> Any:
     total = bond.k.local(0.0)
     for row in bond.each_row():
-        total += 0.5 * bond.weight_of(row) * z(row) * z(row)
+        total += 0.5 * (bond.weight_of(row) * z(row)) * z(row)
     return total.value
 
 
 def _frictionless_cost(bond: Bond, z: Values) -> Any:
-    push = bond.k.min(z(0), 0.0)
-    return 0.5 * bond.D * push * push
+    return _edge_cost(bond, z(0))
 
 
 def _pyramid_cost(bond: Bond, z: Values) -> Any:
-    k, total = bond.k, bond.k.local(0.0)
+    total = bond.k.local(0.0)
     for row in bond.each_row(1):
-        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
-        total += up * up + down * down
-    return 0.5 * bond.D * total.value
+        for edge in (z(0) + z(row), z(0) - z(row)):
+            total += _edge_cost(bond, edge)
+    return total.value
+
+
+def _edge_cost(bond: Bond, z: Any) -> Any:
+    return 0.5 * bond.k.select(z < 0.0, bond.D * z, 0.0) * z
 
 
 def _elliptic_cost(bond: Bond, z: Values) -> Any:
-    k, cone = bond.k, cone_of(bond, z)
-    middle = 0.5 * cone.stiffness * cone.gap * cone.gap
-    bottom = 0.5 * bond.D * (z(0) * z(0) + cone.T * cone.T / bond.m)
+    k, square = bond.k, bond.k.local(0.0)
+    for row in bond.each_row(1):
+        square += z(row) * z(row)
+    cone = _cone(bond, z(0), square.value)
+    middle = 0.5 * (cone.stiffness * cone.gap) * cone.gap
+    bottom = 0.5 * (bond.D * z(0)) * z(0) + 0.5 * (bond.D / bond.m) * square.value
     return k.select(cone.top, 0.0, k.select(cone.bottom, bottom, middle))
 
 
@@ -240,73 +246,90 @@ def _cone(bond: Bond, z0: Any, square: Any) -> ConeState:
 
 
 class OnLine(NamedTuple):
-    """The cost of a row or a bond somewhere on a line, and its derivatives along it."""
+    """What a row or a bond adds to the cost along a line, which it is z on and changes at a rate.
 
-    cost: Any
-    slope: Any
-    curvature: Any
+    The cost is a quadratic of the distance, whose numbers stand first. They are those at the beginning of the line,
+    summed over the pieces that hold somewhere on it: as long as the pieces stay the same, so do the numbers, bit for
+    bit, however small the distance is. Cones between their zones are no quadratics: they add their cost to the
+    constant, and their slope and curvature where they are.
+    """
+
+    constant: Any
+    linear: Any
+    square: Any
+    slope: Any = 0.0
+    curvature: Any = 0.0
+
+    def at(self, distance: Any) -> tuple[Any, Any, Any]:
+        """Cost, slope and curvature some distance along the line."""
+        return (
+            self.constant + distance * (self.linear + distance * self.square),
+            self.linear + 2.0 * distance * self.square + self.slope,
+            2.0 * self.square + self.curvature,
+        )
 
 
-def on_line(bond: Bond, z: Values, rate: Values) -> OnLine:
-    """A bond where it is z and changes at `rate`."""
-    return _LINE[bond.kind.name](bond, z, rate)
+QUADRATIC = 3
+"""Numbers of a quadratic, which stand first."""
 
 
-def row_on_line(here: DofCost, rate: Any) -> OnLine:
-    """A dof row whose cost is `here` and that changes at `rate`."""
-    return OnLine(here.cost, -here.force * rate, here.weight * rate * rate)
+def numbers_on_line(body_rows: BodyRows) -> int:
+    """How many numbers of `OnLine` may differ from zero: without cones those of a quadratic."""
+    return len(OnLine._fields) if any(kind.name == ELLIPTIC for kind in body_rows.kinds) else QUADRATIC
 
 
-def _equality_line(bond: Bond, z: Values, rate: Values) -> OnLine:
-    cost, slope, curvature = (bond.k.local(0.0) for _ in range(3))
+def on_line(bond: Bond, z: Values, rate: Values, distance: Any) -> OnLine:
+    """A bond that is z where the line begins, some distance along it."""
+    return _LINE[bond.kind.name](bond, z, rate, distance)
+
+
+def _equality_line(bond: Bond, z: Values, rate: Values, distance: Any) -> OnLine:
+    total = bond.k.local(np.zeros(QUADRATIC))
     for row in bond.each_row():
-        pull = bond.weight_of(row) * rate(row)
-        cost += 0.5 * bond.weight_of(row) * z(row) * z(row)
-        slope += pull * z(row)
-        curvature += pull * rate(row)
-    return OnLine(cost.value, slope.value, curvature.value)
-
-
-def _frictionless_line(bond: Bond, z: Values, rate: Values) -> OnLine:
-    return _edge_line(bond, z(0), rate(0))
-
-
-def _pyramid_line(bond: Bond, z: Values, rate: Values) -> OnLine:
-    total = bond.k.local(np.zeros(len(OnLine._fields)))
-    for row in bond.each_row(1):
-        for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
-            total += np.array(_edge_line(bond, edge, change), dtype=object)
+        total += np.array(_quadratic(bond.weight_of(row), z(row), rate(row)), dtype=object)
     return OnLine(*total.value)
 
 
-def _edge_line(bond: Bond, z: Any, rate: Any) -> OnLine:
-    k, D = bond.k, bond.D
-    push = k.select(z < 0.0, D * z, 0.0)
-    pull = k.select(z < 0.0, D * rate, 0.0)
-    return OnLine(0.5 * push * z, pull * z, pull * rate)
+def _quadratic(D: Any, z: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """½·D·(z + distance·rate)²."""
+    push, pull = D * z, D * rate
+    return 0.5 * push * z, pull * z, 0.5 * pull * rate
 
 
-def _elliptic_line(bond: Bond, z: Values, rate: Values) -> OnLine:
+def _frictionless_line(bond: Bond, z: Values, rate: Values, distance: Any) -> OnLine:
+    return OnLine(*_edge_line(bond, z(0), rate(0), distance))
+
+
+def _pyramid_line(bond: Bond, z: Values, rate: Values, distance: Any) -> OnLine:
+    total = bond.k.local(np.zeros(QUADRATIC))
+    for row in bond.each_row(1):
+        for edge, change in ((z(0) + z(row), rate(0) + rate(row)), (z(0) - z(row), rate(0) - rate(row))):
+            total += np.array(_edge_line(bond, edge, change, distance), dtype=object)
+    return OnLine(*total.value)
+
+
+def _edge_line(bond: Bond, z: Any, rate: Any, distance: Any) -> tuple[Any, Any, Any]:
+    pushes = z + distance * rate < 0.0
+    return _quadratic(bond.k.select(pushes, bond.D, 0.0), z, rate)
+
+
+def _elliptic_line(bond: Bond, z: Values, rate: Values, distance: Any) -> OnLine:
     k = bond.k
     zz, zr, rr = (k.local(0.0) for _ in range(3))
     for row in bond.each_row(1):
         zz += z(row) * z(row)
         zr += z(row) * rate(row)
         rr += rate(row) * rate(row)
-    cone = _cone(bond, z(0), zz.value)
-    stretch = zr.value / cone.T
+    square = zz.value + distance * (2.0 * zr.value + distance * rr.value)
+    cone = _cone(bond, z(0) + distance * rate(0), k.max(square, 0.0))
+    stretch = (zr.value + distance * rr.value) / cone.T
     change = rate(0) - stretch
     bend = cone.gap * (rr.value - stretch * stretch) / cone.T
-    middle = OnLine(
-        0.5 * cone.stiffness * cone.gap * cone.gap,
-        cone.stiffness * cone.gap * change,
-        cone.stiffness * (change * change - bend),
-    )
-    bottom = OnLine(
-        0.5 * bond.D * (z(0) * z(0) + zz.value / bond.m),
-        bond.D * (z(0) * rate(0) + zr.value / bond.m),
-        bond.D * (rate(0) * rate(0) + rr.value / bond.m),
-    )
+    push = cone.stiffness * cone.gap
+    side = bond.D / bond.m
+    tangent = (0.5 * side * zz.value, side * zr.value, 0.5 * side * rr.value)
+    bottom = OnLine(*(n + t for n, t in zip(_quadratic(bond.D, z(0), rate(0)), tangent, strict=True)))
+    middle = OnLine(0.5 * push * cone.gap, 0.0, 0.0, push * change, cone.stiffness * (change * change - bend))
     return OnLine(
         *(k.select(cone.top, 0.0, k.select(cone.bottom, b, m)) for b, m in zip(bottom, middle, strict=True))
     )
@@ -349,20 +372,71 @@ class DofCost(NamedTuple):
     cost: Any
 
 
-def equality_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
-    return DofCost(-D * z, D, 0.5 * D * z * z)
+@attrs.frozen(eq=False)
+class DofRow:
+    """One dof row of a known kind: an equality, friction loss or a limit."""
+
+    k: Kernel
+    D: Any
+    loss: Any
+    """The most that friction loss can do."""
+    kind: str
+
+    def at(self, z: Any) -> DofCost:
+        """Where the row is z."""
+        return _DOF_COST[self.kind](self, z)
+
+    def on_line(self, z: Any, rate: Any, distance: Any) -> OnLine:
+        """Some distance along a line that begins where the row is z."""
+        return _DOF_LINE[self.kind](self, z, rate, distance)
 
 
-def friction_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
+DOF_ROWS = ("equality", "friction", "limit")
+"""Kinds of dof rows, in their order."""
+
+
+def _equality_dof(row: DofRow, z: Any) -> DofCost:
+    push = row.D * z
+    return DofCost(-push, row.D, 0.5 * push * z)
+
+
+def _equality_dof_line(row: DofRow, z: Any, rate: Any, distance: Any) -> OnLine:
+    return OnLine(*_quadratic(row.D, z, rate))
+
+
+def _friction_dof(row: DofRow, z: Any) -> DofCost:
     """Quadratic while the force stays below the friction loss, then linear."""
-    push = D * z
-    slips = k.abs(push) >= loss
-    linear = loss * (k.abs(z) - 0.5 * loss / D)
+    k, push = row.k, row.D * z
+    slips, sign, bound = _slips(row, z)
     return DofCost(
-        -k.clip(push, -loss, loss), k.select(slips, 0.0, D), k.select(slips, linear, 0.5 * push * z)
+        k.select(slips, -sign * row.loss, -push),
+        k.select(slips, 0.0, row.D),
+        k.select(slips, row.loss * (sign * z - 0.5 * bound), 0.5 * push * z),
     )
 
 
-def limit_cost(k: Kernel, z: Any, D: Any, loss: Any) -> DofCost:
-    push = D * k.min(z, 0.0)
-    return DofCost(-push, k.select(z < 0.0, D, 0.0), 0.5 * push * z)
+def _friction_dof_line(row: DofRow, z: Any, rate: Any, distance: Any) -> OnLine:
+    slips, sign, bound = _slips(row, z + distance * rate)
+    linear = row.loss * (sign * z - 0.5 * bound), row.loss * sign * rate, 0.0
+    still = _quadratic(row.D, z, rate)
+    return OnLine(*(row.k.select(slips, a, b) for a, b in zip(linear, still, strict=True)))
+
+
+def _slips(row: DofRow, z: Any) -> tuple[Any, Any, Any]:
+    """Whether friction loss does all it can, in which direction the row slips, and where that begins."""
+    bound = row.loss / row.D
+    return row.k.abs(z) >= bound, row.k.select(z < 0.0, -1.0, 1.0), bound
+
+
+def _limit_dof(row: DofRow, z: Any) -> DofCost:
+    weight = row.k.select(z < 0.0, row.D, 0.0)
+    push = weight * z
+    return DofCost(-push, weight, 0.5 * push * z)
+
+
+def _limit_dof_line(row: DofRow, z: Any, rate: Any, distance: Any) -> OnLine:
+    return OnLine(*_quadratic(row.k.select(z + distance * rate < 0.0, row.D, 0.0), z, rate))
+
+
+_DOF_COST = dict(zip(DOF_ROWS, (_equality_dof, _friction_dof, _limit_dof), strict=True))
+_DOF_LINE = dict(zip(DOF_ROWS, (_equality_dof_line, _friction_dof_line, _limit_dof_line), strict=True))
