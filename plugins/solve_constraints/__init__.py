@@ -54,6 +54,15 @@ _LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known"
 _FEW_LANES = {"most_lanes": "dovetail.plugins.solve_constraints.sparse_hessian_lanes:most_lanes"}
 """In heaps of many bodies the worlds of a tile have little in common."""
 
+_FORCES = {
+    "follows": {
+        "given": ("qacc",),
+        "fields": ("efc_force", "efc_state", "iefc_force", "iefc_state", "iacc", "ifrc_constraint"),
+        "target": "dovetail.plugins.solve_constraints.known_acceleration_numpy:forces_at_acceleration",
+    }
+}
+"""What primal solvers write besides the acceleration follows from it, whoever has found it."""
+
 
 @hookimpl
 def dovetail_implementations() -> list[Implementation]:
@@ -72,6 +81,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="newton",
             backend="numpy",
             target="dovetail.plugins.solve_constraints.newton_numpy:solve_constraints",
+            facts=_FORCES,
             default=True,
             summary="Newton's method with exact line search, island by island",
             reads=f"{_SMOOTH} {_ROWS} {_ISLANDS} ncon",
@@ -93,6 +103,7 @@ def dovetail_implementations() -> list[Implementation]:
             name="cg",
             backend="numpy",
             target="dovetail.plugins.solve_constraints.cg_numpy:solve_constraints",
+            facts=_FORCES,
             summary="Conjugate gradients with exact line search, island by island",
             reads=f"{_SMOOTH} {_ROWS} {_ISLANDS}",
             writes=primal,

@@ -348,7 +348,7 @@ class ByIsland(Newton):
             norm = k.sqrt(sums[LENGTH])
             self._of_trees("flat")[tree] = m.opt.tolerance * m.opt.ls_tolerance * norm / self.scale[tree]
             self._search_of(tree).begin(
-                k.select(goes_anywhere(norm), self.live[tree], 0.0),
+                k.select(goes_anywhere(k, norm), self.live[tree], 0.0),
                 evaluated=new if self.follows_curvature else True,
                 cost=self.tree_cost[tree],
                 descent=sums[DESCENT],

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 import attrs
+import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, LaneField, Variable
 from dovetail.plugins.shared.constants import MINVAL
@@ -20,8 +21,8 @@ DONE, ORIGIN, FIRST, ONE_SIDED, NEXT, MIDDLE, AHEAD, BEHIND = range(8)
 towards the minimum; the first beyond it; and, in rounds, the one in the middle of the bracket, those of Newton steps
 from its two ends."""
 
-HUGE = 1e300
-"""Directions longer than this lead nowhere."""
+LARGEST = {"f64": float(np.finfo(np.float64).max), "f32": float(np.finfo(np.float32).max)}
+"""The largest number of a precision; infinite directions lead nowhere."""
 
 PARTS = ("at", "cost", "slope", "newton")
 """Of a sample."""
@@ -260,10 +261,10 @@ class LineSearch:
         self._set(where, "found.cost", sample.cost)
 
 
-def goes_anywhere(length: Any) -> Any:
+def goes_anywhere(k: Kernel, length: Any) -> Any:
     """Whether a direction of some length is worth a search, as far as it is known: NaN is, and shows in the
     answer."""
-    return ~((length < MINVAL) | (length > HUGE))
+    return ~((length < MINVAL) | (length > LARGEST[k.precision]))
 
 
 def noise(k: Kernel, linear: Any, square: Any, at: Any) -> Any:

@@ -748,7 +748,7 @@ class Newton:
         tolerance = m.opt.tolerance * m.opt.ls_tolerance * norm / scale
         search = LineSearch(k, Variables(k))
         search.begin(
-            k.select(goes_anywhere(norm), live, 0.0),
+            k.select(goes_anywhere(k, norm), live, 0.0),
             evaluated=not self.follows_curvature,
             cost=cost,
             descent=descent.value,
