@@ -33,8 +33,9 @@ def load_mesh(content: bytes, filename: str) -> dict[str, Array]:  # type: ignor
 @stage("compile", "table")
 def mesh_inertia(vertices: Array, faces: Array) -> tuple[float, Array, Array]:  # type: ignore[empty-body]
     """Volume (or area), centre of mass (3) and full inertia about it (3, 3), per unit density, of a mesh.
-    In mode convex `faces` are those of the convex hull, unless the record says `facts={"faces": "own"}`.
-    Key: the `inertia` mode: legacy, exact, convex or shell."""
+    In mode convex `faces` are those of the convex hull; a record that says `facts={"faces": "own"}` gets the
+    mesh's own instead, one that says "both" gets them as a third argument. Key: the `inertia` mode: legacy, exact,
+    convex or shell."""
 
 
 @stage("compile", "table")

@@ -23,7 +23,7 @@ from dovetail.mjcf.geometry.marching_cubes import shape_mesh
 from dovetail.mjcf.geometry.mesh_surface import MeshSurface, points
 from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec
 from dovetail.mjcf.geometry.sides import MeshSides
-from dovetail.mjcf.geometry.surfaces import process
+from dovetail.mjcf.geometry.surfaces import faces_wanted, process
 from dovetail.mjcf.read.kinds import shorten
 from dovetail.mjcf.read.source import Node
 
@@ -139,9 +139,8 @@ def compile_meshes(context: Context) -> None:
         mesh.surface = _surface(context, mesh)
         _check_surface(mesh)
         row = context.tables.mesh_inertia[MeshInertia(mesh.inertia).keyword]
-        own_faces = getattr(row, "facts", {}).get("faces") == "own"
         boxes = context.flat_meshes_are_boxes
-        process(mesh, boxed(mesh, row) if boxes else row, own_faces=own_faces, needs_area=not boxes)
+        process(mesh, boxed(mesh, row) if boxes else row, faces=faces_wanted(row), needs_area=not boxes)
 
 
 # where the surface comes from

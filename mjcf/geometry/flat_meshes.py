@@ -37,12 +37,12 @@ def boxed(mesh: MeshItem, row: MeshInertiaRow) -> MeshInertiaRow:
         if mesh.inertia != MeshInertia.SHELL:
             mesh.inertia = MeshInertia.LEGACY
 
-    def integrate(vertices: np.ndarray, faces: np.ndarray) -> Inertia:
+    def integrate(vertices: np.ndarray, faces: np.ndarray, *own_faces: np.ndarray) -> Inertia:
         area, _ = surface_centroid(vertices, faces)
         if area < MINVAL:
             _warn(mesh, "without area", "move its vertices apart")
             return _box(mesh, vertices)
-        result = row(vertices, faces)
+        result = row(vertices, faces, *own_faces)
         if result[0] >= MINVAL or mesh.inertia == MeshInertia.SHELL:
             return result
         _warn(mesh, "without volume", 'write inertia="shell"')

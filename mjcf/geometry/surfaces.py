@@ -32,9 +32,20 @@ _SLACK_ABSOLUTE, _SLACK_RELATIVE = 1e-9, 1e-6
 """How far principal moments may violate A + B ≥ C."""
 
 
-def process(mesh: MeshItem, row: MeshInertiaRow, *, own_faces: bool = False, needs_area: bool = True) -> None:
-    """Compile one mesh whose surface has been read; `row` integrates its inertia, over its `own_faces` in every mode
-    if so said."""
+FACES_OF_ROW = "hull"
+"""Which faces a row of `mesh_inertia` gets in mode convex, unless its record says otherwise with `facts["faces"]`."""
+
+
+def faces_wanted(row: MeshInertiaRow) -> str:
+    """Which faces a row of `mesh_inertia` gets in mode convex: those of the hull, the mesh's own, or both."""
+    wanted: str = getattr(row, "facts", {}).get("faces", FACES_OF_ROW)
+    return wanted
+
+
+def process(
+    mesh: MeshItem, row: MeshInertiaRow, *, faces: str = FACES_OF_ROW, needs_area: bool = True
+) -> None:
+    """Compile one mesh whose surface has been read; `row` integrates its inertia, over the `faces` it wants."""
     surface, node = mesh.surface, mesh.place
     if mesh.inertia == MeshInertia.EXACT:
         _check_orientation(mesh)
@@ -49,7 +60,7 @@ def process(mesh: MeshItem, row: MeshInertiaRow, *, own_faces: bool = False, nee
     area, _ = surface_centroid(surface.vertex, surface.face)
     if area < MINVAL and needs_area:
         raise node.error("the surface has no area; move the vertices apart, or scale the mesh")
-    _set_frame(mesh, row, surface.face if own_faces else sides)
+    _set_frame(mesh, row, _integrated(mesh, sides, faces))
     _set_polygon_normals(mesh)
     _set_volumes(mesh)
     mesh.graph = graph
@@ -176,11 +187,18 @@ def _transform(mesh: MeshItem) -> None:
     )
 
 
-def _set_frame(mesh: MeshItem, row: MeshInertiaRow, sides: np.ndarray) -> None:
+def _integrated(mesh: MeshItem, sides: np.ndarray, wanted: str) -> list[np.ndarray]:
+    """The faces to integrate over; in mode convex those of the hull, which the mesh's own may follow."""
+    own = mesh.surface.face
+    if mesh.inertia != MeshInertia.CONVEX:
+        return [own]
+    return {"own": [own], "hull": [sides], "both": [sides, own]}[wanted]
+
+
+def _set_frame(mesh: MeshItem, row: MeshInertiaRow, faces: list[np.ndarray]) -> None:
     """Measure, inertia and frame; then vertices and normals in that frame."""
     surface = mesh.surface
-    faces = sides if mesh.inertia == MeshInertia.CONVEX else surface.face
-    mesh.measure, centre, tensor = row(surface.vertex, faces)
+    mesh.measure, centre, tensor = row(surface.vertex, *faces)
     _check_measure(mesh)
     mesh.moments, mesh.quat = diagonalize(
         tuple(float(tensor[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))

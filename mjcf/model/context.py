@@ -52,6 +52,8 @@ class Context:
     """Whether meshes without volume are accepted (a rule of older dialects)."""
     engine_plugins: set[str] = attrs.field(factory=set)
     """Names of MuJoCo's engine plugins that `<extension>` declares."""
+    fused: set[str] = attrs.field(factory=set)
+    """Names of bodies that became part of their parents."""
     held_flexes: dict[Node, Item] = attrs.field(factory=dict)
     """Equalities that hold the edges of flexcomps, until `<equality>` is read."""
     plugin_users: list[PluginUser] = attrs.field(factory=list)
@@ -132,6 +134,12 @@ class Context:
     def find(self, kind: str, name: str, node: Node, attribute: str) -> int:
         """Number of the named object, or an error that lists the names there are."""
         known = self.ids[kind]
+        if kind == "body" and name in self.fused:
+            raise node.error(
+                f"body {name!r} is fused with its parent, as it cannot move; name its parent, or set "
+                'fusestatic="false"',
+                attribute,
+            )
         if name not in known:
             hint = nearest(name, known)
             raise node.error(f"unknown {kind} {name!r}{hint}; {kind} names: {listing(known)}", attribute)

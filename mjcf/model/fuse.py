@@ -1,12 +1,23 @@
 """`<compiler fusestatic>`: bodies that cannot move become part of their parent (`mjCModel::FuseStatic`).
 
-A body without joints is fused unless it is a mocap body or something names it: what it holds moves to the end of
-its parent's lists, its children take its place, and its inertia is added to the parent's, except to the
+A body without joints is fused unless it is a mocap body or something needs it (`Needs`): what it holds moves to the
+end of its parent's lists, its children take its place, and its inertia is added to the parent's, except to the
 world's. All poses are compiled already, so each is only seen from another frame. Bounding volumes are those
 of the fused bodies; MuJoCo 3.4.0 leaves unused rows behind.
+
+MuJoCo 3.4.0 finds things under the number that they had when it last numbered them. Fusing a body moves all that come
+after it, but MuJoCo numbers them again late, or never. The numbers here are its numbers, so three things follow.
+A body that nothing names may stay, because the search for another one fails just then. Geoms and sites keep their old
+numbers, so a name may lead to another geom or site than its own; a warning says so. And MuJoCo has no numbers under
+the word `xbody`, so a sensor or tuple that names a body that way does not keep it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from warnings import warn
+
+import attrs
 
 from dovetail.mjcf.compose.namespace import references
 from dovetail.mjcf.elements.body import BodyItem
@@ -18,27 +29,98 @@ from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.read.source import Node, walk
 from dovetail.plugins.shared.constants import MINVAL
 
+_KIND_IN = {"objname": "objtype", "refname": "reftype"}
+"""Attributes whose kind of object stands in another attribute."""
+_SUBTREES = ("subtree1", "subtree2")
+"""Attributes that name a body as MuJoCo's xbody."""
+_STALE = ("geom", "site")
+"""Kinds whose objects MuJoCo goes on finding under their old numbers."""
+
 
 def fuse_static_bodies(context: Context, root: Node) -> None:
     """Fuse what can be fused, and number the tree again."""
     if not context.compiler.fusestatic:
         return
-    named = _named_bodies(root)
-    kept: list[BodyItem] = []
-    for body in context.bodies:
-        if body.parent is None or body.joints or body.mocap or body.name in named:
-            kept.append(body)
-        else:
-            _fuse(body, body.parent, [child for child in context.bodies if child.parent is body])
-    if len(kept) < len(context.bodies):
-        _number_again(context, kept)
+    bodies, needs = list(context.bodies), Needs.of(context, root)
+    at = 1
+    while at < len(bodies):
+        body = bodies[at]
+        keeps = needs.body(body, bodies, at)
+        if keeps or body.joints or body.mocap or body.parent is None:
+            at += 1
+            continue
+        _fuse(body, body.parent, [child for child in bodies if child.parent is body])
+        context.fused.add(body.name)
+        del bodies[at]
+    if len(bodies) < len(context.bodies):
+        _number_again(context, bodies)
+        _warn_of_others(context, root)
 
 
-def _named_bodies(root: Node) -> set[str]:
-    """Names of bodies that some element refers to; those of flexes do not count, as in MuJoCo."""
-    return {
-        name for node in walk(root) if node.schema for _, kind, name in references(node) if kind == "body"
-    }
+class OtherObjectWarning(UserWarning):
+    """A name leads to another object than its own, as in MuJoCo."""
+
+
+@attrs.define
+class Needs:
+    """What else in a model needs its bodies, and the numbers under which MuJoCo looks for them."""
+
+    named: list[str]
+    """Bodies that something names."""
+    tied: list[tuple[str, str]]
+    """Pairs of bodies that an equality ties."""
+    measuring: list[str]
+    """Sites of force and torque sensors: they measure what goes through their body."""
+    numbers: dict[str, int]
+    """Number of each body as MuJoCo knows it: it is right again when the body's turn comes."""
+    sites: dict[str, int]
+
+    @classmethod
+    def of(cls, context: Context, root: Node) -> Needs:
+        nodes = [node for node in walk(root) if node.schema]
+        return cls(
+            named=[name for node in nodes for name in _named_bodies(node)],
+            tied=[
+                (node.values["body1"], node.values["body2"])
+                for node in nodes
+                if node.tag in ("connect", "weld") and {"body1", "body2"} <= node.values.keys()
+            ],
+            measuring=[
+                node.values["site"]
+                for node in nodes
+                if node.tag in ("force", "torque") and "site" in node.values
+            ],
+            numbers=dict(context.ids["body"]),
+            sites=dict(context.ids["site"]),
+        )
+
+    def body(self, body: BodyItem, bodies: list[BodyItem], at: int) -> bool:
+        """Whether MuJoCo keeps the body whose turn it is. It never asks about one without a name."""
+        if not body.name:
+            return False
+        kept = body.name in self.named or self._fails(len(bodies)) or self._measures(body, bodies)
+        self.numbers[body.name] = at
+        return kept
+
+    def _fails(self, nbody: int) -> bool:
+        """Whether MuJoCo fails to find some body that is there."""
+        beyond = any(self.numbers.get(name, 0) >= nbody for name in self.named)
+        repeated = any(a in self.numbers and self.numbers[a] == self.numbers.get(b) for a, b in self.tied)
+        return beyond or repeated
+
+    def _measures(self, body: BodyItem, bodies: list[BodyItem]) -> bool:
+        if not self.measuring:
+            return False
+        owners = [owner for owner in bodies for _ in owner.sites]
+        return any(owners[self.sites[name]] is body for name in self.measuring if name in self.sites)
+
+
+def _named_bodies(node: Node) -> Iterator[str]:
+    """Bodies that an element names; those of flexes do not count, as in MuJoCo, nor do those named as `xbody`."""
+    for attribute, kind, name in references(node):
+        word = node.values.get(_KIND_IN.get(attribute, ""), "")
+        if kind == "body" and word != "xbody" and attribute not in _SUBTREES:
+            yield name
 
 
 def _fuse(body: BodyItem, parent: BodyItem, children: list[BodyItem]) -> None:
@@ -86,6 +168,7 @@ def _add_inertia(parent: BodyItem, body: BodyItem) -> None:
 
 
 def _number_again(context: Context, bodies: list[BodyItem]) -> None:
+    stale = {kind: dict(context.ids[kind]) for kind in _STALE}
     for kind in ("body", *bodies[0].parts):
         context.objects[kind].clear()
         context.ids[kind].clear()
@@ -97,3 +180,20 @@ def _number_again(context: Context, bodies: list[BodyItem]) -> None:
             for item in items:
                 item.bodyid = body.id
                 context.add_named(kind, item, item.name)
+    context.ids.update(stale)
+
+
+def _warn_of_others(context: Context, root: Node) -> None:
+    """Warn of each name that leads to another geom or site than its own."""
+    for node in walk(root):
+        for attribute, kind, name in references(node) if node.schema else ():
+            number = context.ids[kind].get(name) if kind in _STALE else None
+            if number is not None and context.objects[kind][number].name != name:
+                other = context.objects[kind][number].name
+                warn(
+                    f"{node.file}:{node.line}: {node.describe(attribute)}: fusestatic gives {kind} {name!r} another "
+                    f"number, and MuJoCo 3.4.0 takes {kind} {number} ({other!r}) instead; so does this model. Set "
+                    'fusestatic="false", or put the bodies that cannot move before their siblings',
+                    OtherObjectWarning,
+                    stacklevel=2,
+                )

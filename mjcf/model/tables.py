@@ -23,8 +23,9 @@ InertiaRow = Callable[[NDArray[np.float64], bool], tuple[float, NDArray[np.float
 """(size, shell) → volume or area, and principal inertia for unit density."""
 MeshReader = Callable[[bytes, str], dict[str, Any]]
 """(content, filename) → vertices and what else a mesh file holds."""
-MeshInertiaRow = Callable[[Any, Any], tuple[float, Any, Any]]
-"""(vertices, faces) → volume or area, centre of mass and inertia about it for unit density."""
+MeshInertiaRow = Callable[..., tuple[float, Any, Any]]
+"""(vertices, faces) → volume or area, centre of mass and inertia about it for unit density. A row that wants both
+kinds of faces gets those of the hull, then the mesh's own."""
 FlexRow = Callable[[FlexRecipe], FlexShape]
 """What a flexcomp asks for → its points and elements."""
 ShapeRow = Callable[[Mapping[str, str]], SdfShape]

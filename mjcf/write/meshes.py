@@ -23,7 +23,7 @@ from dovetail.mjcf.geometry import rotation
 from dovetail.mjcf.geometry.inertia import rotation_matrix
 from dovetail.mjcf.geometry.mesh_surface import MeshSurface
 from dovetail.mjcf.geometry.rotation import Pose, Vec
-from dovetail.mjcf.geometry.surfaces import process
+from dovetail.mjcf.geometry.surfaces import faces_wanted, process
 from dovetail.mjcf.read.source import Node
 from dovetail.mjcf.write.text import numbers
 
@@ -191,7 +191,7 @@ class MeshWriter:
         )
         row = self.rows[way.mode.keyword]
         try:
-            process(item, row, own_faces=getattr(row, "facts", {}).get("faces") == "own")
+            process(item, row, faces=faces_wanted(row))
         except DovetailError:
             return None
         return item

@@ -25,6 +25,8 @@ def _of_mujoco(mode: str) -> Implementation:
         name="pyramids" if mode != "shell" else "triangles",
         backend="numpy",
         target=f"dovetail.plugins.mesh_inertia.integrals_numpy:{mode}",
+        facts={"faces": "both"} if mode == "convex" else {},
+        version="2" if mode == "convex" else "1",
         default=True,
         summary=_MODES[mode],
     )

@@ -22,8 +22,9 @@ Result = tuple[float, Array, Array]
 """Measure, centre (3), inertia about the centre (3, 3)."""
 
 
-def _solid(vertices: Array, faces: Array, sign: Callable[[Array], Array]) -> Result:
-    _, apex = surface_centroid(vertices, faces)
+def _solid(vertices: Array, faces: Array, surface: Array, sign: Callable[[Array], Array]) -> Result:
+    """Pyramids over some faces; the first apex is the centroid of the surface."""
+    _, apex = surface_centroid(vertices, surface)
     area, normal, centre = triangles(vertices, faces)
     volume = sign(dots(centre - apex, normal) * area / 3)
     whole = float(total(volume))
@@ -63,17 +64,21 @@ def _signed(volume: Array) -> Array:
 
 def legacy(vertices: Array, faces: Array) -> Result:
     """Pyramids that all count positive, whatever way their face looks."""
-    return _solid(vertices, faces, np.abs)
+    return _solid(vertices, faces, faces, np.abs)
 
 
 def exact(vertices: Array, faces: Array) -> Result:
     """Signed pyramids: those of inward faces are taken away."""
-    return _solid(vertices, faces, _signed)
+    return _solid(vertices, faces, faces, _signed)
 
 
-def convex(vertices: Array, faces: Array) -> Result:
-    """Signed pyramids; the compiler gives the faces of the convex hull."""
-    return _solid(vertices, faces, _signed)
+def convex(vertices: Array, faces: Array, own_faces: Array | None = None) -> Result:
+    """Signed pyramids; the compiler gives the faces of the convex hull, and the mesh's own.
+
+    The first apex is the centroid of the mesh's own faces, as in MuJoCo. Any apex gives the same centre of mass but
+    for rounding, and the rounding of a mesh's place decides which corner of a flat side touches.
+    """
+    return _solid(vertices, faces, faces if own_faces is None else own_faces, _signed)
 
 
 def shell(vertices: Array, faces: Array) -> Result:

@@ -7,6 +7,7 @@ import pytest
 
 import dovetail
 from dovetail.implementation import Implementation
+from dovetail.mjcf.geometry.hull import convex_hull
 from dovetail.plugins.geom_inertia import (
     open_shell_numpy,
     primitives_numpy,
@@ -226,9 +227,19 @@ def test_a_hull_is_what_others_get_in_mode_convex():
     records: list[Implementation] = default_registry().of("mesh_inertia:convex")
     assert seen == [16]
     assert {r.name: r.facts.get("faces", "hull") for r in records} == {
-        "pyramids": "hull",
+        "pyramids": "both",
         "signed_volume": "own",
     }
+
+
+def test_the_first_apex_in_mode_convex_is_the_centroid_of_the_own_faces() -> None:
+    """Whatever the apex, the mass is that of the hull; a row that gets both kinds of faces is told which is which."""
+    (record,) = [r for r in default_registry().of("mesh_inertia:convex") if r.name == "pyramids"]
+    vertices = np.random.default_rng(0).normal(size=(40, 3))
+    hull = convex_hull(vertices).faces
+    row = record.load()
+    assert row(vertices, hull, hull[:4])[0] == pytest.approx(row(vertices, hull)[0], rel=1e-12)
+    np.testing.assert_allclose(row(vertices, hull, hull[:4])[1], row(vertices, hull)[1], atol=1e-12)
 
 
 def test_open_shell_in_a_model():

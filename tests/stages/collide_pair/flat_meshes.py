@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dovetail
-from dovetail.mjcf.geometry import hull, inertia
+from dovetail.mjcf.geometry import hull
 from dovetail.mjcf.geometry.qhull_lists import UnknownListsError
+from dovetail.plugins.shared import principal_axes_numpy
 from dovetail.plugins.shared.geometry import support_numpy
 
 Array = NDArray[Any]
@@ -326,9 +327,9 @@ class OursWithout(Ours):
 
     def __init__(self, xml: str, ascent: bool = True, axes: bool = True) -> None:
         self.climb = support_numpy.HullClimb if ascent else Farthest
-        quarter = inertia._QUARTER if axes else np.sqrt(0.5)
+        quarter = principal_axes_numpy.QUARTER if axes else np.sqrt(0.5)
         unread = mock.patch.object(hull, "read_lists", side_effect=UnknownListsError("not looked for"))
-        with unread, mock.patch.object(inertia, "_QUARTER", quarter), warnings.catch_warnings():
+        with unread, mock.patch.object(principal_axes_numpy, "QUARTER", quarter), warnings.catch_warnings():
             warnings.simplefilter("ignore", hull.HullOrderWarning)
             super().__init__(xml)
 
