@@ -15,9 +15,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dovetail import limits
+from dovetail.contracts.assigned import checked
 from dovetail.contracts.choices import Precision
 from dovetail.contracts.fields import GROWING, Array, FieldSpec, numpy_dtype
-from dovetail.errors import CapacityError, UnknownWorldError
+from dovetail.errors import CapacityError, StaleFieldError, UnknownWorldError
 from dovetail.memory import most_memory
 
 if TYPE_CHECKING:
@@ -126,7 +127,12 @@ class LateFields:
         if wanted and fill_some is not None and fill_some(wanted):
             return
         fill, self._fill = self._fill, None
-        fill()
+        try:
+            fill()
+        except StaleFieldError as error:
+            self._fill = fill  # who asks again is told again
+            asked = wanted or f"what the kernel keeps to itself ({', '.join(sorted(self.names)[:3])}, …)"
+            raise StaleFieldError(f"{asked} {error}") from None
 
 
 @attrs.frozen(eq=False)
@@ -335,6 +341,7 @@ class Gathered(NDArrayOperatorsMixin):
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        value = checked(self, value)
         gathered = self._gather()
         gathered[key] = np.asarray(value) if isinstance(value, Gathered) else value
         self._scatter(gathered)
@@ -392,7 +399,7 @@ class TiledArray(Gathered):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, (int, np.integer)):
-            self._world(int(key))[...] = value
+            self._world(int(key))[...] = checked(self, value)
         else:
             super().__setitem__(key, value)
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.arena import Arena, Place, TiledArray
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.fields import GROWING, Array, FieldSpec
 from dovetail.errors import ArgumentError, NotKeptError, UnknownFieldError, nearest, shown
 
@@ -107,10 +108,7 @@ class Bound:
             ):  # else it would be filled over what is written now
                 self.arena.late.settle(self._prefix + name)
             view = self._view(self._place(name))
-        try:
-            view[...] = value
-        except (ValueError, TypeError, OverflowError) as error:
-            raise ArgumentError(f"{self._prefix}{name} has shape {view.shape}: {error}") from None
+        assign(f"{self._prefix}{name}", view, value)
 
     if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
         __getattr__ = _read

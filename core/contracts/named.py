@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from dovetail.arguments import as_whole
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.fields import FieldSpec
 from dovetail.errors import ArgumentError, UnknownFieldError, UnknownNameError, nearest, shown
 
@@ -217,10 +218,10 @@ class Named:
     def _write(self, attribute: str, value: Any) -> None:
         field, index, shape = self._locate(attribute)
         if shape is not None:
-            self._cut(attribute)[...] = value
+            assign(attribute, self._cut(attribute), value)
             return
         batch = self._owner._nworld is not None
-        self._owner.field(field)[(slice(None), index) if batch else index] = value
+        assign(field, self._owner.field(field), value, (slice(None), index) if batch else index)
 
     if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
         __getattr__ = _read

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dovetail.arguments import as_whole
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.bound import Bound
 from dovetail.errors import ArgumentError, UnknownFieldError, UnknownIndexError, nearest, shown
 
@@ -94,10 +95,8 @@ class Row:
 
     def _write(self, name: str, value: Any) -> None:
         view = self._field(name)
-        try:
-            view[self._number] = value
-        except (ValueError, TypeError, OverflowError) as error:
-            raise ArgumentError(f"{name} has shape {view.shape[1:]}: {error}") from None
+        row = view[self._number : self._number + 1].reshape(view.shape[1:])
+        assign(name, row, value)
 
     if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
         __getattr__ = _read

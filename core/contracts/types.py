@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.arguments import as_whole, whole
 from dovetail.contracts.arena import Arena, ArenaLayout
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.bound import Bound, View
 from dovetail.contracts.choices import Precision
 from dovetail.contracts.data import DATA_GROUPS, DATA_PARTS
@@ -445,7 +446,7 @@ class Extra:
         return view
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self[name][...] = value
+        assign(name, self[name], value)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._owner.arena.layout.places if ":" in name)

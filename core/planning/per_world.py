@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.derive import OF_MODEL
 from dovetail.contracts.fields import REAL, Array, FieldSpec
 from dovetail.contracts.types import MODEL_SPECS, Data, Model
@@ -173,7 +174,7 @@ class PerWorld(Mapping[str, Any]):
         return self._data().field(data_name(name))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self[name][...] = value
+        assign(name, self[name], value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
