@@ -90,6 +90,10 @@ class NotKeptError(DovetailError, AttributeError):
     """A field lives only inside the fused kernel of this plan and was not asked for with `keep=`."""
 
 
+class StaleFieldError(DovetailError):
+    """A field is computed when somebody reads it, and what the last step computed it from was edited since."""
+
+
 class CapacityError(DovetailError):
     """Memory asked for is larger than the caller allows."""
 

@@ -67,7 +67,7 @@ def plan_for(model: Model, data: Data, backend: str | None = None) -> Plan:
         if plan.is_current and plan.fits(data):
             return plan
     # Fields of implementations' own come with the implementations that the plan chooses.
-    kept = tuple(name for name, _ in data.fields() if name not in data.extra)
+    kept = tuple(name for name in data.arena.layout.places if name not in data.extra)
     call = Config.of_call(backend=backend, precision=data.precision, lanes=data.arena.lanes, keep=kept)
     config = over_configuration(call)
     allowed = config if backend is None else config.unlocked()

@@ -53,6 +53,16 @@ class Dependencies:
         """Whether the Model still has all these values."""
         return all(key.holds(self._model) for key in self._keys)
 
+    @property
+    def used(self) -> frozenset[str]:
+        """The fields that rules looked at, and that kernels read each time they run."""
+        return frozenset(name.removesuffix(BY_VALUE) for name in self._known) | self.model.read
+
+    @property
+    def watched(self) -> frozenset[str]:
+        """Those of them that are looked at before every step, so that they are the same in all of them."""
+        return frozenset(name.removesuffix(BY_VALUE) for name in self._known) | self._indices.names
+
     def memory(self, *others: str) -> list[tuple[Array, bytes]]:
         """The memory of the Model that holds all that is looked at before a step, and of other fields, with what is
         there now: while that does not change, neither does what a look would find."""
@@ -119,7 +129,7 @@ class _Memory:
 
     @classmethod
     def of(cls, model: Model, names: Sequence[str]) -> _Memory:
-        stretches = _stretches(model, names)
+        stretches = stretches_of(model, names)
         views = [model.buffers[dtype][start:end] for dtype, start, end, _ in stretches]
         return cls(model, views, [held for *_, held in stretches], [view.tobytes() for view in views])
 
@@ -140,6 +150,11 @@ class IndexCheck:
         self._names = names
         memory = _Memory.of(self._model, sorted(names))
         self._seen = [(view, _copied(view)) for view in memory.views]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The fields that are looked at."""
+        return self._names
 
     @property
     def views(self) -> list[Array]:
@@ -184,7 +199,7 @@ _NEAR = 64
 """Numbers between two fields of one stretch: comparing some more costs less than another stretch."""
 
 
-def _stretches(model: Model, names: Sequence[str]) -> list[tuple[str, int, int, list[int]]]:
+def stretches_of(model: Model, names: Sequence[str]) -> list[tuple[str, int, int, list[int]]]:
     """Buffer, first and last number, and the fields within, of fields that lie near each other."""
     places = [(_place(model, name), n) for n, name in enumerate(names)]
     found: list[tuple[str, int, int, list[int]]] = []
@@ -206,5 +221,5 @@ def _pattern(model: Model, name: str) -> bytes:
     """What counts of a field's values."""
     values = np.asarray(model.field(name.removesuffix(BY_VALUE)))
     if values.dtype.kind == "f" and not name.endswith(BY_VALUE):
-        values = (values > 0).astype(np.int8) - (values < 0)
+        values = (values > 0).astype(np.int8) - (values < 0) + 2 * np.isnan(values)  # NaN is no zero
     return values.tobytes()

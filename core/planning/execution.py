@@ -27,6 +27,7 @@ from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import PlanError
 from dovetail.planning.per_world import PATTERNS, check_patterns
 from dovetail.planning.replay import Replayer
+from dovetail.planning.used_values import UsedValues
 
 if TYPE_CHECKING:
     from dovetail.planning.flow import Flow
@@ -41,7 +42,7 @@ class Execution:
         self._programs: dict[str, _Program] = {}
         self._turn = threading.RLock()
         self._bad_states = plan.bad_states
-        self._replayer = None if plan.replay is None else Replayer(plan.replay)
+        self._replayer = None if plan.replay is None else Replayer(plan.replay, plan.depends_on)
 
     def forward(self, data: Data) -> None:
         """Compute everything that follows from the state, without moving it."""
@@ -89,13 +90,16 @@ class Execution:
         if replayer is not None and not replayer.late:
             return None
         kept_ready = getattr(program.runners[0], "kept_ready", None)
+        if kept_ready is None:
+            return None
+        own = plan.model if model is None else model
         watched = plan.depends_on.memory("opt.enableflags")
-        if model is None or kept_ready is None:
-            steps = kept_ready and kept_ready(data, watched, before=replayer is not None)
-        else:
-            watched = [(_same_place(view, plan.model, model), content) for view, content in watched]
-            steps = kept_ready(data, watched, before=replayer is not None, model=model.buffers)
-        return Ready(plan, data, steps, self._turn, replayer) if steps else None
+        if own is not plan.model:
+            watched = [(_same_place(view, plan.model, own), content) for view, content in watched]
+        used = None if replayer is None else replayer.used(own)
+        noted = None if used is None else used.variable(own)
+        steps = kept_ready(data, watched, noted=noted, model=own.buffers)
+        return Ready(plan, data, steps, self._turn, replayer, used) if steps else None
 
     def runners(self, sequence: str = "step") -> tuple[Runner, ...]:
         """The compiled segments of a sequence, in order."""
@@ -251,13 +255,19 @@ class Ready:
     """The step of one Data, ready to be taken without a look at anything but the memory that the kernel compares."""
 
     def __init__(
-        self, plan: Plan, data: Data, steps: Any, turn: threading.RLock, replayer: Replayer | None
+        self,
+        plan: Plan,
+        data: Data,
+        steps: Any,
+        turn: threading.RLock,
+        replayer: Replayer | None,
+        used: UsedValues | None,
     ) -> None:
         self.plan, self.data = plan, data
         self._resets, self._known_resets = data.arena.resets, data.arena.resets.count
         self._steps, self._turn = steps, turn
         self._names = frozenset[str]() if replayer is None else replayer.names
-        self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before)
+        self._fill = None if replayer is None else replayer.step_from(data, lambda: steps.before, used)
 
     def stand_for(self, prepare: Callable[[], None], wrap: Callable[[Any], Any]) -> None:
         """Have something done before anything but the kernel uses the plan's Model, which is another one's."""

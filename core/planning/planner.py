@@ -156,6 +156,7 @@ class _Planner:
 
     def plan(self) -> Plan:
         arranged = self._arranged()
+        replay = self._replay(arranged)
         slots, precision = arranged.slots, self.config.setting("precision", "f64").value
         plan = Plan(
             model=self.model,
@@ -163,11 +164,11 @@ class _Planner:
             precision=precision,
             threads=self._threads,
             lanes=self._lanes(slots, precision),
-            kept=arranged.kept,
+            kept=arranged.kept if replay is None else arranged.kept.union(replay.given),
             per_world=self.per_world,
             auto=self.auto,
             semantics=self.selector.asked_semantics(),
-            replay=self._replay(arranged),
+            replay=replay,
             slots=tuple(slots),
             choices=self.choices,
             missing=tuple(self.missing),
@@ -520,11 +521,15 @@ class _Planner:
         if not hidden:
             return None
         registry = self.registry
-        names = {
-            slot: f"{choice.record.name}@{REFERENCE}"
+        found = {
+            slot: registry.find(slot, choice.record.name, REFERENCE)
             for slot, choice in self.choices.items()
-            if "#" not in slot and registry.find(slot, choice.record.name, REFERENCE) is not None
+            if "#" not in slot
         }
+        names = {slot: f"{record.name}@{REFERENCE}" for slot, record in found.items() if record is not None}
+        stated = (record.facts.get("follows") for record in found.values() if record is not None)
+        follows = [each for each in stated if each is not None and not hidden.isdisjoint(each["fields"])]
+        given = sorted({name for each in follows for name in each["given"]})
         policy = self.config.setting("on_nan", "reset").value
         config = Config.of_call(
             names,
@@ -537,13 +542,13 @@ class _Planner:
         )
         make_plan = partial(
             compile_plan,
-            self.model,
-            config,
+            config=config,
             registry=registry,
             missing=self.on_missing,
             per_world=self.per_world,
         )
-        return Replay(make_plan, tuple(sorted(hidden)), late=self.nworld is None)
+        late = self.nworld is None
+        return Replay(self.model, make_plan, tuple(sorted(hidden)), tuple(given), late=late)
 
     def _without_idle(self, slots: list[Slot], kept: frozenset[str]) -> tuple[list[Slot], list[str]]:
         """Leave out slots whose results nobody keeps or reads (cameras in a batch that keeps the state): follow what
