@@ -13,7 +13,7 @@ within its launches, `around` looks between them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -22,6 +22,7 @@ from dovetail.contracts.choices import OnNan
 from dovetail.contracts.derive import describe_index, describe_object, reset
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array, FieldSpec
+from dovetail.contracts.protocols import DataLike
 from dovetail.contracts.types import STATE, Data, Model
 from dovetail.errors import BadStateError
 
@@ -53,6 +54,8 @@ class Event:
     time: float
     count: int
     """How often the world went bad in the launch; this is the first time."""
+    by_field: Mapping[str, int] = attrs.field(factory=dict)
+    """How often each field was bad, where that is known."""
 
 
 @attrs.frozen
@@ -76,11 +79,12 @@ class BadStates:
 
     def may_step(self, data: Data, number: int | None = None) -> bool:
         """Look at one world's state before a step; False if it must stay where it is."""
+        may = True
         for field in BEFORE_STEP:
-            bad = first_bad(data, field)
+            bad = first_bad(data, field) if may else None
             if bad is not None:
-                return self._handle(data, field, bad, number)
-        return True
+                may = self._handle(data, field, bad, number)
+        return may
 
     def may_integrate(self, data: Data, number: int | None = None) -> bool | None:
         """Look at one world's accelerations: True to go on, False to stay, None to evaluate again after a reset."""
@@ -97,7 +101,7 @@ class BadStates:
         if self.policy == "raise":
             raise self._error(text)
         value = float(data.field(field)[index])
-        if not _is_heard(data, [Event(number or 0, field, index, value, float(data.time), 1)]):
+        if not is_heard(data, [Event(number or 0, field, index, value, float(data.time), 1)]):
             warnings.warn(text + self._outcome(data.model), StateWarning, stacklevel=2)
         if self.resets(data.model):
             reset_world(data)
@@ -130,7 +134,7 @@ class BadStates:
         """Say what happened in a launch; the backend has reset or held back the worlds already."""
         for event in found if self.told else ():
             self._tell(event.world, describe_event(data, event))
-        if found and self.policy != "raise" and _is_heard(data, found):
+        if found and self.policy != "raise" and is_heard(data, found):
             return
         for event in found[:MOST_REPORTED]:
             text = describe_event(data, event)
@@ -160,9 +164,9 @@ class BadStates:
         return BadStateError(f'{text}{more}. Use on_nan="reset" to go on from the initial state')
 
 
-def _is_heard(data: Data, events: Sequence[Event]) -> bool:
+def is_heard(data: DataLike, events: Sequence[Event]) -> bool:
     """Whether the owner of a Data takes it on itself to tell (`hears_bad_states`)."""
-    hears = data.__dict__.get("hears_bad_states")
+    hears = getattr(data, "__dict__", {}).get("hears_bad_states")  # mjData has no such dict
     return hears is not None and bool(hears(events))
 
 

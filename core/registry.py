@@ -215,6 +215,8 @@ class Registry:
             if record.name in taken:
                 record = attrs.evolve(record, name=f"{record.name}_of_call")
             others = [other for versions in self.versions for other in versions(record)]
+            if others:  # a version hides the function itself from its backend's look at the arguments
+                self.backend(record.backend).check(record, pipeline.STAGES[record.stage], function)
             for version in (record, *others):
                 registry.add(version)
             chosen[slot] = record.name if others else record.label

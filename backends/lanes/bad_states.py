@@ -31,14 +31,19 @@ from dovetail.contracts.types import DATA_SPECS, Data
 
 LABEL = "watch"
 """What the parts are called in a kernel's text, and their memory."""
-KIND, INDEX, VALUE, TIME, COUNT = range(5)
+KIND, INDEX, VALUE, TIME, COUNT, COUNTS = range(6)
 """What is reported of a world: 1 + place in LOOKED_AT of the field (0: nothing happened), the bad number's index and
-value, the time, and how many events there were."""
+value, the time, how many events there were, and then in how many each field of LOOKED_AT was bad."""
 
 REPORT = f"{LABEL}/report"
 EXPORT = Export(REPORT, owner=PROGRAM, alarm=COUNT)
 
+HELD = "a world that is held back gets its state when the launch is over"
+
 LOOKED_AT = (*BEFORE_STEP, *BEFORE_INTEGRATION)
+
+ROWS = COUNTS + len(LOOKED_AT)
+"""Numbers of a report."""
 
 
 @attrs.frozen
@@ -54,18 +59,18 @@ class LaneBadStates:
     # ---- memory
 
     def report(self, k: Kernel) -> LaneField:
-        return k.program_memory(REPORT, 5)
+        return k.program_memory(REPORT, ROWS, kept="what happened in a launch is told when it is over")
 
     def again(self, k: Kernel) -> IntegerField:
         return k.program_integers(AGAIN, 1)
 
     def held(self, k: Kernel) -> LaneField:
         """1 in worlds that are held back."""
-        return k.program_memory(f"{LABEL}/held", 1)
+        return k.program_memory(f"{LABEL}/held", 1, kept=HELD)
 
     def aside(self, k: Kernel, name: str) -> LaneField:
         """Where the state of held worlds is put."""
-        return k.program_memory(f"{LABEL}/{name}", *(k.layout.data[name] or (1,)))
+        return k.program_memory(f"{LABEL}/{name}", *(k.layout.data[name] or (1,)), kept=HELD)
 
     # ---- parts of the kernel
 
@@ -152,12 +157,15 @@ class LaneBadStates:
         report = self.report(k)
         kind, place, value = k.local(0.0), k.local(0.0), k.local(0.0)
         for name in reversed(names):
+            here = k.local(0.0)
             with k.loop(0, k.layout.data[name][0], reverse=True) as i:
                 number = getattr(k.data, name)[i]
                 good = sound(number)
+                here.set(k.select(good, here.value, 1.0))
                 kind.set(k.select(good, kind.value, 1.0 + LOOKED_AT.index(name)))
                 place.set(k.select(good, place.value, i * 1.0))
                 value.set(k.select(good, value.value, number))
+            report[COUNTS + LOOKED_AT.index(name)] += k.select(new, here.value, 0.0)
         first = k.select(new, 1.0 - k.min(report[COUNT], 1.0), 0.0) > 0.5
         found = {KIND: kind.value, INDEX: place.value, VALUE: value.value, TIME: k.data.time}
         for at, number in found.items():
@@ -227,7 +235,7 @@ def with_looks(stages: Sequence[LaneStage], bad_states: LaneBadStates) -> list[L
 
 def events(outbox: Outbox, nworld: int) -> list[Event]:
     """What happened in a launch, world by world."""
-    report = outbox[REPORT].transpose(0, 2, 1).reshape(-1, 5)[:nworld]
+    report = outbox[REPORT].transpose(0, 2, 1).reshape(-1, ROWS)[:nworld]
     return [
         Event(
             world=int(world),
@@ -236,6 +244,7 @@ def events(outbox: Outbox, nworld: int) -> list[Event]:
             value=float(report[world, VALUE]),
             time=float(report[world, TIME]),
             count=int(report[world, COUNT]),
+            by_field={name: int(report[world, COUNTS + n]) for n, name in enumerate(LOOKED_AT)},
         )
         for world in np.flatnonzero(report[:, COUNT] > 0)
     ]

@@ -15,7 +15,7 @@ import numpy as np
 from dovetail.backends.lanes.exports import Export, Outbox
 from dovetail.backends.lanes.fuse import LaneStage
 from dovetail.backends.lanes.kernel import PROGRAM, Kernel, LaneField
-from dovetail.bad_states import MOST_REPORTED, describe_control
+from dovetail.bad_states import MOST_REPORTED, Event, describe_control, is_heard
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data
 
@@ -27,7 +27,7 @@ EXPORT = Export(BROKEN, owner=PROGRAM, alarm=COUNT)
 
 
 def records(k: Kernel) -> LaneField:
-    return k.program_memory(BROKEN, 4)
+    return k.program_memory(BROKEN, 4, kept="what happened in a launch is told when it is over")
 
 
 def record_broken(k: Kernel, broken: Any, index: Any, value: Any) -> None:
@@ -75,6 +75,8 @@ def together(before: Array, now: Array) -> Array:
 def report(data: Data, found: Array) -> None:
     """Warn of each world whose controls were broken in a call."""
     worlds = np.flatnonzero(found[:, COUNT]).tolist()
+    if worlds and is_heard(data, [_event(world, *found[world].tolist()) for world in worlds]):
+        return
     for world in worlds[:MOST_REPORTED]:
         index, value, time, count = found[world].tolist()
         text = describe_control(data.model, int(index), value, time, None if data.nworld is None else world)
@@ -83,3 +85,7 @@ def report(data: Data, found: Array) -> None:
     if len(worlds) > MOST_REPORTED:
         rest = ", ".join(map(str, worlds[MOST_REPORTED:]))
         warnings.warn(f"so are controls of worlds {rest}", RuntimeWarning, stacklevel=2)
+
+
+def _event(world: int, index: float, value: float, time: float, count: float) -> Event:
+    return Event(world, "ctrl", int(index), value, time, int(count))

@@ -33,6 +33,7 @@ from dovetail.backends.lanes.kernel import (
     LaneLayout,
 )
 from dovetail.backends.lanes.landings import Landings, PlacedLandings
+from dovetail.backends.lanes.lifetimes import Lifetime, lifetimes
 from dovetail.backends.lanes.live import Live, find_live
 from dovetail.blame import blame
 from dovetail.errors import PerWorldError
@@ -239,6 +240,8 @@ class FusedKernel:
     """Groups of stages of a repeatable kernel: where in `table` stands how often each runs."""
     first: NDArray[Any]
     """What the numbers of a slot's scratch hold at first, the same for all worlds (rows.numbers)."""
+    lifetimes: Mapping[str, Lifetime]
+    """How long each memory holds what is in it."""
 
     @property
     def lacking(self) -> int | None:
@@ -314,6 +317,7 @@ def fuse(sources: Sources, target: Target) -> FusedKernel:
         optional=_optional_buffers(traced),
         repeats=repeats,
         first=_first_content(places, rows.numbers, sources.initial),
+        lifetimes=_lifetimes(sources, traced, live.memories),
     )
 
 
@@ -429,7 +433,7 @@ def _check_filled(
 
 
 def _check_loaded(stages: Sequence[FusedStage], load: Iterable[str], backend: str) -> None:
-    """A field read before a later stage writes it must come from the arena, else a tile would see another tile's.
+    """A field read before it is written must come from the arena, else a tile would see another tile's.
 
     One that no stage writes and that is not loaded keeps its initial value. Kernel fields were looked at before.
     """
@@ -438,11 +442,11 @@ def _check_loaded(stages: Sequence[FusedStage], load: Iterable[str], backend: st
         stages[0].kernel.layout.kernel_fields if stages else ()
     )
     for t in stages:
-        missing = sorted((t.kernel.reads - t.kernel.writes - available) & written)
+        missing = sorted((t.kernel.read_first - available) & written)
         if missing:
             raise LaneError(
-                f"{t.stage.on(backend)} reads {', '.join(missing)}, which only a later stage of "
-                "the program writes and which is not in `load`"
+                f"{t.stage.on(backend)} reads {', '.join(missing)}, which the program writes only after that, and "
+                "which is not in `load`"
             )
         available |= t.kernel.writes
 
@@ -564,6 +568,19 @@ def _repeats(sources: Sources, first: int) -> dict[str, int]:
     own = [stage.group for stage in sources.stages if stage.role == "stage"]
     groups = list(dict.fromkeys(own)) if sources.repeatable else []
     return {group: first + n for n, group in enumerate(groups)}
+
+
+def _lifetimes(
+    sources: Sources, traced: Sequence[FusedStage], memories: Collection[str]
+) -> dict[str, Lifetime]:
+    """How long each memory holds what is in it."""
+    imported = imports_of(sources.imported, sources.layout.kernel_fields)
+    return lifetimes(
+        memories,
+        {name: lifetime for t in traced for name, lifetime in t.kernel.lifetimes.items()},
+        taken_over={*sources.load, *sources.converted, *wanted_memories(imported)},
+        written={name for t in traced for name in t.kernel.writes},
+    )
 
 
 def _optional_buffers(traced: Sequence[FusedStage]) -> tuple[str, ...]:

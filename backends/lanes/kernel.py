@@ -40,6 +40,7 @@ from dovetail.backends.lanes.blocks import (
     Trace,
 )
 from dovetail.backends.lanes.groups import FieldGroup
+from dovetail.backends.lanes.lifetimes import Lasts, Lifetime, declared
 from dovetail.backends.lanes.memory import (
     KERNEL,
     PRIVATE,
@@ -161,6 +162,8 @@ class Kernel:
     """What was read before the stage had written any of it."""
     private: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
     """Shapes of scratch memory, by its full name."""
+    lifetimes: dict[str, Lifetime] = attrs.field(factory=dict)
+    """How long scratch memory holds what is in it, where the stage has said so (see `lifetimes`)."""
     tables: dict[str, np.ndarray] = attrs.field(factory=dict)
     """Constant integers, by name; shared by all stages of a program."""
     table_fields: dict[str, np.ndarray] = attrs.field(factory=dict)
@@ -201,24 +204,31 @@ class Kernel:
         """Whether a Data field is kept or read by another stage (unread results are dropped in any case)."""
         return self.stored_later(name)
 
+    def leaves(self, name: str, why: str) -> None:
+        """Places of a Data field that this stage never writes hold for ever what they hold after a reset."""
+        self.lifetimes[name] = Lifetime(Lasts.ALWAYS, why)
+
     def has(self, feature: str) -> bool:
         """Whether the model may use a feature (`joint.ball`, `dyn.filter`): if not, a stage can leave code out."""
         group, _, member = feature.partition(".")
         known = self.layout.features.get(group)
         return known is None or member in known
 
-    def scratch(self, name: str, *shape: int) -> LaneField:
-        """Memory of this stage's own, per world, kept from step to step of one launch."""
-        return LaneField(self, self._memory(self.stage, name, shape), shape)
+    def scratch(self, name: str, *shape: int, kept: str = "", memo: str = "") -> LaneField:
+        """Memory of this stage's own, per world. A forward evaluation finds anything in it, unless the stage says why
+        it needs what was there: `kept` from step to step of one launch on one tile, `memo` in any (`lifetimes`)."""
+        return LaneField(self, self._memory(self.stage, name, shape, kept, memo), shape)
 
-    def integers(self, name: str, *shape: int) -> IntegerField:
+    def integers(self, name: str, *shape: int, kept: str = "", memo: str = "") -> IntegerField:
         """Uniform integers of this stage's own, one set for the whole tile: lists of what is active in any world."""
-        return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape), shape)
+        return IntegerField(self, self._memory(self.stage, name + INTEGERS, shape, kept, memo), shape)
 
-    def forgotten_integers(self, name: str, *shape: int) -> IntegerField:
+    def forgotten_integers(
+        self, name: str, *shape: int, kept: str = "they say what the stage has filled"
+    ) -> IntegerField:
         """Uniform integers of this stage's own that are zero whenever a launch begins with a tile: they say which of
-        its other memory the stage has filled for these worlds and this Model."""
-        return IntegerField(self, self._memory(self.stage, name + FORGOTTEN, shape), shape)
+        its other kept memory the stage has filled for these worlds and this Model."""
+        return IntegerField(self, self._memory(self.stage, name + FORGOTTEN, shape, kept), shape)
 
     def kernel_field(self, name: str) -> LaneField | IntegerField:
         """What stages of a kernel leave for each other under a declared name (`contracts.kernel_fields`)."""
@@ -306,13 +316,13 @@ class Kernel:
         """The stage writes a declared field."""
         self.writes.add(name)
 
-    def program_memory(self, name: str, *shape: int) -> LaneField:
+    def program_memory(self, name: str, *shape: int, kept: str = "") -> LaneField:
         """Memory per world of the program itself, not of its stages: for what looks at them."""
-        return LaneField(self, self._memory(PROGRAM, name, shape), shape)
+        return LaneField(self, self._memory(PROGRAM, name, shape, kept), shape)
 
-    def program_integers(self, name: str, *shape: int) -> IntegerField:
+    def program_integers(self, name: str, *shape: int, kept: str = "") -> IntegerField:
         """Uniform integers of the program itself."""
-        return IntegerField(self, self._memory(PROGRAM, name + INTEGERS, shape), shape)
+        return IntegerField(self, self._memory(PROGRAM, name + INTEGERS, shape, kept), shape)
 
     def room(self, most: int, usual: int, lean: int | None = None) -> int:
         """Entries to keep memory for in a list that can have `most` of them: all, or `usual` if that is fewer.
@@ -327,20 +337,24 @@ class Kernel:
     def lacks(self, needed: Any, room: int) -> None:
         """Say that the tile needs more entries than the `room` there is: its results are dropped, and it is run again
         from where it was, with more room."""
-        lacking = self.program_integers("lacking", 1)
+        lacking = self.program_integers(
+            "lacking", 1, kept="a tile that lacked room in one step takes no more"
+        )
         lacking[0] = self.max(lacking[0], (needed + room - 1) // room)
 
-    def reals(self, name: str, *shape: int) -> RealField:
+    def reals(self, name: str, *shape: int, kept: str = "", memo: str = "") -> RealField:
         """Uniform reals of this stage's own, one set for the tile: memory for work on one world at a time."""
-        return RealField(self, self._memory(self.stage, name + REALS, shape), shape)
+        return RealField(self, self._memory(self.stage, name + REALS, shape, kept, memo), shape)
 
-    def split(self, name: str, *shape: int) -> SplitField:
+    def split(self, name: str, *shape: int, kept: str = "", memo: str = "") -> SplitField:
         """Memory of this stage's own, per world, in which one world's numbers can be reached alone: what passes
         between lanes and the body of `k.worlds`."""
-        return SplitField(self.reals(name, *shape, self.lanes))
+        return SplitField(self.reals(name, *shape, self.lanes, kept=kept, memo=memo))
 
-    def _memory(self, owner: str, name: str, shape: tuple[int, ...]) -> str:
+    def _memory(self, owner: str, name: str, shape: tuple[int, ...], kept: str = "", memo: str = "") -> str:
         full = f"{owner}{PRIVATE}{name}"
+        if kept or memo:
+            self.lifetimes[full] = declared(kept, memo)
         known = self.private.setdefault(full, shape)
         if known != shape:
             raise LaneError(
@@ -511,21 +525,26 @@ class Kernel:
         return unary("exp", x)
 
     def min(self, a: Any, b: Any) -> Any:
+        """`a` where a < b, else `b`: `b` where one of them is NaN, so NaN passes as the second number only."""
         return binary("min", a, b)
 
     def max(self, a: Any, b: Any) -> Any:
+        """`a` where a > b, else `b`: `b` where one of them is NaN, so NaN passes as the second number only."""
         return binary("max", a, b)
 
     def abs(self, x: Any) -> Any:
+        """The size of a number; that of NaN is NaN."""
         return self.max(x, -x)
 
     def clip(self, x: Any, low: Any, high: Any) -> Any:
-        return self.min(self.max(x, low), high)
+        """`low` where x < low, else `high` where x > high, else `x`, as mju_clip: NaN stays NaN, and a limit that is
+        NaN limits nothing."""
+        return self.select(x < low, low, self.min(high, x))
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`."""
-    if isinstance(condition, bool):
+    if isinstance(condition, (bool, np.bool_)):
         return a if condition else b
     kind, a, b = values.promote("select", a, b)
     if condition.op == "not":

@@ -52,6 +52,10 @@ Watched = Sequence[tuple[NDArray[Any], bytes]]
 """Memory of the Model, and the bytes that it must hold."""
 
 
+Noted = Sequence[tuple[NDArray[Any], NDArray[Any]]]
+"""Memory of the Model, and for each a copy that is to hold what the last steps used of it."""
+
+
 @attrs.frozen(kw_only=True)
 class ReadyRequest:
     """What a launch that is kept ready works on, besides the buffers of the last one."""
@@ -64,6 +68,8 @@ class ReadyRequest:
     """Places in Data of what the kernel takes as numbers, though it is none."""
     before: NDArray[Any] | None
     """Gets the loaded fields as they were before the last step, in the form of Data's numbers."""
+    noted: Noted
+    """Gets what the steps use of the Model."""
 
 
 class ReadyLaunch(Protocol):

@@ -18,12 +18,13 @@ from dovetail.backends.lanes.program import (
     LACKING,
     TOO_LONG,
     LaneProgram,
+    Noted,
     ReadyLaunch,
     ReadyRequest,
     Watched,
 )
 from dovetail.backends.lanes.relayout import Relayout, expected_layouts, relayouts
-from dovetail.backends.lanes.segments import bad_states_of, converted, sources_of, target_of
+from dovetail.backends.lanes.segments import bad_states_of, converted, loaded, sources_of, target_of
 from dovetail.backends.lanes.transfers import Delivery, constant_fields, deliveries, fetchers
 from dovetail.contracts.arena import aligned_zeros
 from dovetail.contracts.fields import Array
@@ -142,21 +143,22 @@ class LaneRunner:
     # ---- a launch that is kept ready
 
     def kept_ready(
-        self, data: Data, watched: Watched, *, before: bool, model: Mapping[str, Array] | None = None
+        self, data: Data, watched: Watched, *, noted: Noted | None, model: Mapping[str, Array]
     ) -> ReadySteps | None:
-        """Whole steps of a Data that was just stepped, as one call; None if there is more to do than that. With
-        `before`, what was loaded is kept as it was before the last step. `model`: buffers of another Model of the
-        same layout, in place of the segment's."""
+        """Whole steps of a Data that was just stepped, as one call; None if there is more to do than that. If there
+        are copies to note what the last step used, what was loaded is kept too, as it was before that step. `model`:
+        buffers of the segment's Model, or of another one of the same layout."""
         if not self._segment.whole_step or self._fetchers or self._relayouts or self._program is None:
             return None
         arena = data.arena
         numbers = arena.buffers["real"]
         request = ReadyRequest(
             data=data,
-            model=self._segment.model.buffers if model is None else model,
+            model=model,
             watched=watched,
             converted=[arena.layout.places[name] for name in converted(self._segment)],
-            before=aligned_zeros(numbers.shape, numbers.dtype) if before else None,
+            before=None if noted is None else aligned_zeros(numbers.shape, numbers.dtype),
+            noted=noted or (),
         )
         launch = self._program.kept_ready(request)
         return None if launch is None else ReadySteps(self, request, launch, self._pace)
@@ -175,7 +177,7 @@ class LaneRunner:
     def loaded(self) -> frozenset[str]:
         """Fields that the kernel takes from Data's numbers."""
         assert self._program is not None
-        return frozenset(self._segment.load) & self._program.live - {*self.converted}
+        return frozenset(loaded(self._segment)) & self._program.live - {*self.converted}
 
     @property
     def converted(self) -> list[str]:

@@ -40,6 +40,14 @@ def converted(segment: Segment) -> list[str]:
     return [name for name in CONVERTED if any(name in slot.reads for slot in segment.slots)]
 
 
+def loaded(segment: Segment) -> list[str]:
+    """Fields that a tile is filled with: what the stages read, and state that they change, which is put aside where a
+    world is held back."""
+    bad_states = bad_states_of(segment)
+    put_aside = () if bad_states is None else bad_states.stored
+    return sorted({*segment.load, *put_aside})
+
+
 def target_of(segment: Segment, backend: str, growth: int = 1, lands: bool = False) -> Target:
     """What a segment's kernel is made for; its lists get `growth` times their usual room."""
     return Target(
@@ -80,7 +88,7 @@ def sources_of(
         layout=layout,
         data_places=places,
         initial=initial_numbers(segment.model, layout.data),
-        load=[name for name in segment.load if name in places],
+        load=[name for name in loaded(segment) if name in places],
         store=[name for name in segment.store if name in places],
         converted=converted(segment),
         evaluations=segment.evaluations if segment.whole_step else 1,

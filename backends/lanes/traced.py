@@ -38,6 +38,16 @@ def _power(k: Kernel, base: Any, exponent: Any) -> Any:
     return simple[exponent]()
 
 
+def _minimum(k: Kernel, a: Any, b: Any) -> Any:
+    """The lesser of two numbers; NaN if one of them is, as NumPy has it."""
+    return k.select(a != a, a, k.min(a, b))
+
+
+def _maximum(k: Kernel, a: Any, b: Any) -> Any:
+    """The larger of two numbers; NaN if one of them is, as NumPy has it."""
+    return k.select(a != a, a, k.max(a, b))
+
+
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": lambda k, a, b: a + b,
     "subtract": lambda k, a, b: a - b,
@@ -45,8 +55,8 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "divide": lambda k, a, b: a / b,
     "negative": lambda k, a: -a,
     "positive": lambda k, a: a,
-    "minimum": lambda k, a, b: k.min(a, b),
-    "maximum": lambda k, a, b: k.max(a, b),
+    "minimum": _minimum,
+    "maximum": _maximum,
     "absolute": lambda k, a: k.abs(a),
     "sqrt": lambda k, a: k.sqrt(a),
     "square": lambda k, a: a * a,
@@ -134,7 +144,7 @@ def _where(one: TracedArray, condition: Any, a: Any, b: Any) -> TracedArray:
 
 
 def _clip(one: TracedArray, a: Any, low: Any, high: Any) -> TracedArray:
-    return one._elementwise(lambda k, x, least, most: k.min(k.max(x, least), most), a, low, high)
+    return one._elementwise(lambda k, x, least, most: _minimum(k, _maximum(k, x, least), most), a, low, high)
 
 
 def _stack(one: TracedArray, arrays: Sequence[Any], axis: int = 0) -> TracedArray:

@@ -13,7 +13,9 @@ from itertools import groupby
 from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run
 from dovetail.backends.lanes.landings import PlacedLandings
+from dovetail.backends.lanes.lifetimes import Lasts
 from dovetail.backends.lanes.program import DONE
+from dovetail.backends.native.poison import FILL
 from dovetail.backends.native.prelude import SELFTEST, prelude
 from dovetail.backends.native.stage_text import PARAMETERS, stage_body
 from dovetail.contracts.types import DATA_SPECS
@@ -49,9 +51,18 @@ POINTERS = {
         "as D: what a tile was loaded with, as it was before the last step; 0 if nobody wants to know",
     ),
     "watched": ("int64_t", "triples: memory that must not have changed, what it held, and how many bytes"),
+    "noted": (
+        "int64_t",
+        "triples: memory of the Model, a copy that is to hold what is used of it, how many bytes",
+    ),
     "MD": ("double", "the Model's reals in double precision, to be taken over into MR; 0 if they have been"),
     "B": ("unsigned char", "Data that is bytes, tile by tile"),
     "BC": ("int64_t", "triples: rows of a tile of B that become rows of C, where those begin, how many"),
+    "poison": (
+        "int64_t",
+        "memory to be filled wherever it must not be read: how long it lasts, kind, place, count",
+    ),
+    "poison_real": ("fp", "what to fill numbers and reals with"),
 }
 """What a launch points to: the type of each array, and what it holds."""
 
@@ -71,9 +82,12 @@ NUMBERS = {
     "li_rows": "rows of a tile of LI",
     "lc_rows": "rows of a tile of LC",
     "nwatched": "triples of watched",
+    "nnoted": "triples of noted",
     "nreal": "numbers of MD",
     "byte_rows": "rows of a tile of B",
     "nbyte": "triples of BC",
+    "npoison": "rows of poison, 0 to fill nothing",
+    "poison_integer": "what to fill integers with",
 }
 """The numbers of a launch."""
 
@@ -124,6 +138,14 @@ static void slot_work(void *A, int64_t slot) {
   work((const arguments *)A, slot);
   leave(before);
 }
+/* Keep what these steps use of the Model, which is mostly what the last ones used. */
+static void note(const arguments *A) {
+  for (I k = 0; k < 3 * A->nnoted; k += 3) {
+    const void *from = (const void *)A->noted[k];
+    void *to = (void *)A->noted[k + 1];
+    if (memcmp(to, from, A->noted[k + 2])) memcpy(to, from, A->noted[k + 2]);
+  }
+}
 /* Take over what a launch that was kept ready has not been given as it is now. */
 static void prepare(const arguments *A) {
   if (A->MD) for (I i = 0; i < A->nreal; i++) ((fp *)A->MR)[i] = (fp)A->MD[i];
@@ -139,6 +161,7 @@ static void prepare(const arguments *A) {
 EXPORTED int run(const arguments *A) {
   for (I k = 0; k < 3 * A->nwatched; k += 3)
     if (memcmp((const void *)A->watched[k], (const void *)A->watched[k + 1], A->watched[k + 2])) return 8;
+  note(A);
   prepare(A);
   A->taken[0] = 0;
   A->alarm[0] = 0;
@@ -230,7 +253,9 @@ def _kernel_text(fused: FusedKernel, present: set[str]) -> str:
     lacking = _integer(fused.lacking)
     lines = [
         _STRUCT.format(fields="\n".join(fields)),
+        FILL,
         _WORK.format(numbers=numbers, integers=integers, reals=reals),
+        _fill_line("A->npoison", Lasts.ALWAYS),
         *([f"    {lacking} = 0;"] if lacking else []),
         *(f"    for (I i = 0; i < {p.count}; i++) SI[{p.offset} + i] = 0;" for p in fused.forgotten),
         *(_copy("S", run.scratch, "D", run.far, run.count) for run in fused.load),
@@ -272,14 +297,21 @@ def _step_lines(fused: FusedKernel, present: set[str], lacking: str) -> list[str
     return [
         *_look_lines(fused, "begin", present, "A->first"),
         "    for (I step = 0; step < A->nstep; step++) {",
+        _fill_line("A->npoison && step > 0", Lasts.STEP),
         *_remember_lines(fused.load),
         f"      const I last = A->first + {number};",
         "      for (I e = A->first; e < last; e++) {",
+        _fill_line("A->npoison && e > A->first", Lasts.EVALUATION),
         *_evaluation_lines(fused, present),
         "      }",
         "    }",
         *_look_lines(fused, "end", present, "A->first"),
     ]
+
+
+def _fill_line(condition: str, lasts: Lasts) -> str:
+    """Fill what lasts no longer than that, for who wants to know that nobody reads it."""
+    return f"    if ({condition}) fill(A, {int(lasts)}, S, SI, R);"
 
 
 def _remember_lines(runs: Sequence[Run]) -> list[str]:
@@ -307,6 +339,7 @@ def _evaluation_lines(fused: FusedKernel, present: set[str]) -> list[str]:
         f"      {again} = 0;",
         "      for (int attempt = 0; attempt < 2; attempt++) {",
         f"      if (attempt == 0 || {again} > 0) {{",
+        _fill_line("A->npoison && attempt > 0", Lasts.EVALUATION),
         *_call_lines(fused, forward, present),
         "      if (e == 0 && attempt == 0) {",
         *_look_lines(fused, "before_integration", present, "e"),

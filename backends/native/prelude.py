@@ -63,6 +63,7 @@ typedef int mode;
 INLINE mode enter(void) { return 0; }
 INLINE void leave(mode before) { (void)before; }
 #endif
+/* the second number where one of the two is NaN, as the processor's own instructions have it */
 #define SMIN(a, b) ((a) < (b) ? (a) : (b))
 #define SMAX(a, b) ((a) > (b) ? (a) : (b))
 #if W == 1

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dovetail.backends.lanes.exports import Outbox
 from dovetail.backends.lanes.fuse import Rows, Sources, Target, fuse
-from dovetail.backends.lanes.program import LaneProgram, Launch, Memory, ReadyRequest
-from dovetail.backends.native import compilers, libraries, threads, traces
+from dovetail.backends.lanes.program import FLOAT, LaneProgram, Launch, Memory, ReadyRequest
+from dovetail.backends.native import compilers, libraries, poison, threads, traces
 from dovetail.backends.native.kernel_text import ARGUMENTS, AT, MODEL, kernel_sources, slot_rows
 from dovetail.backends.native.ready import NativeReadyLaunch
 from dovetail.contracts.arena import Arena
@@ -55,6 +55,7 @@ class NativeProgram(LaneProgram):
         self._point("R", memory.reals)
         self._point("TI", memory.table)
         self._point("alarm", np.zeros(1, np.int32))
+        self._poison(poison.wanted())
 
     @property
     def source(self) -> str:
@@ -87,6 +88,15 @@ class NativeProgram(LaneProgram):
 
     def kept_ready(self, request: ReadyRequest) -> NativeReadyLaunch:
         return NativeReadyLaunch(self, request)
+
+    def _poison(self, wanted: poison.Poison | None) -> None:
+        """From now on fill scratch memory wherever it must not be read."""
+        table = poison.table(self.fused)
+        self.arguments[AT["npoison"]] = 0 if wanted is None else len(table)
+        if wanted is not None:
+            self._point("poison", table)
+            self._point("poison_real", np.array([wanted.real], FLOAT[self.precision]))
+            self.arguments[AT["poison_integer"]] = wanted.integer
 
     def _point_at_data(self, arena: Arena) -> None:
         """Where counts and lists land."""

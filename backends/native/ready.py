@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.backends.lanes.program import ReadyRequest, Watched
+from dovetail.backends.lanes.program import Noted, ReadyRequest, Watched
 from dovetail.backends.native.kernel_text import AT, MODEL
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class NativeReadyLaunch:
         self._set("anew", 1)
         self._set("first", 0)
         self._watch(request.watched)
+        self._note(request.noted)
         self._convert(request)
         if request.before is not None:
             self._point("P", request.before)
@@ -65,6 +66,13 @@ class NativeReadyLaunch:
             rows.append((view.ctypes.data, known.ctypes.data, known.size))
         self._point("watched", np.array(rows, np.int64).reshape(-1))
         self._set("nwatched", len(rows))
+
+    def _note(self, noted: Noted) -> None:
+        """Have copies hold what the steps use of the Model."""
+        self._held.append(noted)
+        rows = [(view.ctypes.data, copied.ctypes.data, view.nbytes) for view, copied in noted]
+        self._point("noted", np.array(rows, np.int64).reshape(-1))
+        self._set("nnoted", len(rows))
 
     def _convert(self, request: ReadyRequest) -> None:
         """Have bytes of Data taken over as numbers, which lie one behind the other."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 OPTIONAL_IN_PARTS = "parts"
 """What a part that calls no others need not take."""
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def misfit(stage: Stage, target: Callable[..., Any]) -> str:
@@ -23,17 +24,13 @@ def misfit(stage: Stage, target: Callable[..., Any]) -> str:
         parameters = list(inspect.signature(target).parameters.values())
     except (TypeError, ValueError):  # some functions written in C do not say
         return ""
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return ""
     if stage.phase == "compile":  # called by name, with those arguments that it takes
         return _strange(stage, parameters)
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    taken = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     passed = [a for a in stage.arguments if not (a == OPTIONAL_IN_PARTS and stage.part_of is not None)]
-    return (
-        _strange(stage, parameters)
-        or _too_few(passed, [p.name for p in positional])
-        or _out_of_order(passed, [p.name for p in positional])
-    )
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):  # takes the rest, whatever its names
+        passed = passed[: len(taken)]
+    return _strange(stage, parameters) or _too_few(passed, taken) or _out_of_order(passed, taken)
 
 
 def _strange(stage: Stage, parameters: list[inspect.Parameter]) -> str:
@@ -41,7 +38,7 @@ def _strange(stage: Stage, parameters: list[inspect.Parameter]) -> str:
     strange = [
         p.name
         for p in parameters
-        if p.name not in stage.arguments and p.default is p.empty and p.kind is not p.VAR_KEYWORD
+        if p.name not in stage.arguments and p.default is p.empty and p.kind not in _ANY_NUMBER
     ]
     return (
         f"it also wants {', '.join(strange)}; take {_these(strange)} out, or give a default"

@@ -27,7 +27,7 @@ from dovetail.backends.lanes.blocks import (
     walk,
 )
 from dovetail.backends.lanes.live import Live, arguments
-from dovetail.backends.lanes.values import COND, NUM, REAL, Value
+from dovetail.backends.lanes.values import COND, INT, NUM, REAL, Value
 
 INLINE_LIMIT = 24
 """Most operations in one printed expression, to keep it readable; 8 to 80 compile and run alike (measured)."""
@@ -53,6 +53,9 @@ _INFIX = {
 }
 
 _CALL = ("min", "max", "sqrt", "floor", "exp")
+
+_ORDERED = {"min": "least", "max": "most"}
+"""Functions of the module's text (see `ordered`) for real numbers: the runtimes' own drop NaN."""
 
 OPERATIONS = frozenset({*_INFIX, *_CALL, "select", "real", "integer", "any", "not", "lane", "lanes"})
 """Everything a stage can compute with; each is tried in a process of its own by the tests."""
@@ -264,6 +267,10 @@ def _code(op: str, value: Value, args: list[str]) -> str:
         return _differ(value, args)
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
+    if op in _ORDERED and value.kind != INT:
+        spread = zip(value.args, args, strict=True)
+        sides = [_lanes(a, code) if value.kind == NUM else code for a, code in spread]
+        return f"{_ORDERED[op]}({', '.join(sides)})"
     if op in _CALL:
         return f"ti.{op}({', '.join(args)})"
     if op == "select":
@@ -315,6 +322,17 @@ def any_lane(lanes: int) -> list[str]:
         pairs = [f"({a} | {b})" for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[len(pairs) * 2 :]
     return [f"WT = {kind}", "@ti.func", "def any_lane(x):", f"    return {terms[0]} != 0"]
+
+
+def ordered() -> list[str]:
+    """Source of the lesser and the larger of two numbers: the second where one of them is NaN, as with the other
+    printers (see `Kernel.min`)."""
+    names = (("least", "<"), ("most", ">"))
+    return [
+        line
+        for name, sign in names
+        for line in ("@ti.func", f"def {name}(x, y):", f"    return ti.select(x {sign} y, x, y)")
+    ]
 
 
 STAGE_ARGUMENTS = ("b", "c", "r", "e")

@@ -13,7 +13,7 @@ from itertools import groupby
 from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run, kind_of_memory
 from dovetail.backends.lanes.program import DONE
-from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, any_lane, stage_source
+from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, any_lane, ordered, stage_source
 
 SPREAD = 512
 """A top-level loop this much longer than its slots is dealt out one slot per thread (the runtimes' chunk size)."""
@@ -81,6 +81,7 @@ def kernel_source(fused: FusedKernel, runtime: str) -> str:
         f"fp = ti.{fused.precision}",
         f"VT = ti.types.vector({fused.lanes}, fp)" if fused.lanes > 1 else "VT = fp",
         *any_lane(fused.lanes),
+        *ordered(),
     ]
     for t in fused.stages:
         lines += stage_source(t.function, t.trace, fused.live, address, [*BUFFERS, *fused.optional])

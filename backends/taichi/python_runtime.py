@@ -88,7 +88,17 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     return a if condition else b
 
 
-sqrt, floor, max, min = np.sqrt, np.floor, max, min
+def min(a: Any, b: Any) -> Any:
+    """The second number where one of the two is NaN, as `k.min` has it."""
+    return a if a < b else b
+
+
+def max(a: Any, b: Any) -> Any:
+    """The second number where one of the two is NaN, as `k.max` has it."""
+    return a if a > b else b
+
+
+sqrt, floor = np.sqrt, np.floor
 
 
 def sync() -> None:

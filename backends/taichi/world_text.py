@@ -11,7 +11,7 @@ from __future__ import annotations
 from dovetail.backends.lanes.blocks import Loop
 from dovetail.backends.lanes.fuse import FusedKernel, kind_of_memory
 from dovetail.backends.lanes.values import Value
-from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, Address, StagePrinter
+from dovetail.backends.taichi.emit import STAGE_ARGUMENTS, Address, StagePrinter, ordered
 
 SIDE = 32
 """Worlds whose memory lies side by side: a warp of NVIDIA's devices, half or all of a wave of AMD's."""
@@ -37,12 +37,7 @@ _LN2 = (0.693359375, -2.121944400546905827679e-4)
 """ln 2 in two parts, the first so short that its multiples are exact in single precision, too."""
 
 PRELUDE = f"""
-@ti.func
-def least(x, y):
-    return ti.select(x < y, x, y)
-@ti.func
-def most(x, y):
-    return ti.select(x > y, x, y)
+{chr(10).join(ordered())}
 @ti.func
 def exponential(x):
     y = ti.select(x < 750.0, x, fp(750.0))

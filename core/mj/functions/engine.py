@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dovetail import pipeline
-from dovetail.bad_states import Event, StateWarning, describe_event, first_bad
+from dovetail.bad_states import Event, StateWarning, describe_control, describe_event, first_bad
 from dovetail.config import Config
 from dovetail.contracts.derive import initial_values, reset
 from dovetail.contracts.enums import DisableBit, Integrator, Solver
@@ -50,7 +50,7 @@ AFTER_VELOCITY = tuple(
 )
 """What follows from accelerations: the first half of a step leaves it alone."""
 
-BAD_FIELDS = {"qpos": 4, "qvel": 5, "qacc": 6}
+BAD_FIELDS = {"qpos": 4, "qvel": 5, "qacc": 6, "ctrl": 7}
 """Warnings (mjtWarning) about numbers that went bad, by field."""
 
 
@@ -371,18 +371,40 @@ class Engine:
 
     def _hear(self, events: Sequence[Event]) -> None:
         """Count and tell what went bad in a step; nothing happens to a state that is taken back."""
-        self._went_bad = True
         owner = self._owner()
-        if self._taking_back or owner is None:
-            return
-        outcome = "the state is reset" if self.resets else "it goes on, because autoreset is disabled"
         for event in events:
-            note_warning(owner, BAD_FIELDS[event.field], event.index, event.count)
-            text = f"{describe_event(self.data, event)}: {outcome}"
+            of_state = event.field != "ctrl"
+            self._went_bad |= of_state
+            if owner is None or (self._taking_back and of_state):
+                continue
+            self._count_event(owner, event)
+            text = self._describe(event)
             if CURRENT.user_warning is not None:
                 CURRENT.user_warning(text)
             else:
                 warnings.warn(text, StateWarning, stacklevel=2)
+
+    def _count_event(self, owner: MjData, event: Event) -> None:
+        """Count as MuJoCo 3.4 does: a reset forgets what was counted before; a bad state that is not reset counts
+        twice, where it is told and where it is looked for."""
+        if event.field == "ctrl":
+            note_warning(owner, BAD_FIELDS["ctrl"], event.index, event.count)
+        elif self.resets:
+            for kind in BAD_FIELDS.values():
+                owner.warning[kind].number = 0
+            note_warning(owner, BAD_FIELDS[event.field], event.index)
+        else:
+            for field, count in (event.by_field or {event.field: event.count}).items():
+                if count:
+                    note_warning(owner, BAD_FIELDS[field], event.index, 2 * count)
+
+    def _describe(self, event: Event) -> str:
+        """What went bad, and what becomes of it, in words."""
+        if event.field == "ctrl":
+            again = f", and in {event.count - 1} more of this call" if event.count > 1 else ""
+            return describe_control(self.model, event.index, event.value, event.time, None) + again
+        outcome = "the state is reset" if self.resets else "it goes on, because autoreset is disabled"
+        return f"{describe_event(self.data, event)}: {outcome}"
 
 
 def _told(hears: weakref.WeakMethod[Any], events: Sequence[Event]) -> bool:

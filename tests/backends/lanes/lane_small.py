@@ -50,7 +50,10 @@ def stage(
 
 
 def compile_small(
-    *stages: LaneStage, store: tuple[str, ...] = ("y", "z", "time"), **more: Any
+    *stages: LaneStage,
+    load: tuple[str, ...] = ("x", "time"),
+    store: tuple[str, ...] = ("y", "z", "time"),
+    **more: Any,
 ) -> LaneProgram:
     settings = {"lanes": 8, "precision": "f64"} | more
     return compile_lanes(
@@ -59,7 +62,7 @@ def compile_small(
         data_places=PLACES,
         data_shapes=SHAPES,
         initial={},
-        load=["x", "time"],
+        load=list(load),
         store=list(store),
         sizes={"n": N},
         **settings,

@@ -56,12 +56,12 @@ def test_a_tile_that_lacks_room_is_untouched_and_says_how_much_it_needs() -> Non
     buffer = aligned_zeros((3, ROWS, 8), FLOAT["f64"])
     buffer[:, :N] = x.transpose(0, 2, 1)
     before = buffer.copy()
-    small = compile_small(stage(list_positive, reads="x y"))
+    small = compile_small(stage(list_positive, reads="x y"), load=("x", "y"))
     lacking = small.run(buffer, BUFFERS, 1).lacking
     assert lacking.tolist() == [0, 3, 0]
     assert np.array_equal(buffer[1], before[1])
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7
-    larger = compile_small(stage(list_positive, reads="x y"), growth=3)
+    larger = compile_small(stage(list_positive, reads="x y"), load=("x", "y"), growth=3)
     assert larger.run(buffer, BUFFERS, 1, only=lacking).lacking is None
     assert buffer[1, N].tolist() == [0.0] * 5 + [7.0] + [0.0] * 2
     assert buffer[2, N].tolist() == [8.0] + [0.0] * 7  # not run a second time

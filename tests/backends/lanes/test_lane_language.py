@@ -236,7 +236,7 @@ def test_a_field_written_only_later_must_be_loaded() -> None:
     def fill(k: Kernel) -> None:
         k.data.z[0] = 1.0
 
-    with pytest.raises(LaneError, match=r"reads z, which only a later stage"):
+    with pytest.raises(LaneError, match=r"reads z, which the program writes only after that"):
         compile_small(stage(use, reads="z", writes="y"), stage(fill, reads="", writes="z"))
 
 
@@ -332,8 +332,23 @@ def test_a_kernel_explains_itself() -> None:
     assert "S: scratch: numbers per world of each slot" in header
 
 
-def test_forgotten_integers_are_zero_when_a_launch_begins_with_a_tile() -> None:
-    """They count the steps of a launch in every tile; other integers go on counting."""
+def test_a_stage_must_not_find_what_it_has_left_in_another_tile() -> None:
+    def running_sum(k: Kernel) -> None:
+        k.data.y[0] = k.data.y[0] + k.data.x[0]
+
+    with pytest.raises(
+        LaneError, match=r"reads y, which the program writes only after that, and which is not in `load`"
+    ):
+        compile_small(stage(running_sum, reads="x y"))
+    program = compile_small(stage(running_sum, reads="x y"), load=("x", "y"))
+    assert (run(program, np.ones((24, N)), 3)["y"][:, 0] == 3.0).all()
+
+
+def test_forgotten_integers_are_zero_when_a_launch_begins_with_a_tile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They count the steps of a launch in every tile; other integers go on counting, unless they are poisoned."""
+    monkeypatch.setenv("DOVETAIL_NATIVE_POISON", "0")
 
     def counting(k: Kernel) -> None:
         forgotten, kept = k.forgotten_integers("steps", 2), k.integers("steps", 1)

@@ -136,6 +136,40 @@ def not_a_number_expected(x: Any, r: Any, i: Any) -> list[Any]:
     return [np.ones_like(x[0])] * 4
 
 
+def not_a_number_in_order(k: Kernel, x: Any, r: Any, i: Any) -> list[Any]:
+    """Where a number is NaN, the lesser and the larger of two is the second; clipping keeps it."""
+    zero, none = x[0] - x[0], r[0] - r[0]
+    nan, alike = zero / zero, none / none
+    first = [k.min(nan, x[1]), k.max(nan, r[1]), k.max(alike, r[0]), k.min(x[2], nan), k.max(r[1], alike)]
+    kept = [k.clip(nan, -1.0, 1.0), k.clip(nan, r[1], x[3]), k.clip(alike, r[1], r[0]), k.abs(nan)]
+    bounds = [
+        k.clip(x[0], nan, 0.5),
+        k.clip(x[0], 0.5, nan),
+        k.clip(r[2], alike, 1.0),
+        k.clip(x[0], 0.9, 0.3),
+    ]
+    return [_told(k, first[:3]), _told(k, [*first[3:], *kept]), _total(bounds[:2]), _total(bounds[2:])]
+
+
+def _told(k: Kernel, numbers: list[Any]) -> Any:
+    """A number that says of each of some others whether it is NaN, and else what it is."""
+    return _total([k.select(n != n, 100.0, n) for n in numbers])
+
+
+def _total(numbers: list[Any]) -> Any:
+    return sum(n * 2.0**-at for at, n in enumerate(numbers))
+
+
+def not_a_number_in_order_expected(x: Any, r: Any, i: Any) -> list[Any]:
+    reversed_bounds = np.where(x[0] < 0.9, 0.9, 0.3)
+    return [
+        _total([x[1], r[1], r[0]]) + 0 * x[0],
+        _total([100.0] * 6) + 0 * x[0],
+        _total([np.where(x[0] > 0.5, 0.5, x[0]), np.where(x[0] < 0.5, 0.5, x[0])]),
+        _total([min(r[2], 1.0), reversed_bounds]),
+    ]
+
+
 CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "add": lanes_and_uniform("add", lambda a, b: a + b),
     "sub": lanes_and_uniform("sub", lambda a, b: a - b),
@@ -155,6 +189,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "eq": comparisons("eq", lambda a, b: a == b),
     "ne": comparisons("ne", lambda a, b: a != b),
     "eq ne lt ge": (not_a_number, not_a_number_expected),
+    "min max lt select": (not_a_number_in_order, not_a_number_in_order_expected),
     "and or not select": (logic, logic_expected),
     "any exp real integer": (control, control_expected),
     "lane lanes": (apart_and_together, apart_and_together_expected),
