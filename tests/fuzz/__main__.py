@@ -1,6 +1,7 @@
 """Run the fuzzer for some minutes; what fails is made small and kept with a report.
 
 python -m tests.fuzz 10 --seed 3 --keep findings
+python -m tests.fuzz 10 --seed 3 --native
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from pathlib import Path
 
 from .report import Report
-from .run import run
+from .run import run, run_native
 
 
 def main() -> int:
@@ -33,11 +34,15 @@ def main() -> int:
     parser.add_argument(
         "--trials", type=int, default=200, help="how often a failing document is tried smaller"
     )
+    parser.add_argument(
+        "--native", action="store_true", help="step the models instead: kernels beside MuJoCo"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="models that are stepped at the same time")
     asked = parser.parse_args()
     report = Report(asked.keep, seed=asked.seed)
     end = time.monotonic() + 60 * asked.minutes
     with contextlib.suppress(KeyboardInterrupt):  # what was found so far is worth a report
-        run(report, asked, lambda: time.monotonic() < end)
+        (run_native if asked.native else run)(report, asked, lambda: time.monotonic() < end)
     print(report.write())
     return 0 if report.agreement >= asked.least and not report.failures else 1
 

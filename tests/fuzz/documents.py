@@ -85,9 +85,23 @@ def real_models() -> dict[str, Path]:
 
 
 @functools.cache
+def whole_models() -> dict[str, Path]:
+    """Model files for the stepper, by name: those above, the built-in ones, and gymnasium-robotics' if it is there.
+    Files without a body of their own are parts of others."""
+    from dovetail.simulation import MODELS
+
+    found = {**real_models(), **{f"dovetail/{path.name}": path for path in sorted(MODELS.glob("*.xml"))}}
+    spec = importlib.util.find_spec("gymnasium_robotics")
+    if spec is not None and spec.origin is not None:
+        base = Path(spec.origin).parent
+        found |= {f"gymnasium_robotics/{p.relative_to(base)}": p for p in sorted(base.rglob("*.xml"))}
+    return {name: path for name, path in found.items() if b"<worldbody" in path.read_bytes()}
+
+
+@functools.cache
 def real(name: str) -> Document:
     """A real model: what it includes is put in its place, files it names are read."""
-    path = real_models()[name]
+    path = (real_models() if name in real_models() else whole_models())[name]
     root = parsed(path.read_bytes())
     _inline(root, path.parent)
     return Document(written(root), dict(_assets(root, path.parent)), name)
@@ -107,12 +121,15 @@ def _usual(name: str) -> bool:
 
 
 def _inline(root: Any, folder: Path) -> None:
+    """Put what is included in its place, also what that includes."""
     for include in list(root.iter("include")):
         path = folder / (include.get("file") or "")
         if path.is_file():
             parent, at = include.getparent(), include.getparent().index(include)
             parent.remove(include)
-            for offset, child in enumerate(parsed(path.read_bytes())):
+            included = parsed(path.read_bytes())
+            _inline(included, folder)
+            for offset, child in enumerate(included):
                 parent.insert(at + offset, child)
 
 
@@ -168,6 +185,14 @@ def document(seed: int, number: int) -> Document:
         text, what = mutate.damaged_text(text, random)
         done.append(what)
     return Document(text, files, f"{base.recipe}: {', '.join(done)} (seed {seed}, number {number})")
+
+
+def to_step(seed: int, number: int) -> Document:
+    """The document of that number for the stepper: often a whole model, as it is."""
+    random = Random(f"{seed} {number} step")
+    if random.random() < 0.2:
+        return real(random.choice(list(whole_models())))
+    return document(seed, number)
 
 
 def _base(random: Random) -> Document:

@@ -11,14 +11,16 @@ import attrs
 
 from . import fields
 from .documents import Document
+from .stepper_ours import KINDS, Finding
 from .worker import MORE_NUDGES, NUDGES, Answer, Worker
 
 AGREEMENT = ("same", "both refuse", "chaos")
 """`chaos`: the motions part, but no further than MuJoCo's own when nudged, or the mass matrix is singular but for
 rounding and its inverse is noise."""
-NO_ORACLE = ("mujoco fails",)
-"""MuJoCo crashed, hung or ran out of memory, so there is nothing to agree with."""
-DISAGREEMENT = ("only dovetail refuses", "only mujoco refuses", "field", "steps")
+NO_ORACLE = ("mujoco fails", "unsuited")
+"""MuJoCo crashed, hung or ran out of memory, so there is nothing to agree with; or nothing in the model moves, or it
+is too large to be stepped often."""
+DISAGREEMENT = ("only dovetail refuses", "only mujoco refuses", "field", "steps", *KINDS)
 FAILURE = ("untyped", "crash", "hang", "memory")
 """What must never happen, whatever MuJoCo does."""
 
@@ -90,6 +92,64 @@ class Judge:
 
     def __exit__(self, *unused: Any) -> None:
         self.close()
+
+
+SEED = 1
+"""Of the random states of a document: they belong to it, however it was come by."""
+
+
+@attrs.define
+class StepJudge:
+    """Asks both sides to step a document from random states. Kernels of a document get a process of their own."""
+
+    folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(prefix="fuzz-")))
+    native: Worker = attrs.field(init=False)
+    theirs: Worker = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.native = Worker("native", self.folder, most=1)
+        self.theirs = Worker("theirs", self.folder)
+
+    def verdict(self, document: Document) -> Verdict:
+        """The verdict; a disagreement is asked again, with more nudges, before it is believed."""
+        first = self.at_once(document)
+        if first.kind in (*AGREEMENT, *NO_ORACLE):
+            return first
+        self.close()
+        return self.at_once(document, MORE_NUDGES)
+
+    def at_once(self, document: Document, nudges: int = NUDGES) -> Verdict:
+        path = str(document.write(self.folder))
+        theirs = self.theirs.ask("recorded", path, SEED, nudges)
+        for key, kind in (("failed", "mujoco fails"), ("stopped", "mujoco fails"), ("unsuited", "unsuited")):
+            if key in theirs:
+                return Verdict(kind, theirs[key].splitlines()[0])
+        if "refused" in theirs:  # whether dovetail refuses it too is the affair of the other judge
+            return Verdict("both refuse", theirs="refused")
+        ours = self.native.ask("stepped", path, theirs, SEED)
+        if "failed" in ours:
+            return Verdict(ours["failed"], place(ours), words(ours))
+        if "refused" in ours:
+            return Verdict("only dovetail refuses", ours["refused"], words(ours))
+        return wrong(ours["findings"]) if ours["steps"] else Verdict("chaos", "principal axes")
+
+    def close(self) -> None:
+        self.native.close()
+        self.theirs.close()
+
+    def __enter__(self) -> StepJudge:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+
+def wrong(findings: list[dict[str, Any]]) -> Verdict:
+    """The verdict on what a stepper was caught at: the plainest kind gives it its class."""
+    if not findings:
+        return Verdict("same")
+    found = sorted((Finding(**finding) for finding in findings), key=lambda f: KINDS.index(f.kind))
+    return Verdict(found[0].kind, found[0].field, "\n".join(finding.words() for finding in found))
 
 
 def compared(ours: Answer, theirs: Answer) -> Verdict:

@@ -40,6 +40,9 @@ def _all(document: Document) -> bytes:
 
 NOT_FINITE = rb"(?i)\b(nan|inf|infinity)\b|1e400"
 
+REPLICATED_JOINT = rb"<replicate[^>]*>(\s*<\w+[^>]*/>)*\s*<(free)?joint"
+
+_GEOM = '<geom size="1 1 0.3"/>'
 _JOINT = '<worldbody><body name="b"><joint name="j"/><geom size="1"/></body></worldbody>'
 
 
@@ -92,6 +95,23 @@ RULES = [
             "</worldbody><keyframe><key/></keyframe>"
         ),
         b"nkey",
+    ),
+    Rule(
+        "field",
+        r"^key_",
+        "`<replicate>` around joints of one body, in a model with keys: MuJoCo mixes up its numbers",
+        _document(
+            '<worldbody><body><replicate count="2"><joint/></replicate><geom size="1"/></body></worldbody>'
+            '<keyframe><key name="k" qpos="3"/></keyframe>'
+        ),
+        REPLICATED_JOINT,
+    ),
+    Rule(
+        "steps",
+        r"^q",
+        "a negative `frictionloss`: MuJoCo's solver leaves rest in the direction of that friction",
+        _document(f'<worldbody><body><joint frictionloss="-1"/>{_GEOM}</body></worldbody>'),
+        rb'frictionloss="-',
     ),
     Rule(
         "field",

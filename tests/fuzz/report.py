@@ -67,6 +67,11 @@ class Report:
         return sum(n for kind, n in self.counts.items() if kind in AGREEMENT + DISAGREEMENT + FAILURE)
 
     @property
+    def stepped(self) -> int:
+        """Documents that the stepper judged: those that MuJoCo takes and steps."""
+        return self.judged - self.counts["both refuse"]
+
+    @property
     def agreement(self) -> float:
         return sum(self.counts[kind] for kind in AGREEMENT) / max(1, self.judged)
 

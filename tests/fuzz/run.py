@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import threading
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
 from . import documents, minimise
 from .documents import Document
-from .judge import AGREEMENT, NO_ORACLE, Judge, Verdict
+from .judge import AGREEMENT, NO_ORACLE, Judge, StepJudge, Verdict
 from .known import known
 from .other_files import OtherFiles, bad, model_with
 from .report import Report
@@ -27,18 +29,56 @@ def run(report: Report, asked: Any, more: Callable[[], bool]) -> None:
             number += 1
 
 
-def _document(report: Report, judge: Judge, document: Document, trials: int) -> None:
+def run_native(report: Report, asked: Any, more: Callable[[], bool]) -> None:
+    """Step documents as long as `more()` says so; `--documents` counts those that MuJoCo steps."""
+    numbers, together = itertools.count(asked.first), threading.Lock()
+    wanted = asked.documents if asked.documents is not None else float("inf")
+    threads = [
+        threading.Thread(
+            target=_step_documents,
+            args=(report, asked, numbers, together, lambda: more() and report.stepped < wanted),
+        )
+        for _ in range(asked.jobs)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _step_documents(
+    report: Report, asked: Any, numbers: Iterator[int], together: threading.Lock, more: Callable[[], bool]
+) -> None:
+    """What one of several threads does: each has its judge, which works in processes of its own."""
+    with StepJudge() as judge:
+        while more():
+            with together:
+                document = documents.to_step(asked.seed, next(numbers))
+            _document(report, judge, document, asked.trials, together)
+
+
+def _document(
+    report: Report,
+    judge: Judge | StepJudge,
+    document: Document,
+    trials: int,
+    together: threading.Lock | None = None,
+) -> None:
+    together = together or threading.Lock()
     verdict = judge.verdict(document)
     rule = known(verdict, document)
-    report.document(verdict, rule)
-    if verdict.kind in AGREEMENT or verdict.kind in NO_ORACLE or rule or not report.wanted(verdict):
-        return
+    with together:
+        report.document(verdict, rule)
+        if verdict.kind in AGREEMENT or verdict.kind in NO_ORACLE or rule or not report.wanted(verdict):
+            return
     smaller = smallest(judge, document, verdict, trials)
-    report.keep(judge.verdict(smaller), smaller, document)
-    report.write()
+    judged = judge.verdict(smaller)
+    with together:
+        report.keep(judged, smaller, document)
+        report.write()
 
 
-def smallest(judge: Judge, document: Document, verdict: Verdict, trials: int) -> Document:
+def smallest(judge: Judge | StepJudge, document: Document, verdict: Verdict, trials: int) -> Document:
     """A small document with the same class of failure."""
     return minimise.minimised(document, lambda tried: judge.at_once(tried).key == verdict.key, trials)
 

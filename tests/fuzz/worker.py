@@ -1,4 +1,4 @@
-"""One side in a process of its own: `python -m fuzz.worker ours` or `theirs`, asked with pickles over pipes.
+"""One side in a process of its own: `python -m fuzz.worker ours`, `theirs` or `native`, asked with pickles by pipes.
 
 MuJoCo may crash, and may corrupt its memory first; dovetail must not, but a fuzzer does not take its word. Each
 request has a limit of processor time (the process dies of SIGPROF), and the process a limit of memory.
@@ -23,10 +23,10 @@ import attrs
 import numpy as np
 
 STEPS = 10
-SECONDS = 20
-"""Processor time that one request may take."""
-MORE_MEMORY = 1 << 30
-"""Bytes beyond what the imported libraries take, on our side; MuJoCo may have four times as much."""
+SECONDS = {"ours": 20, "theirs": 20, "native": 120}
+"""Processor time that one request may take, by side: `native` is ours with kernels to be made."""
+MORE_MEMORY = {"ours": 1 << 30, "theirs": 4 << 30, "native": 4 << 30}
+"""Bytes beyond what the imported libraries take. A compiler that makes kernels lives under the same limit."""
 FOLLOWED = ("time", "qpos", "qvel", "act", "qacc", "sensordata")
 """Fields of the state and of what follows from it that are compared after each step."""
 NUDGE = 1e-14
@@ -122,6 +122,18 @@ def _ours(path: str, names: list[str]) -> Answer:
     return {"fields": fields, "steps": states}
 
 
+def _recorded(path: str, seed: int, nudges: int) -> Answer:
+    from . import stepper_theirs
+
+    return stepper_theirs.recorded(path, seed, nudges)
+
+
+def _stepped(path: str, theirs: Answer, seed: int) -> Answer:
+    from . import stepper_ours
+
+    return stepper_ours.stepped(path, theirs, seed)
+
+
 def _state(path: str, model_path: str) -> Answer:
     """Load a file of a state."""
     import dovetail
@@ -182,6 +194,8 @@ def _guarded(work: Callable[..., Answer], *arguments: Any) -> Answer:
 WORK: dict[str, Callable[..., Answer]] = {
     "theirs": _theirs,
     "ours": lambda *a: _guarded(_ours, *a),
+    "recorded": _recorded,
+    "stepped": lambda *a: _guarded(_stepped, *a),
     "state": lambda *a: _guarded(_state, *a),
     "model": lambda *a: _guarded(_model, *a),
     "config": lambda *a: _guarded(_config, *a),
@@ -194,17 +208,17 @@ def serve(side: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
-    if side == "ours":
-        import dovetail.simulation  # noqa: F401
-    else:
+    if side == "theirs":
         import mujoco  # noqa: F401
-    _limit_memory(MORE_MEMORY * (1 if side == "ours" else 4))
+    else:
+        import dovetail.simulation  # noqa: F401
+    _limit_memory(MORE_MEMORY[side])
     while True:
         try:
             work, arguments = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS[side])
         answer = WORK[work](*arguments)
         signal.setitimer(signal.ITIMER_PROF, 0)
         pickle.dump(answer, answers, protocol=5)
@@ -226,6 +240,8 @@ class Worker:
 
     side: str
     folder: Path
+    most: int = 400
+    """Requests after which the process is replaced: memory that a document corrupted does not stay for ever."""
     child: Any = None
     asked: int = 0
 
@@ -234,7 +250,7 @@ class Worker:
         return self.receive()
 
     def send(self, work: str, *arguments: Any) -> None:
-        if self.child is None or self.asked >= _MOST:
+        if self.child is None or self.asked >= self.most:
             self.close()
             self._start()
         self.asked += 1
@@ -282,9 +298,6 @@ class Worker:
         self.child.stderr = errors
         self.asked = 0
 
-
-_MOST = 400
-"""Requests after which a process is replaced: memory that a document corrupted does not stay for ever."""
 
 if __name__ == "__main__":
     os.environ["DOVETAIL_MODEL_CACHE"] = "0"  # it is the compiler that is looked at
