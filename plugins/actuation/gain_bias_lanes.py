@@ -17,7 +17,7 @@ from typing import Any
 from dovetail.backends.lanes.controls import record_broken
 from dovetail.backends.lanes.kernel import Int, Kernel, LaneField
 from dovetail.backends.lanes.scopes import walk
-from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, JointType, TrnType
+from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.plugins.shared.activation_lanes import disabled_actuators, next_activation
 from dovetail.plugins.shared.constants import MAXVAL
 from dovetail.plugins.shared.moments.rows_lanes import moment_entries
@@ -108,9 +108,9 @@ def limit_tendon_forces(k: Kernel) -> None:
     with k.when(enabled.value > 0), on_limited_tendons(k) as (actuator, tendon):
         low, high = m.tendon_actfrcrange[tendon]
         sum_ = total[tendon]
-        none = sum_ == 0.0
-        scale = k.clip(sum_, low, high) / k.select(none, 1.0, sum_)
-        d.actuator_force[actuator] = d.actuator_force[actuator] * k.select(none, 1.0, scale)
+        exceeds = ((sum_ < low) | (sum_ > high)) & (sum_ != 0.0)
+        scale = k.select(exceeds, k.clip(sum_, low, high) / k.select(exceeds, sum_, 1.0), 1.0)
+        d.actuator_force[actuator] = d.actuator_force[actuator] * scale
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def driving_input(k: Kernel, actuator: Int, ctrl: LaneField) -> Any:
 
 
 def joint_forces(k: Kernel) -> None:
-    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of hinges and slides."""
+    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of joints, of each in its first dof."""
     m, d = k.model, k.data
     with k.loop(0, m.nu) as actuator:
         force = d.actuator_force[actuator]
@@ -159,8 +159,7 @@ def joint_forces(k: Kernel) -> None:
             d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
     with k.loop(0, m.njnt) as joint:
         dof = m.jnt_dofadr[joint]
-        limited = (m.jnt_actfrclimited[joint] != 0) & (m.jnt_type[joint] >= JointType.SLIDE)
-        with k.when(limited):
+        with k.when(m.jnt_actfrclimited[joint] != 0):
             low, high = m.jnt_actfrcrange[joint]
             d.qfrc_actuator[dof] = k.clip(d.qfrc_actuator[dof], low, high)
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.bad_states import describe_control
+from dovetail.bad_states import Event, describe_control, is_heard
 from dovetail.contracts.enums import BiasType, DisableBit, DynType, GainType, TrnType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.actuation.rows_numpy import Parts, by_type, of_plugin
 from dovetail.plugins.shared.activation_numpy import disabled_actuators, next_activation
 from dovetail.plugins.shared.constants import MAXVAL
-from dovetail.plugins.shared.tree_numpy import single_dof
+from dovetail.plugins.shared.ordered_numpy import clip
 
 
 def actuation(model: ModelLike, data: DataLike, parts: Parts) -> None:
@@ -51,16 +51,22 @@ def clamped_controls(model: Any, data: DataLike) -> Array:
     broken = ~(np.abs(ctrl) <= MAXVAL)
     if broken.any():
         first = int(np.argmax(broken))
-        number = getattr(data, "number", None)  # mjData has none
-        message = describe_control(model, first, float(ctrl[first]), float(data.time), number)
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        tell_of_control(model, data, first, float(ctrl[first]))
         return np.zeros(model.nu)
     return ctrl
 
 
+def tell_of_control(model: Any, data: DataLike, actuator: int, value: float) -> None:
+    """Tell the owner of the data of a broken control, or warn of it."""
+    number = getattr(data, "number", None)  # mjData has none
+    time = float(data.time)
+    if not is_heard(data, [Event(number or 0, "ctrl", actuator, value, time, 1)]):
+        warnings.warn(describe_control(model, actuator, value, time, number), RuntimeWarning, stacklevel=2)
+
+
 def clamp(values: Array, limited: Array, bounds: Array) -> Array:
     """Values within their bounds (n, 2) where they are limited."""
-    return np.where(limited.astype(bool), np.clip(values, bounds[:, 0], bounds[:, 1]), values)
+    return np.where(limited.astype(bool), clip(values, bounds[:, 0], bounds[:, 1]), values)
 
 
 def activation_rates(model: ModelLike, data: DataLike, ctrl: Array, parts: Parts) -> Array:
@@ -130,12 +136,13 @@ def limit_tendon_forces(model: ModelLike, force: Array) -> Array:
     total = np.zeros(model.ntendon)
     np.add.at(total, tendon[limited], force[limited])
     low, high = model.tendon_actfrcrange.T
-    scale = np.divide(np.clip(total, low, high), total, out=np.ones_like(total), where=np.abs(total) > 0.0)
+    exceeds = ((total < low) | (total > high)) & (total != 0.0)
+    scale = np.divide(clip(total, low, high), total, out=np.ones_like(total), where=exceeds)
     return np.where(limited, force * scale[tendon], force)
 
 
 def joint_forces(model: ModelLike, data: DataLike, force: Array) -> Array:
-    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of hinges and slides."""
+    """Momentsᵀ·force plus gravity compensation, within the actuatorfrcrange of joints, of each in its first dof."""
     actuator = np.repeat(np.arange(model.nu), data.moment_rownnz)
     used = len(actuator)
     entries = data.actuator_moment[:used] * force[actuator]
@@ -143,9 +150,9 @@ def joint_forces(model: ModelLike, data: DataLike, force: Array) -> Array:
     np.add.at(qfrc, data.moment_colind[:used], entries)
     if model.ngravcomp:
         qfrc += np.where(model.jnt_actgravcomp[model.dof_jntid] != 0, data.qfrc_gravcomp, 0.0)
-    limited = np.flatnonzero(single_dof(model.jnt_type) & model.jnt_actfrclimited.astype(bool))
+    limited = np.flatnonzero(model.jnt_actfrclimited)
     if len(limited):
         dof = model.jnt_dofadr[limited]
         bounds = model.jnt_actfrcrange[limited]
-        qfrc[dof] = np.clip(qfrc[dof], bounds[:, 0], bounds[:, 1])
+        qfrc[dof] = clip(qfrc[dof], bounds[:, 0], bounds[:, 1])
     return qfrc

@@ -18,7 +18,7 @@ def bias(k: Kernel, i: Int) -> Any:
     lmax, fpmax = parameters[5], parameters[7]
     length, _ = normalized_length(k, i, parameters)
     half = 0.5 * (1.0 + lmax) - 1.0
-    stretch = (length - 1.0) / k.max(half, MINVAL)
-    beyond = 0.5 + (length - 1.0 - half) / k.max(half, MINVAL)
+    stretch = (length - 1.0) / k.max(MINVAL, half)
+    beyond = 0.5 + (length - 1.0 - half) / k.max(MINVAL, half)
     curve = k.select(length <= 1.0 + half, 0.5 * (stretch * stretch), beyond)
     return k.select(length <= 1.0, 0.0, -peak_force(k, i, parameters) * fpmax * curve)

@@ -14,6 +14,6 @@ from dovetail.plugins.shared.constants import MINVAL
 def dynamics(k: Kernel, i: Int, ctrl: Any) -> Any:
     """Rate of change for the clamped control `ctrl`."""
     m = k.model
-    tau = k.max(m.actuator_dynprm[i, 0], MINVAL)
+    tau = k.max(MINVAL, m.actuator_dynprm[i, 0])
     last = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
     return (ctrl - k.data.act[last]) / tau

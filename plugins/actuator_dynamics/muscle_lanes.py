@@ -22,7 +22,7 @@ def dynamics(k: Kernel, i: Int, ctrl: Any) -> Any:
     stretch = 0.5 + 1.5 * k.clip(act, 0.0, 1.0)
     share = rising_share(k, towards, width)
     tau = share * (rise * stretch) + (1.0 - share) * (fall / stretch)
-    return towards / k.max(tau, MINVAL)
+    return towards / k.max(MINVAL, tau)
 
 
 def rising_share(k: Kernel, towards: Any, width: Any) -> Any:

@@ -24,6 +24,6 @@ def gain(k: Kernel, i: Int) -> Any:
     parameters = k.model.actuator_gainprm[i]
     lmin, lmax, vmax = parameters[4:7]
     length, rest = normalized_length(k, i, parameters)
-    velocity = k.data.actuator_velocity[i] / k.max(rest * vmax, MINVAL)
+    velocity = k.data.actuator_velocity[i] / k.max(MINVAL, rest * vmax)
     peak = peak_force(k, i, parameters)
     return -peak * force_by_length(k, length, lmin, lmax) * force_by_velocity(k, velocity, parameters[8])

@@ -75,7 +75,7 @@ def add_equalities(k: Kernel, body_rows: BodyRows) -> None:
         return
     column = Columns(k, body_rows)
     with k.loop(0, body_rows.nequality) as bond:
-        active = body_rows.D[bond, 0] > 0.0
+        active = body_rows.D[bond, 0] != 0.0
         with k.when(k.any(active)):
             force = body_rows.force[bond]
             torque = k.local([0.0] * 3)

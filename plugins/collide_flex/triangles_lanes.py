@@ -75,6 +75,6 @@ def distance_between(k: Kernel, one: Vector, other: Vector) -> Any:
 def on_edge(k: Kernel, point: Vector, start: Vector, end: Vector) -> Vector:
     """The point of a segment nearest to a point."""
     edge, offset = end - start, point - start
-    along = dot(edge, offset) / k.max(dot(edge, edge), MINVAL)
+    along = dot(edge, offset) / k.max(MINVAL, dot(edge, edge))
     found: Vector = k.select(along <= 0.0, start, k.select(along >= 1.0, end, start + edge * along))
     return found

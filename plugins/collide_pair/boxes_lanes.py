@@ -188,7 +188,7 @@ def _product(k: Kernel, product: Any) -> Product:
     a, b = following[edge1, 0], following[edge1, 1]
     along_a, along_b = -rot[b, edge2], rot[a, edge2]
     length = k.sqrt(along_a * along_a + along_b * along_b)
-    inverse = 1.0 / k.max(length, MINVAL)
+    inverse = 1.0 / k.max(MINVAL, length)
     return Product((a, b), (along_a * inverse, along_b * inverse), length)
 
 
@@ -205,7 +205,7 @@ def _edge_overlap(k: Kernel, product: Any) -> Any:
         for axis in range(3):
             overlap += sizes[1, axis] * k.abs(rot[a, axis] * along_a + rot[b, axis] * along_b)
     else:  # a box's own axis along the product of another of its axes with v is its third axis along v
-        safe = k.max(length, MINVAL)
+        safe = k.max(MINVAL, length)
         overlap = overlap + sizes[1, k1] * k.abs(rot[edge1, k2]) / safe
         overlap = overlap + sizes[1, k2] * k.abs(rot[edge1, k1]) / safe
     overlap = overlap - k.abs(offset[a] * along_a + offset[b] * along_b)
@@ -463,7 +463,7 @@ def _crossing(k: Kernel, side: IncidentPatch, half: Vector, margin: Any, n: Any)
     sides = k.scratch("box_box/half", 2)
     place = sides[axis] * (2 * end - 1)
     slope = image[line, 3 + axis]
-    parallel = k.abs(slope) <= k.max(side.slack, MINVAL)
+    parallel = k.abs(slope) <= k.max(MINVAL, side.slack)
     part = (place - image[line, axis]) * (1.0 / k.select(parallel, 1.0, slope))
     within, reach = (part >= 0.0) & (part <= 1.0), sides[1 - axis]
     if k.precision == "f32":

@@ -77,7 +77,7 @@ def plane_cylinder_shapes(k: Kernel, plane: Primitive, cylinder: Primitive, marg
     rising = dot(plane.axis, cylinder.axis)
     up = rising > 0.0
     axis, slope = k.select(up, -cylinder.axis, cylinder.axis), k.select(up, -rising, rising)
-    outward = _down_slope(k, cylinder, plane.axis, axis, slope) * radius
+    outward = _down_slope(k, cylinder, plane.axis, axis, slope)
     centre, end, drop = height_over(plane, cylinder.pos), slope * half, dot(outward, plane.axis)
     sideways = unit(k, cross(outward, axis * half)) * (radius * (sqrt(3.0) / 2))
     lower, upper = cylinder.pos + axis * half, cylinder.pos - axis * half
@@ -94,11 +94,12 @@ def plane_cylinder_shapes(k: Kernel, plane: Primitive, cylinder: Primitive, marg
 
 
 def _down_slope(k: Kernel, cylinder: Primitive, normal: Vector, axis: Vector, slope: Any) -> Vector:
-    """Direction in the plane of the discs that goes down most; the cylinder's x-axis if they are level."""
+    """From the middle of a disc to the lowest point of its rim; along the cylinder's x-axis if it is level."""
     downward = axis * slope - normal
     length = k.sqrt(dot(downward, downward))
     level = length < MINVAL
-    return k.select(level, cylinder.mat[:, 0], downward * (1.0 / k.max(length, MINVAL)))
+    radius = cylinder.size[0]
+    return k.select(level, cylinder.mat[:, 0] * radius, downward * (radius / k.max(MINVAL, length)))
 
 
 # ---- box ----------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def plane_cylinder_shapes(plane: Primitive, cylinder: Primitive, margin: float) 
     """
     normal, (radius, half) = z_axis(plane), cylinder.size[:2]
     axis, slope = _pointing_down(z_axis(cylinder), normal)
-    outward = scale(_down_slope(cylinder, normal, axis, slope), radius)
+    outward = _down_slope(cylinder, normal, axis, slope)
     centre, end, drop = height_over(plane, cylinder.pos), slope * half, dot(outward, normal)
     if centre + end + drop > margin:
         return NO_CONTACTS
@@ -139,12 +139,12 @@ def _pointing_down(axis: Vector, normal: Vector) -> tuple[Vector, float]:
 
 
 def _down_slope(cylinder: Primitive, normal: Vector, axis: Vector, slope: float) -> Vector:
-    """Direction in the plane of the discs that goes down most; the cylinder's x-axis if they are level."""
+    """From the middle of a disc to the lowest point of its rim; along the cylinder's x-axis if it is level."""
     downward = sub(scale(axis, slope), normal)
     length_squared = dot(downward, downward)
     if length_squared < MINVAL * MINVAL:
-        return cylinder.mat[0], cylinder.mat[3], cylinder.mat[6]
-    return scale(downward, 1.0 / sqrt(length_squared))
+        return scale((cylinder.mat[0], cylinder.mat[3], cylinder.mat[6]), cylinder.size[0])
+    return scale(downward, cylinder.size[0] / sqrt(length_squared))
 
 
 # ---- box ----------------------------------------------------------------------------------------------------

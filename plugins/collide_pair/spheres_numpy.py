@@ -18,7 +18,7 @@ from dovetail.plugins.shared.geometry.shapes_numpy import (
     of_geoms,
     z_axis,
 )
-from dovetail.plugins.shared.vectors_numpy import Vector, along, dot, scale, sub
+from dovetail.plugins.shared.vectors_numpy import Vector, add, along, dot, scale, sub
 
 # ---- sphere against sphere-like -----------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def sphere_cylinder_shapes(sphere: Primitive, cylinder: Primitive, margin: float
     up = 1.0 if height > 0 else -1.0
     if above:
         return gather(_sphere_cap(sphere, along(cylinder.pos, up * half, axis), scale(axis, up), margin))
-    rim = along(along(cylinder.pos, up * half, axis), radius / sqrt(from_axis_squared), outward)
+    rim = add(along(scale(axis, up * half), radius / sqrt(from_axis_squared), outward), cylinder.pos)
     return gather(ball_ball(ball_of(sphere), Ball(rim, 0.0, axis), margin))
 
 
@@ -67,7 +67,7 @@ def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: floa
     radius = sphere.size[0]
     if gap > margin + radius:
         return []
-    return [facing(sphere.pos, radius, scale(outward, -1.0), gap)]
+    return [facing(sphere.pos, radius, scale(outward, -1.0), gap - radius)]
 
 
 # ---- sphere against box -------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def subtree_centres(k: Kernel) -> None:
         with k.when(body > 0):
             d.subtree_com[m.body_parentid[body]] += moment
         mass = m.body_subtreemass[body]
-        scaled = moment * (1.0 / k.max(mass, MINVAL))
+        scaled = moment * (1.0 / k.max(MINVAL, mass))
         d.subtree_com[body] = k.select(mass < MINVAL, d.xipos[body], scaled)
 
 

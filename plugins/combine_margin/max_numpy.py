@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dovetail.contracts.fields import Array
+from dovetail.plugins.shared.ordered_numpy import larger
 
 
 def combine_margin(first: Array, second: Array) -> Array:
     """The larger of two margins (n)."""
-    return np.maximum(first, second)
+    return larger(first, second)

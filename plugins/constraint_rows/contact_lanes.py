@@ -92,7 +92,7 @@ def find_corner_weights(k: Kernel, body_rows: BodyRows, c: Any) -> Any:
         weight[n] = 0.0
         with k.when(contacts.corner(pair, n) >= 0):
             apart = norm(k, contacts.pos[c] - d.flexvert_xpos[k.max(contacts.corner(pair, n), 0)])
-            weight[n] = 1.0 / k.max(apart, MINVAL)
+            weight[n] = 1.0 / k.max(MINVAL, apart)
             total += weight[n]
     with k.loop(0, CORNERS) as n, k.when(contacts.corner(pair, n) >= 0):
         weight[n] *= 1.0 / total.value
@@ -110,7 +110,7 @@ def weights(k: Kernel, body_rows: BodyRows, c: Any) -> None:
     violation = contacts.dist[c] - contacts.includemargin[c]
     soft = softness(k, contacts.solref[c], contacts.solimp[c], violation)
     slide = contacts.friction[c, 0]
-    slope = slide * slide / k.max(m.opt.impratio, MINVAL)
+    slope = slide * slide / k.max(MINVAL, m.opt.impratio)
     bodies = [contacts.of_pair(name, contacts.pair[c]) for name in ("body1", "body2")]
     inertia = m.body_invweight0[bodies[0], 0] + m.body_invweight0[bodies[1], 0]
     if body_rows.spreads:

@@ -85,7 +85,7 @@ def ball_limit(k: Kernel, rows: DofRows, r: Any) -> None:
     turn = quat_to_rotation_vector(k, quat_normalize(k, k.data.qpos[start : start + 4]))
     angle = norm(k, turn)
     still = angle < MINVAL
-    axis = k.select(still, vector(1.0, 0.0, 0.0), turn / k.max(angle, MINVAL))
+    axis = k.select(still, vector(1.0, 0.0, 0.0), turn / k.max(MINVAL, angle))
     for place in range(3):
         rows.coefficient[r, place] = -axis[2 - place]
     largest = k.max(m.jnt_range[joint, 0], m.jnt_range[joint, 1])

@@ -39,7 +39,7 @@ def softness(k: Kernel, solref: Any, solimp: Any, violation: Any = None) -> Soft
 def safe_solref(k: Kernel, solref: Any, default: tuple[float, float] = DEFAULT_SOLREF) -> tuple[Any, Any]:
     """The default in place of mixed signs, and time constants of at least two time steps."""
     first, second = solref
-    mixed = ((first > 0.0) & (second <= 0.0)) | ((first <= 0.0) & (second > 0.0))
+    mixed = ((first > 0.0) & ~(second > 0.0)) | (~(first > 0.0) & (second > 0.0))
     first, second = k.select(mixed, default[0], first), k.select(mixed, default[1], second)
     slowest = k.select(k.disabled(DisableBit.REFSAFE), 0.0, 2.0 * k.model.opt.timestep)
     return k.select(first > 0.0, k.max(first, slowest), first), second
@@ -50,26 +50,27 @@ def stiffness_damping(k: Kernel, solref: tuple[Any, Any], dmax: Any) -> tuple[An
     first, second = solref
     standard = first > 0.0
     scale = k.select(standard, dmax * dmax * first * first * second * second, dmax * dmax)
-    stiffness = k.select(standard, 1.0, -first) / k.max(scale, MINVAL)
+    stiffness = k.select(standard, 1.0, -first) / k.max(MINVAL, scale)
     scale = k.select(standard, dmax * first, dmax)
-    return stiffness, k.select(standard, 2.0, -second) / k.max(scale, MINVAL)
+    return stiffness, k.select(standard, 2.0, -second) / k.max(MINVAL, scale)
 
 
 def impedance(k: Kernel, solimp: Any, violation: Any) -> Any:
     """Grows from d0 without violation to dmax where it is `width`."""
     d0, dmax = (k.clip(solimp[n], MINIMP, MAXIMP) for n in (0, 1))
-    width = k.max(solimp[2], 0.0)
+    width = k.max(0.0, solimp[2])
     flat = (d0 == dmax) | (width <= MINVAL)
     if violation is None:
-        return k.select(flat, 0.5 * (d0 + dmax), d0)
-    x = k.min(k.abs(violation) / k.select(flat, 1.0, width), 1.0)
+        none = k.select(width == width, d0, width)  # a width that is NaN is no width at which it is d0
+        return k.select(flat, 0.5 * (d0 + dmax), none)
+    x = k.min(1.0, k.abs(violation) / k.select(flat, 1.0, width))
     curved = d0 + sigmoid(k, x, solimp[3], solimp[4]) * (dmax - d0)
     return k.select(flat, 0.5 * (d0 + dmax), k.select(x >= 1.0, dmax, curved))
 
 
 def sigmoid(k: Kernel, x: Any, midpoint: Any, exponent: Any) -> Any:
     """A curve from (0, 0) to (1, 1): powers of x up to the midpoint, of 1 − x beyond it."""
-    midpoint, exponent = k.clip(midpoint, MINIMP, MAXIMP), k.max(exponent, 1.0)
+    midpoint, exponent = k.clip(midpoint, MINIMP, MAXIMP), k.max(1.0, exponent)
     lower = x <= midpoint
     reach = k.select(lower, x, 1.0 - x)
     part = reach / k.select(lower, midpoint, 1.0 - midpoint)

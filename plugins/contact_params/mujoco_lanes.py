@@ -56,7 +56,7 @@ def override(contacts: Contacts, c: Any) -> None:
 
 def at_least_minimal(k: Kernel, friction: Any) -> Any:
     """Friction coefficients, none below MINMU."""
-    return elementwise(lambda mu: k.max(mu, MINMU), friction)
+    return elementwise(lambda mu: k.max(MINMU, mu), friction)
 
 
 def settle_priorities(contacts: Contacts, parts: Parts) -> Any:

@@ -24,6 +24,7 @@ from dovetail.plugins.shared.contacts.margins_numpy import (
     overridden,
     pair_or,
 )
+from dovetail.plugins.shared.ordered_numpy import larger
 
 UNPACK = [0, 0, 1, 2, 2]
 """Which of slide, spin and roll each of the contact's five coefficients is."""
@@ -52,7 +53,7 @@ def contact_params(model: ModelLike, data: DataLike, parts: Parts) -> None:
     pair = explicit_pair(data, n)
     params = override(model, with_pairs(model, pair, combined(sides, parts)))
     contact.dim[:n] = params.dim
-    contact.friction[:n] = np.maximum(params.friction, MINMU)
+    contact.friction[:n] = larger(MINMU, params.friction)
     contact.solref[:n] = params.solref
     contact.solimp[:n] = params.solimp
     contact.solreffriction[:n] = params.solreffriction

@@ -192,5 +192,5 @@ def measured(k: Kernel, start: Vector, end: Vector) -> tuple[Any, Vector]:
     offset = end - start
     length = norm(k, offset)
     tiny = length < MINVAL
-    scaled = offset * (1.0 / k.max(length, MINVAL))
+    scaled = offset * (1.0 / k.max(MINVAL, length))
     return length, k.select(tiny, vector(1.0, 0.0, 0.0), scaled)

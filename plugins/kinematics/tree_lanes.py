@@ -35,10 +35,8 @@ def kinematics(k: Kernel) -> None:
         xpos, xquat = pos.value, quat_normalize(k, quat.value)
         d.xpos[body] = xpos
         d.xquat[body] = xquat
-        rotation = quat_matrix(xquat)
-        d.xmat[body] = rotation.ravel()
-        d.xipos[body] = rotation @ m.body_ipos[body] + xpos
-        d.ximat[body] = quat_matrix(quat_multiply(xquat, m.body_iquat[body])).ravel()
+        d.xmat[body] = quat_matrix(xquat).ravel()
+        copy_or_place(k, m.body_sameframe[body], (body, m.body_ipos, m.body_iquat), (d.xipos, d.ximat), body)
     if m.ngeom:
         place(k, "geom", m.ngeom, d.geom_xpos, d.geom_xmat)
     if m.nsite:
@@ -54,27 +52,22 @@ def world_pose(k: Kernel) -> None:
 
 
 def place(k: Kernel, kind: str, count: int, xpos_out: LaneField, xmat_out: LaneField) -> None:
-    """World poses of geoms or sites, which are fixed in bodies.
-
-    A frame that differs from the body's (or the inertial one) by less than 1e-6 is marked as the same, and then takes
-    its pose exactly; but not where worlds have frames of their own, which the marks know nothing of.
-    """
+    """World poses of geoms or sites, which are fixed in bodies."""
     bodies, pos, quat, sameframe = (
         getattr(k.model, f"{kind}_{name}") for name in ("bodyid", "pos", "quat", "sameframe")
     )
-    own = any(map(k.varies, (f"{kind}_pos", f"{kind}_quat", "body_ipos", "body_iquat")))
     with k.loop(0, count) as i:
-        body = bodies[i]
-        if own:
-            xpos_out[i], xmat_out[i] = position_in(k, body, pos[i]), rotation_in(k, body, quat[i])
-        else:
-            copy_or_place(k, sameframe[i], (body, pos, quat), (xpos_out, xmat_out), i)
+        copy_or_place(k, sameframe[i], (bodies[i], pos, quat), (xpos_out, xmat_out), i)
 
 
 def copy_or_place(
     k: Kernel, same: Int, frame: tuple[Int, ModelField, ModelField], out: tuple[LaneField, LaneField], i: Int
 ) -> None:
-    """Pose of one geom or site, copied where it is marked as the same as the body's or the inertial frame."""
+    """Pose of an inertial frame, a geom or a site, which are fixed in bodies.
+
+    A frame that differs from the body's (or the inertial one) by less than 1e-6 is marked as the same when the model
+    is compiled, and then takes its pose exactly, also if it was edited since.
+    """
     d = k.data
     (body, pos, quat), (xpos_out, xmat_out) = frame, out
     with k.when(same == SameFrame.BODY):

@@ -40,6 +40,7 @@ def composite_inertias(k: Kernel) -> None:
 def mass_entries(k: Kernel) -> None:
     """Stored entries of M, row by row: momentum of a unit velocity, along each ancestor's axis."""
     m, d = k.model, k.data
+    k.leaves("qM", "a simple dof has no entries beside the diagonal, though there are places for them")
     with k.loop(0, m.nv) as dof:
         first = m.M_rowadr[dof]
         diagonal = first + m.M_rownnz[dof] - 1

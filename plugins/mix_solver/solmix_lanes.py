@@ -18,12 +18,13 @@ def mix_solver(k: Kernel, solmix: Sequence[Any], solref: Sequence[Any], solimp: 
     weight = first_weight(k, *solmix)
     mean = weight * solref[0] + (1.0 - weight) * solref[1]
     smaller = elementwise(k.min, solref[0], solref[1])
-    standard = k.min(solref[0][0], solref[1][0]) > 0.0
+    standard = (solref[0][0] > 0.0) & (solref[1][0] > 0.0)
     return k.select(standard, mean, smaller), weight * solimp[0] + (1.0 - weight) * solimp[1]
 
 
 def first_weight(k: Kernel, first: Any, second: Any) -> Any:
     """Share of the first geom."""
-    share = first / k.max(first + second, MINVAL)
-    share = k.select(second < MINVAL, k.select(first < MINVAL, 0.5, 1.0), share)
-    return k.select((first < MINVAL) & (second >= MINVAL), 0.0, share)
+    both = (first >= MINVAL) & (second >= MINVAL)
+    share = first / k.select(both, first + second, 1.0)
+    alone = k.select(first < MINVAL, k.select(second < MINVAL, 0.5, 0.0), 1.0)
+    return k.select(both, share, alone)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.ordered_numpy import lesser
 
 
 def mix_solver(solmix: Array, solref: Array, solimp: Array) -> tuple[Array, Array]:
@@ -18,13 +19,14 @@ def mix_solver(solmix: Array, solref: Array, solimp: Array) -> tuple[Array, Arra
     mean = weight * solref[:, 0] + (1 - weight) * solref[:, 1]
     standard = np.all(solref[:, :, 0] > 0, axis=1)[:, None]
     mixed = weight * solimp[:, 0] + (1 - weight) * solimp[:, 1]
-    return np.where(standard, mean, np.minimum(solref[:, 0], solref[:, 1])), mixed
+    return np.where(standard, mean, lesser(solref[:, 0], solref[:, 1])), mixed
 
 
 def first_weight(solmix: Array) -> Array:
     """Share (n) of the first geom from the weights (n, 2)."""
     counts = solmix >= MINVAL
-    share = np.where(counts.any(axis=1), counts[:, 0], 0.5)
+    small = solmix < MINVAL
+    share = np.where(small.all(axis=1), 0.5, np.where(small[:, 0], 0.0, 1.0))
     both = counts.all(axis=1)
     share[both] = solmix[both, 0] / solmix[both].sum(axis=1)
     return share

@@ -21,6 +21,7 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
 )
 from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_range
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
+from dovetail.plugins.shared.contacts.swept_bodies_lanes import found_by_sweep
 from dovetail.plugins.shared.flex.shapes import ELEMENTS, VERTEX
 from dovetail.plugins.shared.vectors_lanes import cross, dot, unit, vector
 
@@ -47,7 +48,7 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     """Append the contacts of one pair."""
     k, pairs = contacts.k, contacts.pairs
     margin, _ = contact_range(contacts, p, parts)
-    near = in_reach(contacts, p, margin)
+    near = found_by_sweep(contacts, p, in_reach(contacts, p, margin))
     kind = contacts.of_pair("kind", p)
     for (row, shape), kinds in rows_of(k, pairs.keys, parts).items():
         with k.when(one_of(kind, kinds)):

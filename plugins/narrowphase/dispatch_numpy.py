@@ -18,11 +18,11 @@ from dovetail.contracts.pairs import NO_FLEX_CONTACTS, FlexContacts, FlexPairs, 
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.narrowphase.flex_dispatch_numpy import flex_contacts
-from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
 from dovetail.plugins.shared.contacts.margins_numpy import contact_gap, contact_margin
-from dovetail.plugins.shared.vectors_numpy import cross_rows, dot_rows
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots
+from dovetail.plugins.shared.vectors_numpy import cross_rows, unit_rows
 
 Row = Callable[[Any, Any, int, int, float], PairContacts]
 
@@ -163,18 +163,13 @@ def append(data: DataLike, candidates: FlexPairs, found: FlexContacts) -> None:
 def frames(normal: Array, tangent: Array) -> Array:
     """Right-handed frames (n, 3, 3) by row: normal, the preferred tangent made orthogonal to it, the other tangent.
 
-    Where no tangent is preferred it is the y-axis, or the z-axis if the normal leans towards y.
+    Where no tangent is preferred it is the y-axis, or the z-axis if the normal leans towards y. A slope of 30 degrees
+    leans as much as decides that, so the normal is rounded as in mju_makeFrame.
     """
-    normal = unit(normal)
-    free = dot_rows(tangent, tangent) < 0.25
+    normal = unit_rows(normal)
+    free = dots(tangent, tangent) < 0.25
     leans = np.abs(normal[:, 1]) >= 0.5
     default = np.stack([np.zeros(len(leans)), ~leans, leans], axis=1)
     tangent = np.where(free[:, None], default, tangent)
-    tangent = unit(tangent - dot_rows(normal, tangent)[:, None] * normal)
+    tangent = unit_rows(tangent - dots(normal, tangent)[:, None] * normal)
     return np.stack([normal, tangent, cross_rows(normal, tangent)], axis=1)
-
-
-def unit(rows: Array) -> Array:
-    """Rows scaled to length one; the x-axis for rows without a direction (mju_normalize3)."""
-    length = np.sqrt(dot_rows(rows, rows))[:, None]
-    return np.where(length < MINVAL, [1.0, 0.0, 0.0], rows / np.maximum(length, MINVAL))

@@ -89,7 +89,7 @@ def visit_dry(visit: Visit) -> None:
     """Move the force of a friction loss row."""
     k, old = visit.dual.k, visit.force(0)
     low, high = visit.dual.bounds[visit.v]
-    residual, curvature = visit.z[0], k.max(visit.A(0, 0), MINVAL)
+    residual, curvature = visit.z[0], k.max(MINVAL, visit.A(0, 0))
     new = k.min(k.max(old - residual / curvature, low), high)
     step = k.select(visit.moves, new - old, 0.0)
     visit.dual.force[visit.v, 0] = k.select(visit.moves, new, old)

@@ -18,7 +18,9 @@ def spring(k: Kernel) -> None:
     with k.when(~k.disabled(DisableBit.SPRING)), k.loop(0, m.ntendon) as tendon:
         stiffness = m.tendon_stiffness[tendon]
         with k.when(k.any(stiffness != 0.0)):
-            add_along(k, tendon, -stiffness * stretch(k, tendon), d.qfrc_spring, d.qfrc_passive)
+            beyond = stretch(k, tendon)
+            pull = k.select(beyond != 0.0, -stiffness * beyond, 0.0)  # the stiffness may be NaN
+            add_along(k, tendon, pull, d.qfrc_spring, d.qfrc_passive)
 
 
 def damper(k: Kernel) -> None:

@@ -18,7 +18,8 @@ from dovetail.plugins.shared.springs_numpy import stretch
 def spring(model: ModelLike, data: DataLike) -> None:
     """Add the pull of stretched or slack tendons to qfrc_spring and qfrc_passive."""
     if not model.opt.disableflags & DisableBit.SPRING:
-        pull = -model.tendon_stiffness * stretch(model, data.ten_length)
+        beyond = stretch(model, data.ten_length)
+        pull = np.where(beyond != 0.0, -model.tendon_stiffness * beyond, 0.0)  # the stiffness may be NaN
         add_pull(model, data, pull, data.qfrc_spring)
 
 

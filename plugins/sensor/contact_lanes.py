@@ -233,7 +233,7 @@ class Reader:
             weight += strength
             force += push
             moment += k.select(here, strength * pos[c], 0.0)
-        centre = moment.value / k.max(weight.value, MINVAL)
+        centre = moment.value / k.max(MINVAL, weight.value)
         for c, turn, here in self.each_match():
             wrench = contact_force(self.body_rows, c)
             push, twist = (self.in_world(c, part, turn, here) for part in (wrench[:3], wrench[3:]))

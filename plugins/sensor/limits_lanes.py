@@ -80,7 +80,7 @@ def write_rows(k: Kernel, kind: SensorType, *sources: str) -> None:
         for side in (1, 0):  # the lower end, if it has a row, replaces the upper one
             row = table[n, side]
             with k.when(row >= 0):
-                force.set(k.select(rows.D[row] > 0.0, rows.force[row], force.value))
+                force.set(k.select(rows.D[row] != 0.0, rows.force[row], force.value))
         write(k, sensor, force.value)
 
 
@@ -110,7 +110,7 @@ def joint_side(k: Kernel, joint: Int) -> LimitSide:
             angle = norm(k, turn)
             # no rotation is about x
             spin = k.select(
-                angle < MINVAL, d.qvel[dof], dot(turn, d.qvel[dof : dof + 3]) / k.max(angle, MINVAL)
+                angle < MINVAL, d.qvel[dof], dot(turn, d.qvel[dof : dof + 3]) / k.max(MINVAL, angle)
             )
             distance = k.max(*m.jnt_range[joint]) - angle
             reached = distance < margin

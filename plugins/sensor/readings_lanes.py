@@ -43,8 +43,8 @@ def clamped(k: Kernel, sensor: Int, number: Any) -> Any:
     cutoff, kind = k.model.sensor_cutoff[sensor], k.model.sensor_datatype[sensor]
     both = (cutoff > 0.0) & (kind == DataType.REAL)
     above = both | ((cutoff > 0.0) & (kind == DataType.POSITIVE))
-    number = k.select(above, k.min(number, cutoff), number)
-    return k.select(both, k.max(number, -cutoff), number)
+    number = k.select(above, k.min(cutoff, number), number)
+    return k.select(both, k.max(-cutoff, number), number)
 
 
 def object_kinds(k: Kernel, kind: SensorType, field: str) -> Sequence[int]:

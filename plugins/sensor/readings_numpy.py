@@ -14,6 +14,7 @@ import numpy as np
 from dovetail.contracts.enums import DataType, SensorType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.plugins.shared.ordered_numpy import clip, lesser
 
 
 def sensors_of(model: ModelLike, kind: SensorType) -> Array:
@@ -31,10 +32,10 @@ def write(model: ModelLike, data: DataLike, sensors: Array, readings: Iterable[A
 def clamped(model: ModelLike, sensor: int, reading: Any) -> Any:
     """A reading within its sensor's cutoff."""
     cutoff = model.sensor_cutoff[sensor]
-    if cutoff <= 0 or model.sensor_type[sensor] == SensorType.GEOMFROMTO:
+    if not cutoff > 0 or model.sensor_type[sensor] == SensorType.GEOMFROMTO:
         return reading
     if model.sensor_datatype[sensor] == DataType.REAL:
-        return np.clip(reading, -cutoff, cutoff)
+        return clip(np.asarray(reading), -cutoff, cutoff)
     if model.sensor_datatype[sensor] == DataType.POSITIVE:
-        return np.minimum(reading, cutoff)
+        return lesser(cutoff, np.asarray(reading))
     return reading

@@ -5,6 +5,9 @@ negative as depths are, and its slip along the two tangents of its surface is th
 to the other geom's centre. Readings are all pressures, then all slips along the first tangents, then along the
 second. If several geoms hold a vertex the last one counts. Compare the tactile case of mj_computeSensorAcc.
 
+Geoms of type sdf count by their own distance: that of a plugin's shape, or of the mesh's octree, where MuJoCo 3.4
+ends with an error because it looks for a plugin.
+
 As in MuJoCo, each vertex takes three normals of the mesh in turn (meshes made for the purpose have normal and
 tangents there), turned by the mesh's orientation but not by the geom's, and velocities are in world axes.
 """
@@ -14,12 +17,13 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from dovetail.contracts.enums import SensorType
+from dovetail.contracts.enums import GeomType, SensorType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.distance_fields_numpy import has_field, signed_distance
+from dovetail.plugins.shared.geometry.distance_fields_numpy import has_field
+from dovetail.plugins.shared.geometry.sdf_fields_numpy import known_field
 from dovetail.plugins.shared.motion_numpy import velocities
 from dovetail.plugins.shared.quaternions_numpy import quat_matrix_rows
 
@@ -86,14 +90,22 @@ def touching_geoms(model: ModelLike, data: DataLike, weld: int) -> list[int]:
 
 def press(model: ModelLike, data: DataLike, skin: TactileSkin, other: int, channels: Array) -> None:
     """Fill the channels of the vertices that are inside a geom."""
-    local = (skin.position - data.geom_xpos[other]) @ data.geom_xmat[other].reshape(3, 3)
-    depth = signed_distance(model, other, local)
+    depth = distance(model, data, other, skin.position)
     inside = np.flatnonzero(depth < 0)
     depth, axes = depth[inside], skin.axes[inside]
     pressure = depth / np.maximum(MAX_DEPTH - depth, MINVAL)
     slip = skin_velocity(model, data, skin)[inside] - centre_velocity(model, data, other)
     channels[0, inside] = pressure * np.square(axes[:, 0]).sum(axis=1)
     channels[1:, inside] = np.abs(np.einsum("nij,nj->in", axes[:, 1:], slip))
+
+
+def distance(model: ModelLike, data: DataLike, geom: int, points: Array) -> Array:
+    """Distance of points (n, 3) in the world to a geom. The shape of a plugin is where its mesh was made."""
+    local = (points - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
+    if model.geom_type[geom] == GeomType.SDF and model.geom_plugin[geom] >= 0:
+        mesh = int(model.geom_dataid[geom])
+        local = local @ quat_matrix_rows(model.mesh_quat[mesh][None])[0].T + model.mesh_pos[mesh]
+    return known_field(model, data, geom).distance(local)
 
 
 def skin_velocity(model: ModelLike, data: DataLike, skin: TactileSkin) -> Array:

@@ -23,7 +23,7 @@ def next_activation(k: Kernel, actuator: Int, act: Any, act_dot: Any) -> Any:
     duration = timestep
     if k.has("dyn.filterexact"):
         # act_dot·tau is the distance to the target, of which the filter covers 1 − exp(−h/tau) in a step.
-        tau = k.max(m.actuator_dynprm[actuator, 0], MINVAL)
+        tau = k.max(MINVAL, m.actuator_dynprm[actuator, 0])
         exact = tau * (1.0 - k.exp(-timestep / tau))
         duration = k.select(m.actuator_dyntype[actuator] == DynType.FILTEREXACT, exact, timestep)
     following = act + act_dot * duration

@@ -12,6 +12,7 @@ from dovetail.contracts.enums import DynType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.ordered_numpy import clip
 
 
 def next_activation(model: ModelLike, act: Array, act_dot: Array) -> Array:
@@ -27,7 +28,7 @@ def next_activation(model: ModelLike, act: Array, act_dot: Array) -> Array:
     following = act + act_dot * duration
     limited = model.actuator_actlimited[owner].astype(bool)
     bounds = model.actuator_actrange[owner]
-    return np.where(limited, np.clip(following, bounds[:, 0], bounds[:, 1]), following)
+    return np.where(limited, clip(following, bounds[:, 0], bounds[:, 1]), following)
 
 
 def activation_owners(model: ModelLike) -> Array:

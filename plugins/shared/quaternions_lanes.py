@@ -32,7 +32,7 @@ def quat_normalize(k: Kernel, q: Any) -> Vector:
     bit (mju_normalize4)."""
     length = norm(k, q)
     tiny = length < MINVAL
-    inverse = k.select(k.abs(length - 1.0) <= MINVAL, 1.0, 1.0 / k.max(length, MINVAL))
+    inverse = k.select(k.abs(length - 1.0) <= MINVAL, 1.0, 1.0 / k.max(MINVAL, length))
     scale = k.select(tiny, 0.0, inverse)
     return vector(k.select(tiny, 1.0, q[0] * scale), q[1] * scale, q[2] * scale, q[3] * scale)
 
@@ -73,9 +73,9 @@ def quat_to_rotation_vector(k: Kernel, q: Any) -> Vector:
     angle = 2.0 * atan_half_plane(k, s, q[0])
     angle = k.select(angle > np.pi, angle - 2.0 * np.pi, angle)
     tiny = s < MINVAL
-    scale = angle / k.max(s, MINVAL)
+    scale = angle / k.max(MINVAL, s)
     # mju_normalize3 gives a vanishing axis the direction x
-    return vector(k.select(tiny, angle, q[1] * scale), q[2] * scale, q[3] * scale)
+    return vector(*(k.select(tiny, along, q[n] * scale) for n, along in ((1, angle), (2, 0.0), (3, 0.0))))
 
 
 def quat_difference(k: Kernel, a: Any, b: Any) -> Vector:
@@ -87,6 +87,6 @@ def quat_integrate(k: Kernel, q: Any, velocity: Any, duration: Any) -> Vector:
     """q after turning for `duration` at the angular velocity given in q's own frame (mju_quatIntegrate)."""
     speed = norm(k, velocity)
     s, c = sincos(k, 0.5 * (duration * speed))
-    axis = velocity * (1.0 / k.max(speed, MINVAL))
+    axis = velocity * (1.0 / k.max(MINVAL, speed))
     turned = quat_multiply(q, vector(c, axis * s))
     return quat_normalize(k, k.select(speed < MINVAL, q, turned))

@@ -92,12 +92,12 @@ def quat_to_rotation_vector(q: Sequence[float]) -> Vector:
     """Axis times angle of a unit quaternion, the angle in (−π, π]."""
     w, x, y, z = q
     s = sqrt(x * x + y * y + z * z)
-    if s < MINVAL:
-        # The axis is undefined; MuJoCo takes x, and the angle is 0 or 2π, which wraps to 0.
-        return 0.0, 0.0, 0.0
     angle = 2.0 * atan2(s, w)
     if angle > pi:
         angle -= 2.0 * pi
+    if s < MINVAL:
+        # MuJoCo gives a vanishing axis the direction x and keeps the angle, which a stiff spring feels
+        return angle, 0.0, 0.0
     scale = angle / s
     return x * scale, y * scale, z * scale
 

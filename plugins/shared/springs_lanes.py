@@ -49,4 +49,4 @@ def stretch(k: Kernel, tendon: Int) -> Any:
     """How far a tendon is outside its spring's dead band: positive above, negative below."""
     length = k.data.ten_length[tendon]
     low, high = k.model.tendon_lengthspring[tendon]
-    return length - k.clip(length, low, high)
+    return k.select(length > high, length - high, k.select(length < low, length - low, 0.0))

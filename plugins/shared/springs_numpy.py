@@ -13,11 +13,11 @@ from dovetail.plugins.shared.tree_numpy import FREE, single_dof
 def spring_displacement(model: ModelLike, qpos: Array) -> Array:
     """How far each dof of the joints with springs is from rest."""
     displacement = np.zeros(model.nv)
-    single = single_dof(model.jnt_type)
+    single = single_dof(model.jnt_type) & (model.jnt_stiffness != 0.0)
     at = model.jnt_qposadr[single]
     displacement[model.jnt_dofadr[single]] = qpos[at] - model.qpos_spring[at]
 
-    for joint in np.flatnonzero(~single & (model.jnt_stiffness != 0.0)).tolist():
+    for joint in np.flatnonzero(~single_dof(model.jnt_type) & (model.jnt_stiffness != 0.0)).tolist():
         at, dof = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
         if model.jnt_type[joint] == FREE:
             displacement[dof : dof + 3] = qpos[at : at + 3] - model.qpos_spring[at : at + 3]
@@ -30,4 +30,5 @@ def spring_displacement(model: ModelLike, qpos: Array) -> Array:
 
 def stretch(model: ModelLike, length: Array) -> Array:
     """How far each tendon is outside its spring's dead band: positive above, negative below."""
-    return length - np.clip(length, model.tendon_lengthspring[:, 0], model.tendon_lengthspring[:, 1])
+    low, high = model.tendon_lengthspring.T
+    return np.where(length > high, length - high, np.where(length < low, length - low, 0.0))

@@ -53,5 +53,5 @@ def unit(k: Kernel, a: Any) -> Vector:
     """The unit vector along a; the x axis if a is too short to have a direction (mju_normalize3)."""
     length = norm(k, a)
     tiny = length < MINVAL
-    scaled = a * (1.0 / k.max(length, MINVAL))
+    scaled = a * (1.0 / k.max(MINVAL, length))
     return k.select(tiny, vector(1.0, 0.0, 0.0), scaled)

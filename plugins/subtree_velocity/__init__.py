@@ -12,6 +12,6 @@ def dovetail_implementations() -> list[Implementation]:
         "subtree_velocity",
         "momentum",
         default=True,
-        reads="cvel cinert subtree_com",
+        reads="cvel xipos ximat subtree_com",
         summary="Sum momenta from the leaves, then shift them to each centre of mass",
     )

@@ -29,6 +29,7 @@ def transmission(k: Kernel) -> None:
     m = k.model
     if not m.nu:
         return
+    k.leaves("actuator_moment", "there are places for as many entries as a full matrix has")
     with k.loop(0, m.nu) as actuator:
         kind = m.actuator_trntype[actuator]
         if k.has("trn.joint") or k.has("trn.jointinparent"):

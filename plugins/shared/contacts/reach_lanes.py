@@ -38,7 +38,8 @@ def in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
 
 
 def geoms_in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
-    """Two geoms: one without a bounding radius is always near; one that is at no finite place never."""
+    """Two geoms: one without a bounding radius is always near; one that is at no finite place never. A plane that was
+    given a bounding radius is as other geoms."""
     k = contacts.k
     m, d = k.model, k.data
     geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
@@ -48,7 +49,8 @@ def geoms_in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
     spheres = k.select(k.min(radius1, radius2) <= 0.0, FAR, bound * bound)
     height = k.select(radius2 <= 0.0, FAR, bound)
     of_geoms = contacts.pairs.flex < 0
-    planes = k.frozen_model.geom_type[contacts.pairs.geom1] == int(GeomType.PLANE)
+    first, frozen = contacts.pairs.geom1, k.frozen_model
+    planes = (frozen.geom_type[first] == int(GeomType.PLANE)) & (frozen.geom_rbound[first] <= 0.0)
     if not planes[of_geoms].any():
         return dot(offset, offset) <= spheres
     normal = d.geom_xmat[geom1][2::3]

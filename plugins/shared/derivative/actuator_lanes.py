@@ -61,11 +61,17 @@ def force_velocity(k: Kernel, i: Int) -> Any:
         total.set(m.actuator_biasprm[i, SLOPE])
     if k.has("gain.affine"):
         with k.when(m.actuator_gaintype[i] == GainType.AFFINE):
-            total += m.actuator_gainprm[i, SLOPE] * driving(k, i)
+            total += of_gain(k, i, m.actuator_gainprm[i, SLOPE])
     if k.has("gain.muscle"):
         with k.when(m.actuator_gaintype[i] == GainType.MUSCLE):
-            total += muscle_gain_velocity(k, i) * driving(k, i)
+            total += of_gain(k, i, muscle_gain_velocity(k, i))
     return total.value
+
+
+def of_gain(k: Kernel, i: Int, slope: Any) -> Any:
+    """What a gain adds that has a derivative with respect to velocity: nothing without one, also if the input is
+    NaN."""
+    return k.select(slope != 0.0, slope * driving(k, i), 0.0)
 
 
 def driving(k: Kernel, i: Int) -> Any:

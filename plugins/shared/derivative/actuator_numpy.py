@@ -35,9 +35,9 @@ def add_actuators(model: ModelLike, data: DataLike, deriv: Array) -> None:
 def force_velocity(model: ModelLike, data: DataLike) -> Array:
     """Derivative of each actuator's force with respect to its velocity."""
     affine_bias = model.actuator_biastype == BiasType.AFFINE
-    return np.where(affine_bias, model.actuator_biasprm[:, SLOPE], 0.0) + gain_velocity(model, data) * inputs(
-        model, data
-    )
+    gain = gain_velocity(model, data)
+    of_gain = np.where(gain != 0.0, gain * inputs(model, data), 0.0)  # the input may be NaN
+    return np.where(affine_bias, model.actuator_biasprm[:, SLOPE], 0.0) + of_gain
 
 
 def gain_velocity(model: ModelLike, data: DataLike) -> Array:

@@ -39,7 +39,7 @@ def silhouette_of(k: Kernel, moving: Vector, size: Vector) -> Silhouette:
     faces = sides * sides
     normal = faces * moving
     steepness, spread = (k.local(dot(normal, other)).value for other in (normal, moving))
-    area = k.local(pi * k.sqrt(steepness / k.max(spread, MINVAL))).value
+    area = k.local(pi * k.sqrt(steepness / k.max(MINVAL, spread))).value
     return Silhouette(moving, k.local(norm(k, moving)).value, faces, normal, steepness, spread, area)
 
 
@@ -81,7 +81,7 @@ def added_mass(turning: Vector, moving: Vector, mass: Vector, inertia: Vector) -
 def spin_drag(k: Kernel, turning: Vector, moment: Vector, linear: Any) -> np.ndarray:
     """Of the torque −(linear + density·‖moment∘ω‖)·ω."""
     resisted = moment * turning
-    slope = (k.model.opt.density / k.max(norm(k, resisted), MINVAL)) * (moment * resisted)
+    slope = (k.model.opt.density / k.max(MINVAL, norm(k, resisted))) * (moment * resisted)
     return -((linear + dot(turning, slope)) * IDENTITY) - outer(turning, slope)
 
 
@@ -92,7 +92,7 @@ def drag(
     density, moving, speed = k.model.opt.density, silhouette.moving, silhouette.speed
     _, middle, largest = ordered(k, size)
     seen = blunt * silhouette.area + slender * (pi * middle * largest - silhouette.area)
-    quadratic = density * seen / k.max(speed, MINVAL)
+    quadratic = density * seen / k.max(MINVAL, speed)
     by_speed = quadratic * (outer(moving, moving) + (speed * speed) * IDENTITY)
     by_area = outer(moving, (density * speed * (blunt - slender)) * area_slope(k, silhouette))
     return -by_speed - by_area - linear * IDENTITY
@@ -101,7 +101,7 @@ def drag(
 def area_slope(k: Kernel, silhouette: Silhouette) -> Vector:
     """Of the area π·√(steepness/spread) that the ellipsoid shows along its velocity."""
     spread, steepness = silhouette.spread, silhouette.steepness
-    scale = pi / k.max(k.sqrt(spread * spread * spread * steepness), MINVAL)
+    scale = pi / k.max(MINVAL, k.sqrt(spread * spread * spread * steepness))
     found: Vector = scale * silhouette.normal * (silhouette.faces * spread - steepness)
     return found
 
@@ -117,9 +117,9 @@ def lift(k: Kernel, silhouette: Silhouette, strength: Any) -> np.ndarray:
     square = dot(moving, moving)
     away = face * square - spread
     # Minus the relative slope of the factor before the vector, times spread/v.
-    fading = face * face * (spread / k.max(steepness, MINVAL)) - face + spread / k.max(square, MINVAL)
+    fading = face * face * (spread / k.max(MINVAL, steepness)) - face + spread / k.max(MINVAL, square)
     apart = np.array([[b - a for b in face] for a in face], dtype=object)
     turned = 2.0 * spread * apart + outer(away, fading)
     matrix = turned * outer(moving, moving) - spread * (away * IDENTITY)
-    found: np.ndarray = (pi * strength / k.max(k.sqrt(steepness * spread * square), MINVAL)) * matrix
+    found: np.ndarray = (pi * strength / k.max(MINVAL, k.sqrt(steepness * spread * square))) * matrix
     return found

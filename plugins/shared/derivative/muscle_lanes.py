@@ -19,7 +19,7 @@ def gain_velocity(k: Kernel, i: Int) -> Any:
     parameters = k.model.actuator_gainprm[i]
     lmin, lmax, vmax = parameters[4:7]
     length, rest = normalized_length(k, i, parameters)
-    fastest = k.max(rest * vmax, MINVAL)
+    fastest = k.max(MINVAL, rest * vmax)
     slope = velocity_slope(k, k.data.actuator_velocity[i] / fastest, parameters[8]) / fastest
     return -peak_force(k, i, parameters) * force_by_length(k, length, lmin, lmax) * slope
 
@@ -28,5 +28,5 @@ def velocity_slope(k: Kernel, velocity: Any, fvmax: Any) -> Any:
     """Slope of the force-velocity curve."""
     room = fvmax - 1.0
     shortening = 2.0 * k.max(velocity + 1.0, 0.0)
-    lengthening = k.select(velocity <= room, 2.0 * (room - velocity) / k.max(room, MINVAL), 0.0)
+    lengthening = k.select(velocity <= room, 2.0 * (room - velocity) / k.max(MINVAL, room), 0.0)
     return k.select(velocity <= 0.0, shortening, lengthening)

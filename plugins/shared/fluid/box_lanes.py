@@ -17,7 +17,7 @@ from dovetail.plugins.shared.vectors_lanes import Vector, vector
 def equivalent_box(k: Kernel, inertia: Vector, mass: Any) -> Vector:
     """Side lengths of the box with the given principal inertia and mass."""
     total = inertia[0] + inertia[1] + inertia[2]
-    return vector(*(k.sqrt(6.0 * k.max(total - 2.0 * i, MINVAL) / mass) for i in inertia))
+    return vector(*(k.sqrt(6.0 * k.max(MINVAL, total - 2.0 * i) / mass) for i in inertia))
 
 
 def forces(k: Kernel, turning: Vector, moving: Vector, size: Vector) -> tuple[Vector, Vector]:

@@ -60,8 +60,8 @@ def silhouette(k: Kernel, moving: Vector, size: Vector, speed: Any) -> tuple[Any
     faces = vector(y * z, z * x, x * y)
     normal = faces * faces * moving
     steepness, spread = dot(normal, normal), dot(normal, moving)
-    area = pi * k.sqrt(steepness / k.max(spread, MINVAL))
-    cosine = spread / k.max(speed * steepness, MINVAL)
+    area = pi * k.sqrt(steepness / k.max(MINVAL, spread))
+    cosine = spread / k.max(MINVAL, speed * steepness)
     return area, cross(cosine * area * cross(normal, moving), moving)
 
 

@@ -30,9 +30,8 @@ def ball_of(shape: Primitive) -> Ball:
     return Ball(shape.pos, shape.size[0], shape.axis)
 
 
-def facing(exists: Any, centre: Vector, radius: Any, normal: Vector, gap: Any) -> LaneContact:
-    """Contact of a sphere with a surface at distance `gap` from its centre in the direction of `normal`."""
-    dist = gap - radius
+def facing(exists: Any, centre: Vector, radius: Any, normal: Vector, dist: Any) -> LaneContact:
+    """Contact of a sphere with a surface at distance `dist` from its own in the direction of `normal`."""
     return LaneContact(exists, dist, centre + normal * (radius + 0.5 * dist), normal)
 
 
@@ -47,15 +46,16 @@ def balls_near(first: Ball, second: Ball, margin: Any) -> Any:
 
 
 def ball_ball(k: Kernel, first: Ball, second: Ball, margin: Any) -> LaneContact:
-    """The contact of two spheres."""
+    """The contact of two spheres. Radii are taken off in MuJoCo's order: of spheres that touch exactly, rounding says
+    whether they press."""
     exists = balls_near(first, second, margin)
     offset = second.centre - first.centre
     length = norm(k, offset)
     coincide = length < MINVAL
-    normal = k.local(offset * (1.0 / k.max(length, MINVAL)))
+    normal = k.local(offset * (1.0 / k.max(MINVAL, length)))
     with k.when(k.any(exists & coincide)):
         normal.set(k.select(coincide, unit(k, cross(first.axis, second.axis)), normal.value))
-    return facing(exists, first.centre, first.radius, normal.value, length - second.radius)
+    return facing(exists, first.centre, first.radius, normal.value, length - first.radius - second.radius)
 
 
 def sphere_sphere_shapes(k: Kernel, sphere1: Primitive, sphere2: Primitive, margin: Any) -> list[LaneContact]:
@@ -91,7 +91,7 @@ def sphere_cylinder_shapes(
     cap = above & ~side
     up = sign(k, height)
     top = cylinder.pos + axis * (up * half)
-    rim = top + outward * (radius / k.max(from_axis, MINVAL))
+    rim = axis * (up * half) + outward * (radius / k.max(MINVAL, from_axis)) + cylinder.pos
     ball = Ball(k.select(side, cylinder.pos + axis * height, rim), k.select(side, radius, 0.0), axis)
     round_contact = ball_ball(k, ball_of(sphere), ball, margin)
     flat_contact = _sphere_cap(sphere, top, axis * up, margin)
@@ -102,7 +102,7 @@ def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: Any)
     """Contact with the flat end of a cylinder."""
     gap = dot(sphere.pos - centre, outward)
     radius = sphere.size[0]
-    return facing(gap <= margin + radius, sphere.pos, radius, -outward, gap)
+    return facing(gap <= margin + radius, sphere.pos, radius, -outward, gap - radius)
 
 
 def _either(k: Kernel, first: Any, a: LaneContact, b: LaneContact) -> LaneContact:
@@ -121,7 +121,7 @@ def _either(k: Kernel, first: Any, a: LaneContact, b: LaneContact) -> LaneContac
 def ball_box(k: Kernel, centre: Vector, radius: Any, box: Primitive, margin: Any) -> LaneContact:
     """The contact of a sphere with a box."""
     normal, gap = _towards_box(k, to_frame(box.mat, centre - box.pos), box.size)
-    return facing(gap - radius <= margin, centre, radius, to_world(box.mat, normal), gap)
+    return facing(gap - radius <= margin, centre, radius, to_world(box.mat, normal), gap - radius)
 
 
 def sphere_box_shapes(k: Kernel, sphere: Primitive, box: Primitive, margin: Any) -> list[LaneContact]:
@@ -135,7 +135,7 @@ def _towards_box(k: Kernel, point: Vector, size: Vector) -> tuple[Vector, Any]:
     towards = nearest - point
     distance = norm(k, towards)
     outside = distance > MINVAL
-    way = k.local(vector(towards * (1.0 / k.max(distance, MINVAL)), distance))
+    way = k.local(vector(towards * (1.0 / k.max(MINVAL, distance)), distance))
     with k.when(k.any(~outside)):
         way.set(k.select(outside, way.value, _towards_face(k, point, size)))
     return way.value[:3], way.value[3]

@@ -38,21 +38,21 @@ def ball_of(shape: Primitive) -> Ball:
     return Ball(shape.pos, shape.size[0], z_axis(shape))
 
 
-def facing(centre: Vector, radius: float, normal: Vector, gap: float) -> PairContact:
-    """Contact of a sphere with a surface at distance `gap` from its centre in the direction of `normal`."""
-    dist = gap - radius
+def facing(centre: Vector, radius: float, normal: Vector, dist: float) -> PairContact:
+    """Contact of a sphere with a surface at distance `dist` from its own in the direction of `normal`."""
     return PairContact(dist, along(centre, radius + 0.5 * dist, normal), normal)
 
 
 def ball_ball(first: Ball, second: Ball, margin: float) -> list[PairContact]:
-    """The contact of two spheres, if they are near enough."""
+    """The contact of two spheres, if they are near enough. Radii are taken off in MuJoCo's order: of spheres that
+    touch exactly, rounding says whether they press."""
     offset = sub(second.centre, first.centre)
     reach = margin + first.radius + second.radius
     if dot(offset, offset) > reach * reach:
         return []
     length = norm(offset)
     normal = unit(offset if length >= MINVAL else cross(first.axis, second.axis))
-    return [facing(first.centre, first.radius, normal, length - second.radius)]
+    return [facing(first.centre, first.radius, normal, length - first.radius - second.radius)]
 
 
 def ball_box(centre: Vector, radius: float, box: Primitive, margin: float) -> list[PairContact]:
@@ -60,7 +60,7 @@ def ball_box(centre: Vector, radius: float, box: Primitive, margin: float) -> li
     normal, gap = _towards_box(to_frame(box.mat, sub(centre, box.pos)), box.size)
     if gap - radius > margin:
         return []
-    return [facing(centre, radius, to_world(box.mat, normal), gap)]
+    return [facing(centre, radius, to_world(box.mat, normal), gap - radius)]
 
 
 def _towards_box(point: Vector, size: Vector) -> tuple[Vector, float]:

@@ -64,7 +64,7 @@ def capsule_capsule_shapes(
     """Two capsules: one contact at the nearest points of the axes, or up to two if these are parallel."""
     half1, half2 = capsule1.axis * capsule1.size[1], capsule2.axis * capsule2.size[1]
     segments = _segments(half1, half2, capsule1.pos - capsule2.pos)
-    limit = k.max(PARALLEL[k.precision] * segments.length1 * segments.length2, MINVAL)
+    limit = k.max(MINVAL, PARALLEL[k.precision] * segments.length1 * segments.length2)
     parallel = k.abs(segments.determinant) < limit
 
     def balls(places: Any) -> tuple[Ball, Ball]:
@@ -261,7 +261,7 @@ def _distance_to_edge(k: Kernel, axis: Axis, size: Vector, edge: Any) -> tuple[A
     common = edge_half * edge_way
     towards_segment, towards_edge = -edge_half * _along(k, to_edge, runs), dot(axis.half, to_edge)
     determinant = edge_squared * segment_squared - common * common
-    parallel = k.abs(determinant) < k.max(PARALLEL[k.precision] * edge_squared * segment_squared, MINVAL)
+    parallel = k.abs(determinant) < k.max(MINVAL, PARALLEL[k.precision] * edge_squared * segment_squared)
     inverse = 1.0 / k.select(parallel, 1.0, determinant)
 
     on_edge = (segment_squared * towards_segment + common * towards_edge) * inverse

@@ -17,7 +17,6 @@ import numpy as np
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
-from dovetail.plugins.shared.geometry.octree_numpy import octree_distance
 from dovetail.plugins.shared.vectors_numpy import norm_rows, unit_rows
 
 PointsAndSize: TypeAlias = Callable[[Array, Array], Array]
@@ -31,17 +30,6 @@ def has_field(model: ModelLike, geom: int) -> bool:
     if model.geom_type[geom] == GeomType.MESH:
         return bool(model.mesh_octadr[model.geom_dataid[geom]] >= 0)
     return True
-
-
-def signed_distance(model: ModelLike, geom: int, points: Array) -> Array:
-    """Distance of points in the geom's frame to its surface."""
-    kind = GeomType(model.geom_type[geom])
-    if kind == GeomType.MESH:
-        return octree_distance(model, int(model.geom_dataid[geom]), points)
-    if kind not in FIELDS:
-        known = ", ".join(k.keyword for k in (*FIELDS, GeomType.MESH))
-        raise ValueError(f"geom {geom} is a {kind.keyword}, which has no distance field here; known: {known}")
-    return FIELDS[kind].distance(points, model.geom_size[geom])
 
 
 def direction(rows: Array) -> Array:

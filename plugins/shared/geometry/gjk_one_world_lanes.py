@@ -74,6 +74,8 @@ class Distance:
             self.try_enclosing.set(1 - self.cores.value)
             search.count.set(0)
             search.size.set(0)
+            for n in range(4):  # weights of 0 stand for vertices that a smaller simplex does not have
+                search.simplex[n] = 0
             search.go(Phase.AIM)
 
     def _dress(self) -> None:

@@ -8,8 +8,7 @@ goes backwards and misses too. What is found is a length, whatever the length of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -27,23 +26,14 @@ LOST = 1e6
 
 def sdf(model: ModelLike, data: DataLike, geom: int, points: Array, vectors: Array) -> Array:
     """Lengths (n,) of rays in the geom's frame, infinite where they miss it."""
-    from dovetail.plugins.shared.geometry.sdf_fields_numpy import field_of
+    from dovetail.plugins.shared.geometry.sdf_fields_numpy import known_field
 
     found = np.full(len(vectors), MISS)
     towards = np.isfinite(SHAPES[GeomType.BOX](points, vectors, model.geom_size[geom]))
     if towards.any():
-        shapes = known_shapes() if model.geom_plugin[geom] >= 0 else {}
-        distance = field_of(model, data, geom, {"sdf_shape": shapes}).distance
+        distance = known_field(model, data, geom).distance
         found[towards] = marched(distance, points[towards], vectors[towards])
     return found
-
-
-def known_shapes() -> Mapping[str, Any]:
-    """The rows of `sdf_shape` that loading would take."""
-    from dovetail.planning.loading_selection import Loading
-
-    shapes: Mapping[str, Any] = Loading.of().tables()["sdf_shape"]
-    return shapes
 
 
 def marched(distance: Callable[[Array], Array], points: Array, vectors: Array) -> Array:

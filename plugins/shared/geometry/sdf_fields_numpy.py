@@ -14,7 +14,7 @@ from dovetail.contracts.engine_plugins import plugin_config, plugin_name
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.errors import MissingStageError, listing
+from dovetail.errors import ArgumentError, MissingStageError, listing
 from dovetail.plugins.shared.geometry.distance_fields_numpy import FIELDS
 from dovetail.plugins.shared.geometry.octree_numpy import octree_distance, octree_gradient
 from dovetail.plugins.shared.geometry.sdf_frames_numpy import RelativeFrame, carried, turned_rows
@@ -35,9 +35,26 @@ def field_of(model: ModelLike, data: DataLike, geom: int, parts: Mapping[str, An
         return shape_field(model, int(model.geom_plugin[geom]), parts["sdf_shape"])
     if kind in (GeomType.SDF, GeomType.MESH):
         return mesh_field(model, int(model.geom_dataid[geom]))
+    if kind not in FIELDS:
+        known = ", ".join(k.keyword for k in (*FIELDS, GeomType.MESH, GeomType.SDF))
+        raise ArgumentError(f"geom {geom} is a {kind.keyword}, which has no distance field; known: {known}")
     size = model.geom_size[geom]
     field = FIELDS[kind]
     return GeomField(lambda x: field.distance(x, size), lambda x: field.gradient(x, size))
+
+
+def known_field(model: ModelLike, data: DataLike, geom: int) -> GeomField:
+    """The field of a geom, for whoever is given no rows of `sdf_shape`: those that loading would take serve."""
+    parts = {"sdf_shape": known_shapes()} if model.geom_plugin[geom] >= 0 else {}
+    return field_of(model, data, geom, parts)
+
+
+def known_shapes() -> Mapping[str, Any]:
+    """The rows of `sdf_shape` that loading would take."""
+    from dovetail.planning.loading_selection import Loading
+
+    shapes: Mapping[str, Any] = Loading.of().tables()["sdf_shape"]
+    return shapes
 
 
 def mesh_field(model: ModelLike, mesh: int) -> GeomField:

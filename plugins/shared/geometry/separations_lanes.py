@@ -31,6 +31,11 @@ A, B, REACH = slice(0, 3), slice(3, 6), 6
 """Columns: the direction in the frame of the first geom, in that of the second, and how far both reach together."""
 
 
+BEFORE = (
+    "two geoms that were far apart surely are so still where their poses say it, and need not be looked at"
+)
+
+
 class Separation:
     """What is known of one pair of geoms."""
 
@@ -40,8 +45,8 @@ class Separation:
         self.k = k
         self.geoms = geom1, geom2
         self.place = geom1 * ngeom + geom2 if room < MOST_KEPT else (geom1 * (ngeom % room) + geom2) % room
-        self.facts = k.split("separations/facts", room, 7)
-        owners = k.forgotten_integers("separations/owners", room, 2)
+        self.facts = k.split("separations/facts", room, 7, kept=BEFORE)
+        owners = k.forgotten_integers("separations/owners", room, 2, kept=BEFORE)
         with k.when((owners[self.place, 0] != geom1 + 1) | (owners[self.place, 1] != geom2)):
             owners[self.place, 0] = geom1 + 1
             owners[self.place, 1] = geom2

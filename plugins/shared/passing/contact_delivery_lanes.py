@@ -197,7 +197,7 @@ class _Makers:
     def _mu(self, n: Any, pair: Any) -> Any:
         """Friction of the regularised cone; 0 without friction or rows."""
         k, contacts = self.k, self.contacts
-        slide = contacts.friction[n, 0] / k.sqrt(k.max(k.model.opt.impratio, MINVAL))
+        slide = contacts.friction[n, 0] / k.sqrt(k.max(MINVAL, k.model.opt.impratio))
         has_friction = self._moves(pair) & (contacts.of_pair("dim", pair) > 1)
         return k.select(contacts.acts(n), k.select(has_friction, slide, 0.0), 0.0)
 

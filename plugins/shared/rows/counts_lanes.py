@@ -57,7 +57,7 @@ def add(k: Kernel, counts: LaneField, group: int, mask: Any, number: Any) -> Non
 
 def exists(k: Kernel, rows: DofRows, r: Any, source: str) -> Any:
     """Mask of the worlds that have a dof row."""
-    there = rows.D[r] > 0.0
+    there = rows.D[r] != 0.0
     if source not in MAY_VANISH or is_sparse(k.frozen_model):
         return there
     square = k.local(0.0)
@@ -72,7 +72,7 @@ def count_bonds(k: Kernel, counts: LaneField) -> None:
     if not body_rows.kinds:
         return
     with k.loop(0, body_rows.count) as bond:
-        there = body_rows.D[bond, 0] > 0.0
+        there = body_rows.D[bond, 0] != 0.0
         for kind in body_rows.each_kind(bond):
             dim = body_rows.dim[bond] * 1.0
             number = 1.0 if kind.name == FRICTIONLESS else 2.0 * (dim - 1.0) if kind.name == PYRAMID else dim

@@ -17,6 +17,7 @@ from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import ModelLike
 from dovetail.plugins.shared.constants import MAXIMP, MINIMP, MINVAL
+from dovetail.plugins.shared.ordered_numpy import larger
 from dovetail.warned import warn
 
 DEFAULT_SOLREF = (0.02, 1.0)
@@ -44,7 +45,7 @@ def safe_solref(
         solref = np.where(mixed[:, None], default, solref)
     if model.opt.disableflags & REFSAFE:
         return solref
-    slow_enough = np.maximum(solref[:, 0], 2.0 * model.opt.timestep)
+    slow_enough = larger(solref[:, 0], 2.0 * model.opt.timestep)
     return np.stack([np.where(solref[:, 0] > 0, slow_enough, solref[:, 0]), solref[:, 1]], axis=1)
 
 
@@ -81,6 +82,7 @@ def impedance(solimp: Array, violation: Array) -> tuple[Array, Array]:
     curved = ~flat & (x > 0) & (x < 1)
     value = np.where(flat, 0.5 * (d0 + dmax), d0 + y * (dmax - d0))
     slope = np.sign(violation) * rise * (dmax - d0) / np.where(flat, 1.0, width)
+    value = np.where(~flat & (x <= 0), d0, value)
     return np.where(~flat & (x >= 1), dmax, value), np.where(curved, slope, 0.0)
 
 

@@ -196,7 +196,7 @@ def _objects(model: ModelLike, equality: int) -> list[int]:
 
 def frictionloss_dofs(model: ModelLike) -> RowTable:
     """Dofs with friction loss."""
-    dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) > 0)
+    dofs = np.flatnonzero(np.asarray(model.dof_frictionloss) != 0)
     if switched_off(model, DisableBit.FRICTIONLOSS):
         dofs = dofs[:0]
     return row_table(model, dofs, [[dof] for dof in dofs.tolist()])

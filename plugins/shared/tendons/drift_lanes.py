@@ -42,7 +42,7 @@ def piece_drift(k: Kernel, piece: PieceIds, acceleration: LaneField) -> Any:
     (v1, a1), (v2, a2) = (site_motion(k, site, acceleration) for site in (piece.first, piece.last))
     direction, length, passing = direction_of(k, apart), norm(k, apart), v2 - v1
     sideways = passing - direction * dot(direction, passing)
-    turning = k.select(length > MINVAL, dot(sideways, passing) / k.max(length, MINVAL), 0.0)
+    turning = k.select(length > MINVAL, dot(sideways, passing) / k.max(MINVAL, length), 0.0)
     return dot(direction, a2 - a1) + turning
 
 

@@ -72,7 +72,7 @@ def wrap(
 def direction_of(k: Kernel, v: Vector) -> Vector:
     """The direction of a vector; its first axis if it has none."""
     length = norm(k, v)
-    direction = v * (1.0 / k.max(length, MINVAL))
+    direction = v * (1.0 / k.max(MINVAL, length))
     none = length < MINVAL
     return vector(*(k.select(none, float(n == 0), x) for n, x in enumerate(direction)))
 
@@ -96,7 +96,7 @@ def plane_through(k: Kernel, p: Vector, q: Vector) -> tuple[Vector, Vector]:
 def climb(k: Kernel, p: Vector, q: Vector, arc: Any, reach: Vector, leave: Vector) -> Vector:
     """Length of the helix on a cylinder, and both points at their heights."""
     before, after = norm(k, (p - reach)[:2]), norm(k, (q - leave)[:2])
-    rise, whole = q[2] - p[2], k.max(before + arc + after, MINVAL)
+    rise, whole = q[2] - p[2], k.max(MINVAL, before + arc + after)
     low, high = p[2] + rise * before / whole, p[2] + rise * (before + arc) / whole
     height = high - low
     return vector(k.sqrt(arc * arc + height * height), reach[:2], low, leave[:2], high)
@@ -110,7 +110,7 @@ def turn_of(a: Vector, b: Vector) -> Any:
 def fraction_nearest(k: Kernel, a: Vector, b: Vector) -> Any:
     """How far from a to b the point of their line is that is nearest to the centre."""
     along = b - a
-    return -dot(along, a) / k.max(dot(along, along), MINVAL)
+    return -dot(along, a) / k.max(MINVAL, dot(along, along))
 
 
 def around_circle(k: Kernel, a: Vector, b: Vector, radius: Any, towards: Any, found: Any) -> None:
@@ -203,7 +203,7 @@ def incidence(k: Kernel, ratios: tuple[Any, Any], apart: Any, tries: Any) -> tup
         return asin(k, first * z) + asin(k, second * z) - 2.0 * asin(k, z) + apart
 
     def slope(z: Any) -> Any:
-        terms = [r / k.max(k.sqrt(k.max(1.0 - z * z * r * r, 0.0)), MINVAL) for r in (first, second, 1.0)]
+        terms = [r / k.max(MINVAL, k.sqrt(k.max(1.0 - z * z * r * r, 0.0))) for r in (first, second, 1.0)]
         return terms[0] + terms[1] - 2.0 * terms[2]
 
     z = k.local(apart * 0.0 + NEAR_ONE)

@@ -281,4 +281,4 @@ def _incidence(ratios: Flat, apart: float) -> float | None:
 def direction_of(v: Array) -> Array:
     """The direction of a vector; x if it has none."""
     length = np.linalg.norm(v)
-    return v / length if length >= MINVAL else np.array([1.0, 0.0, 0.0])
+    return np.array([1.0, 0.0, 0.0]) if length < MINVAL else v / length

@@ -200,7 +200,7 @@ def test_override_replaces_margins_of_geoms_and_pairs(broadphase: Any) -> None:
     for contact in ("", '<pair geom1="a0" geom2="b0" margin="1"/>'):
         model = two_bodies(x=0.25, a='margin="1"', flags='override="enable"', contact=contact)
         assert candidates(model, broadphase) == []
-        model.opt.o_margin = 0.05
+        model.opt.o_margin = 0.0501
         assert len(candidates(model, broadphase)) == 1
 
 

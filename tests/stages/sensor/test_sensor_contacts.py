@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -16,6 +18,7 @@ from sensor_reference import assert_readings, filled, forward, observe, row_of, 
 import dovetail  # noqa: E402
 from dovetail.compare.oracle import model_from_mujoco  # noqa: E402
 from dovetail.contracts.enums import GeomType, SensorType  # noqa: E402
+from dovetail.errors import ArgumentError  # noqa: E402
 from dovetail.plugins.sensor.zones_numpy import INSIDE, MEETS  # noqa: E402
 
 
@@ -49,9 +52,9 @@ def pile(
     </worldbody><sensor>{sensors}</sensor></mujoco>"""
 
 
-def states(xml: str, count: int, spread: float = 0.02) -> Iterator[tuple[Any, Any]]:
-    """MuJoCo's results at random states near the initial pose."""
-    mj_model = mujoco.MjModel.from_xml_string(xml)
+def states(xml: str | Any, count: int, spread: float = 0.02) -> Iterator[tuple[Any, Any]]:
+    """MuJoCo's results at random states near the initial pose, of a text or its model."""
+    mj_model = mujoco.MjModel.from_xml_string(xml) if isinstance(xml, str) else xml
     for seed in range(count):
         rng = np.random.default_rng(seed)
         qpos = mj_model.qpos0.copy()
@@ -239,13 +242,93 @@ def test_tactile_of_a_model_compiled_here() -> None:
         assert_readings(mj_model, mj_data, model)
 
 
+SHAPES = {
+    "torus": {"radius1": ".1", "radius2": ".05"},
+    "bowl": {"height": ".02", "radius": ".1", "thickness": ".02"},
+    "gear": {"alpha": "0", "diameter": ".2", "teeth": "12", "thickness": ".1", "innerdiameter": "-1"},
+    "bolt": {"radius": ".1"},
+    "nut": {"radius": ".1"},
+}
+"""Configurations of the engine plugins whose shapes press; the first is tried in every run of the suite."""
+
+
+def shaped_skin(shape: str) -> str:
+    """A shape of an engine plugin presses, near a ball."""
+    entries = "".join(f'<config key="{key}" value="{value}"/>' for key, value in SHAPES[shape].items())
+    instance = f'<instance name="i">{entries}</instance>'
+    extension = f'<extension><plugin plugin="mujoco.sdf.{shape}">{instance}</plugin></extension>'
+    solid = '<mesh name="solid"><plugin instance="i"/></mesh></asset>'
+    xml = skin('type="sdf" mesh="solid"').replace("</asset>", solid)
+    pressing = '<geom type="sdf" mesh="solid" euler="20 30 0"'
+    return xml.replace("<asset>", f"{extension}<asset>").replace(
+        f"{pressing}/>", f'{pressing}><plugin instance="i"/></geom>'
+    )
+
+
+@cache
+def shaped(shape: str) -> Any:
+    """MuJoCo's model, which takes seconds to make."""
+    mj_model = mujoco.MjModel.from_xml_string(shaped_skin(shape))
+    np.nan_to_num(mj_model.mesh_polynormal, copy=False)  # a plate has no volume to divide by
+    return mj_model
+
+
+@pytest.mark.parametrize(
+    "shape", ["torus", *(pytest.param(s, marks=pytest.mark.slow) for s in [*SHAPES][1:])]
+)
+def test_tactile_readings_of_signed_distance_fields_are_mujocos(shape: str) -> None:
+    pressed = 0
+    for mj_model, mj_data in states(shaped(shape), 3, 0.01):
+        assert_readings(mj_model, mj_data)
+        pressed += np.count_nonzero(mj_data.sensordata)
+    assert pressed > 30
+
+
+def test_the_shape_of_a_plugin_is_felt_where_its_mesh_was_made() -> None:
+    """As a mesh whose frame somebody edits."""
+    mj_model = copy(shaped("torus"))
+    solid = mj_model.mesh("solid").id
+    mj_model.mesh_pos[solid], mj_model.mesh_quat[solid] = [0.02, 0.01, -0.03], [0.8, 0.6, 0, 0]
+    _, mj_data = forward(mj_model, 0, qpos=mj_model.qpos0)
+    assert mj_data.sensordata.any()
+    assert_readings(mj_model, mj_data)
+
+
+def test_an_octree_is_felt_alike_as_a_mesh_and_as_a_signed_distance_field() -> None:
+    """MuJoCo stops with an error at a field without plugin; as a mesh it reads the same octree."""
+    for mj_model, mj_data in tactile_states(skin(PRESSING["mesh with octree"], OCTREE), 2):
+        model = model_from_mujoco(mj_model)
+        model.geom_type[model.geom_type == int(GeomType.MESH)] = int(GeomType.SDF)
+        data = filled(model, mj_data)
+        run_record(row_of(SensorType.TACTILE), model, data)
+        assert mj_data.sensordata.any()
+        np.testing.assert_allclose(data.sensordata, mj_data.sensordata, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_steps_feel_signed_distance_fields_as_mujoco_does(backend: str) -> None:
+    """From MuJoCo's state at each step, because such contacts jump when a pose moves by its last digit."""
+    mj_model = shaped("torus")
+    mj_data = mujoco.MjData(mj_model)
+    sim = dovetail.Simulation(model_from_mujoco(mj_model), backend=backend)
+    felt = 0
+    for _ in range(6):
+        for field in ("qpos", "qvel", "qacc_warmstart"):
+            getattr(sim.data, field)[...] = getattr(mj_data, field)
+        mujoco.mj_step(mj_model, mj_data)
+        sim.step()
+        felt += np.count_nonzero(mj_data.sensordata)
+        np.testing.assert_allclose(sim.data.sensordata, mj_data.sensordata, rtol=1e-10, atol=1e-10)
+    assert felt > 100
+
+
 def test_a_shape_without_distance_field_is_named() -> None:
     xml = skin(PRESSING["sphere"])
     for mj_model, mj_data in tactile_states(xml, 1):
         model = model_from_mujoco(mj_model)
         model.geom_type[model.ngeom - 2 :] = int(GeomType.HFIELD)
         data = filled(model, mj_data)
-        with pytest.raises(ValueError, match="hfield, which has no distance field"):
+        with pytest.raises(ArgumentError, match="hfield, which has no distance field; known: plane, sphere"):
             run_record(row_of(SensorType.TACTILE), model, data)
 
 

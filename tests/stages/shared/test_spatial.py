@@ -44,6 +44,20 @@ def test_rotation_vector_takes_the_short_way_round() -> None:
     np.testing.assert_allclose(sp.quat_to_rotation_vector(q), (0.0, 0.0, -0.5 * pi), atol=ROUNDING)
 
 
+def test_a_vanishing_rotation_is_about_x() -> None:
+    """As in MuJoCo: a spring may be stiff enough to feel it."""
+    mujoco = pytest.importorskip("mujoco")
+    for q in (
+        (1.0, 0.0, 3e-16, 0.0),
+        (-1.0, 0.0, 0.0, 2e-17),
+        (1.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 2e-15, 1e-15),
+    ):
+        expected = np.zeros(3)
+        mujoco.mju_quat2Vel(expected, np.array(q), 1.0)
+        np.testing.assert_allclose(sp.quat_to_rotation_vector(q), expected, rtol=1e-15, atol=0.0)
+
+
 def test_integrating_the_difference_arrives() -> None:
     for a, b in zip(QUATS[:10].tolist(), QUATS[10:].tolist(), strict=True):
         arrived = np.array(sp.quat_integrate(b, sp.quat_difference(a, b), 1.0))
