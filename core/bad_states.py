@@ -7,13 +7,13 @@ the world where it was. With the disable flag `autoreset` MuJoCo, and so `reset`
 
 Who runs a whole step looks: NumPy calls `may_step` and `may_integrate`, a lane kernel has the same looks printed into
 it (`backends.lanes.bad_states`) and reports afterwards. Where a step is several segments, or a backend cannot look
-within its launches, `around` looks between them.
+within its launches, `around` looks before and after each step.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -110,21 +110,35 @@ class BadStates:
     # ---- for who launches all worlds together
 
     def around(self, data: Data, launch: Callable[[], None]) -> None:
-        """Launch, and look at the states before and after: a bad world is reset or refused when next stepped, or put
-        back where the launch found it."""
-        if self.policy != "freeze":
-            for number in bad_worlds(data):
-                self.may_step(data.world(number), None if data.nworld is None else number)
-            launch()
-            return
-        before = {name: np.array(data.field(name)) for name in STATE}
+        """Launch one step, and look at the states before and after. A world whose acceleration was bad is reset, and
+        all worlds take the step again from where they were, which changes nothing in the others; or it is refused,
+        or put back where the launch found it."""
+        held = self._look(data)
+        before = {name: np.array(data.field(name)) for name in STATE if name in data}
         launch()
-        self._put_back(data, before)
+        found = [event for event in bad_accelerations(data, before["time"]) if event.world not in held]
+        again = bool(found) and self.resets(data.model)
+        if again or (found and self.policy == "raise"):
+            self._put_back(data, before, range(data.nworld or 1))
+        self.report(data, found)
+        if again:
+            for event in found:
+                reset_world(data.world(event.world))
+            launch()
+        if self.policy == "freeze":
+            held |= {event.world for event in found}
+            self._put_back(data, before, held | self._look(data, held))
 
-    def _put_back(self, data: Data, before: dict[str, Array]) -> None:
-        for number in bad_worlds(data):
+    def _look(self, data: Data, but: Collection[int] = ()) -> set[int]:
+        """Look at the states of worlds, and say which are bad."""
+        bad = {number for number in bad_worlds(data) if number not in but}
+        for number in bad:
+            self.may_step(data.world(number), None if data.nworld is None else number)
+        return bad if self.policy == "freeze" else set()
+
+    def _put_back(self, data: Data, before: dict[str, Array], numbers: Iterable[int]) -> None:
+        for number in numbers:
             world = data.world(number)
-            self.may_step(world, None if data.nworld is None else number)
             for name, values in before.items():
                 world.field(name)[...] = values if data.nworld is None else values[number]
 
@@ -184,6 +198,16 @@ def bad_worlds(data: Data) -> Iterator[int]:
     for field in BEFORE_STEP:
         good &= (np.abs(np.asarray(data.field(field))) <= MAXVAL).reshape(count, -1).all(axis=1)
     return iter(np.flatnonzero(~good).tolist())
+
+
+def bad_accelerations(data: Data, times: Array) -> Iterator[Event]:
+    """What was bad about the accelerations of a step that is over: it left them for the next one's solver. `times`:
+    when the step began."""
+    values = np.asarray(data.field("qacc_warmstart")).reshape(times.size, -1)
+    good = np.abs(values) <= MAXVAL
+    for world in np.flatnonzero(~good.all(axis=1)).tolist():
+        index = int(np.argmin(good[world]))
+        yield Event(world, "qacc", index, float(values[world, index]), float(times.flat[world]), 1)
 
 
 def describe_bad(data: Data, field: str, index: int, number: int | None) -> str:

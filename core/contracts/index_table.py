@@ -469,12 +469,7 @@ RULES: Mapping[str, Rule] = {
     "opt.disableactuator": FREE,
     "opt.sdf_initpoints": Range(0, 100_000),
     "opt.sdf_iterations": Range(0, 1_000_000),
-    "vis.global_.cameraid": Index("ncam", none=True),
-    **{
-        name: FREE
-        for name, spec in MODEL_SPECS.items()
-        if name.startswith("vis.") and name != "vis.global_.cameraid" and spec.dtype == "int32"
-    },
+    **{name: FREE for name, spec in MODEL_SPECS.items() if name.startswith("vis.") and spec.dtype == "int32"},
 }
 """What each integer field of Model may hold."""
 

@@ -14,7 +14,7 @@ from dovetail.plugins.model_rules.words import plural
 
 
 def medium(model: ModelLike) -> str:
-    return "a medium with density or viscosity" if model.opt.density > 0 or model.opt.viscosity > 0 else ""
+    return "a medium with density or viscosity" if model.opt.density or model.opt.viscosity else ""
 
 
 def gravity_compensation(model: ModelLike) -> str:

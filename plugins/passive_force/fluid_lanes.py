@@ -20,7 +20,7 @@ def fluid(k: Kernel) -> None:
     if not m.nv:
         return
     wrenches = k.scratch("wrenches", m.nbody, 6)
-    thick = (m.opt.viscosity > 0.0) | (m.opt.density > 0.0)
+    thick = (m.opt.viscosity != 0.0) | (m.opt.density != 0.0)
     with k.when(thick & ~all_off(k)):
         with k.loop(1, m.nbody) as body:
             wrenches[body] = 0.0

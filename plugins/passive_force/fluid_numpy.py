@@ -20,7 +20,7 @@ def fluid(model: ModelLike, data: DataLike) -> None:
     """Write qfrc_fluid and add it to qfrc_passive."""
     data.qfrc_fluid[:] = 0.0
     opt = model.opt
-    if all_off(model) or not model.nv or not (opt.viscosity > 0.0 or opt.density > 0.0):
+    if all_off(model) or not model.nv or opt.viscosity == opt.density == 0.0:
         return
     boxes, geoms = boxes_and_ellipsoids(model)
     if len(boxes):

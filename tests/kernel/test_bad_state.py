@@ -133,14 +133,17 @@ class _Blind(NumpyBackend):
     takes_whole_steps = False
 
 
-@pytest.mark.parametrize("on_nan", ["reset", "raise"])
-def test_the_plan_looks_where_a_backend_does_not(registry: Registry, on_nan: str) -> None:
+@pytest.fixture
+def blind(registry: Registry) -> Registry:
     registry.add_backend(_Blind())
     for record in [r for r in registry.implementations if r.backend == "numpy"]:
         registry.add(attrs.evolve(record, backend="blind"))
-    plan = compile_plan(
-        dovetail.loads(xml()), Config.of_call(backend="blind", on_nan=on_nan), registry=registry
-    )
+    return registry
+
+
+@pytest.mark.parametrize("on_nan", ["reset", "raise"])
+def test_the_plan_looks_where_a_backend_does_not(blind: Registry, on_nan: str) -> None:
+    plan = compile_plan(dovetail.loads(xml()), Config.of_call(backend="blind", on_nan=on_nan), registry=blind)
     assert {line.implementation.split("@")[1] for line in plan.lines()} == {"blind"}
     data = plan.make_data()
     plan.step(data, 2)
@@ -152,3 +155,31 @@ def test_the_plan_looks_where_a_backend_does_not(registry: Registry, on_nan: str
         with pytest.warns(StateWarning, match="qpos"):
             plan.step(data, 3)
         assert np.isfinite(data.qpos).all()
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+@pytest.mark.parametrize("on_nan", ["reset", "raise", "freeze"])
+@pytest.mark.parametrize("value", [np.nan, 1e20])
+def test_the_plan_looks_at_accelerations_too(
+    blind: Registry, value: float, on_nan: str, integrator: str
+) -> None:
+    """A mixed plan does with its worlds what a backend does that looks itself."""
+    model = dovetail.loads(xml(integrator))
+    ends = []
+    for backend in ("blind", "numpy"):
+        plan = compile_plan(model, Config.of_call(backend=backend, on_nan=on_nan), nworld=3, registry=blind)
+        data = plan.make_data()
+        data.qvel[:] = np.arange(12).reshape(3, 4) * 0.1
+        plan.step(data, 2)
+        data.qfrc_applied[1, 2] = value
+        told = (
+            pytest.raises(BadStateError, match=r"world 1: qacc.*time 0.02")
+            if on_nan == "raise"
+            else pytest.warns(StateWarning, match=r"world 1: qacc.*time 0.02")
+        )
+        with told:
+            plan.step(data)
+        bad = data.world(1) if on_nan == "raise" else data
+        ends.append({name: np.array(bad.field(name)) for name in ("time", "qpos", "qvel", "qfrc_applied")})
+    for name, values in ends[0].items():
+        np.testing.assert_array_equal(values, ends[1][name], name)

@@ -166,3 +166,10 @@ def test_axes_that_overflow_are_refused(axes: str) -> None:
         mujoco.MjModel.from_xml_string(xml)
     with pytest.raises(dovetail.errors.MJCFError, match="the z axis"):
         dovetail.loads(xml)
+
+
+@pytest.mark.parametrize("camera", [0, 1, 5, -2])
+def test_a_viewer_may_start_with_a_camera_that_is_not_there(camera: int) -> None:
+    """It takes the free one then."""
+    world = '<worldbody><camera/><geom size="1"/></worldbody>'
+    same(f'<mujoco><visual><global cameraid="{camera}"/></visual>{world}</mujoco>')

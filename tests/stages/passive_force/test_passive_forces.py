@@ -76,6 +76,13 @@ def test_forces_of_a_medium_are_mujocos(option: str, fluid: str) -> None:
     Pair(tree(option, fluid=fluid)).compare(*FIELDS)
 
 
+@pytest.mark.parametrize("fluid", ["", ELLIPSOIDS])
+@pytest.mark.parametrize("option", ['density="-1"', 'viscosity="-.3"', 'density="-1" viscosity="-.3"'])
+def test_a_medium_may_push_what_moves(option: str, fluid: str) -> None:
+    """Negative numbers are a medium for ellipsoids; boxes do not feel them."""
+    Pair(tree(option, fluid=fluid)).compare(*FIELDS)
+
+
 @pytest.mark.parametrize("coefficient", range(5))
 def test_each_coefficient_of_ellipsoids(coefficient: int) -> None:
     values = " ".join("1" if i == coefficient else "0" for i in range(5))

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 from implementations import How, assert_mujocos, implementations, scene
+from lane_backend import LANES
 from limb_models import DRIVEN
 from observed_scene import ADHESION
 from observed_scene import scene as observed_scene
@@ -210,3 +211,24 @@ def test_adhesion_pulls_along_the_normals_of_contacts(how: How) -> None:
     assert any(contact.exclude == 1 for data in worlds for contact in data.contact), "no contact in the gap"
     fields = ("actuator_length", "actuator_moment")
     assert_mujocos(text, "transmission", how, seeds=1, warmup=60, prepare=lifted, fields=fields)
+
+
+def test_adhesion_beside_a_cable_that_touches_itself() -> None:
+    """Such contacts are found on NumPy, and no kernel reads them."""
+    xml = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
+        <body name="b" pos="0 1 .099"><joint type="slide" axis="0 0 1"/><geom size=".1"/></body>
+        <flexcomp name="cable" type="direct" dim="1" radius=".01" pos="0 0 1" element="0 1 1 2 2 3"
+          point="0 0 0 .1 0 0 .1 .1 0 0 .005 0"><contact selfcollide="narrow"/></flexcomp>
+        </worldbody><actuator><adhesion body="b" ctrlrange="0 1" gain="3"/></actuator></mujoco>"""
+    theirs_model = mujoco.MjModel.from_xml_string(xml)
+    theirs = mujoco.MjData(theirs_model)
+    for how in ("numpy", LANES):
+        sim = dovetail.Simulation(dovetail.loads(xml), backend=how, keep="all")
+        mujoco.mj_resetData(theirs_model, theirs)
+        for side in (theirs, sim.data):
+            side.ctrl[:] = 0.7
+        mujoco.mj_step(theirs_model, theirs)
+        sim.step()
+        assert theirs.contact.flex.max() == 0
+        assert theirs.actuator_moment.any()
+        np.testing.assert_allclose(sim.data.qvel, theirs.qvel, rtol=1e-9, atol=1e-12)
