@@ -81,6 +81,16 @@ RULES = [
         _document('<asset><mesh file="m.stl"><plugin instance="t"/></mesh></asset>', m_stl=whole("stl")),
     ),
     Rule(
+        "only dovetail refuses",
+        r"<flexcomp[^>]*>: is fixed to the world of its model",
+        "a flexcomp with points of an attached world: MuJoCo drops the flex and keeps the bodies of its other points",
+        _document(
+            '<asset><model name="m" file="m.xml"/></asset><worldbody><attach model="m" prefix="p"/></worldbody>',
+            m_xml=b"""<mujoco><worldbody><flexcomp name="f" type="grid" count="2 2 1" spacing="1 1 1" dim="2">
+            <pin id="0"/></flexcomp></worldbody></mujoco>""",
+        ),
+    ),
+    Rule(
         "only mujoco refuses",
         r"engine error: mj_\w*Alloc: (out of memory|insufficient)",
         "`<size memory>` that is too small for MuJoCo's own scratch memory; dovetail allocates its own",
@@ -114,6 +124,18 @@ RULES = [
         rb'frictionloss="-',
     ),
     Rule(
+        "steps",
+        r"^[qs]",
+        "torsion of a flex on bodies that turn, with sparse Jacobians: MuJoCo's rows differ from its dense ones",
+        _document(
+            '<worldbody><body quat="1 -1 3 0"><joint/><geom size=".05"/><body name="b" pos="-.3 .1 3">'
+            '<joint name="j" axis="1 2 3"/><geom type="cylinder" size="1" fromto="0 0 0 .3 .5 .05" condim="4" '
+            'solref=".05 .5" solmix="0" mass=".5"/><flexcomp name="f" type="grid" dim="3" count="4 2 3" '
+            'spacing=".05 .1 .05" radius=".01"/></body></body></worldbody><equality><joint joint1="j"/></equality>'
+        ),
+        rb'<flex.*condim="[46]"|condim="[46]".*<flex',
+    ),
+    Rule(
         "field",
         r"",
         "NaN or infinity in the model: which numbers it spreads to depends on how comparisons are written",
@@ -125,8 +147,8 @@ RULES = [
         r"",
         "NaN or infinity in the model: the same for motions",
         _document(
-            '<worldbody><body><joint range="1 2" limited="true" solimplimit="nan nan nan"/>'
-            '<geom size="1" pos="1 0 0"/></body></worldbody>'
+            '<worldbody><geom type="plane" size="1 1 1" friction="nan nan nan"/>'
+            '<body pos="0 0 .09"><freejoint/><geom size=".1" friction="nan"/></body></worldbody>'
         ),
         NOT_FINITE,
     ),

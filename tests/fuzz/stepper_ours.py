@@ -16,10 +16,8 @@ import attrs
 import numpy as np
 
 from .fields import distance
-from .stepper_theirs import COMPARED, COUNTED, FRAMES, INERTIAL, STATE_ONLY, Answer, State, apply
+from .stepper_theirs import CLOSE, COMPARED, COUNTED, FRAMES, INERTIAL, STATE_ONLY, Answer, State, apply
 
-CLOSE = 1e-9
-"""Largest difference of a step, relative to the field's largest number (at least 1)."""
 CHAOTIC = 1e3
 """How many times as far as a nudge moves MuJoCo's own step a difference may go."""
 AGAIN = 24
@@ -167,19 +165,18 @@ class _Tried:
     def spoilt(self, cases: list[Answer]) -> None:
         """A number that is none: what MuJoCo makes of the state, and nothing at all for the world beside it."""
         worlds = list(self.batch.data.worlds())
-        for case in cases:
-            record = {**case, "spread": {}}
-            where = f"{case['what']} not finite"
+        for record in cases:
+            where = f"{record['what']} not finite"
             self._judge("nan", record, self._step_alone(self.one, record), where)
             quiet = self.runs[0][0]
             kept = []
-            for start in (quiet["start"], case["start"]):
+            for start in (quiet["start"], record["start"]):
                 for world in worlds:
                     put(world, quiet["start"])
                 put(worlds[1], start)
                 self.batch.step()
                 kept.append({(0, 0): fields_of(worlds[0], quiet["after"])})
-            self._judge("nan", record, fields_of(worlds[1], case["after"]), f"{where}, batch")
+            self._judge("nan", record, fields_of(worlds[1], record["after"]), f"{where}, batch")
             self._same("nan beside", *kept)
 
     # ---- judging

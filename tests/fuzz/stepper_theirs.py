@@ -22,6 +22,8 @@ STATES, STEPS = 8, 20
 LARGE = ((60, STEPS), (120, 6), (300, 2))
 """Most dofs, and how many steps a model of that size is given. Larger ones are not tried."""
 NUDGE = 1e-14
+CLOSE = 1e-9
+"""Largest difference of a step, relative to the field's largest number (at least 1)."""
 
 PUT_BACK = (
     "time",
@@ -79,6 +81,7 @@ FRAMES = ("body_sameframe", "geom_sameframe", "site_sameframe", "body_simple", "
 SPOILT = ("qpos", "qvel", "ctrl", "act", "qfrc_applied", "xfrc_applied")
 """Fields that get NaN."""
 BAD_WARNINGS = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
+"""The first three put a world back to its initial state."""
 
 
 def recorded(path: str, seed: int, nudges: int) -> Answer:
@@ -98,7 +101,7 @@ def recorded(path: str, seed: int, nudges: int) -> Answer:
     try:
         starts = [_state(model, random, number) for number in range(STATES)]
         runs = [_trajectory(model, start, steps, nudges) for start in starts]
-        spoilt = list(_spoilt(model, random, runs))
+        spoilt = list(_spoilt(model, random, runs, nudges))
         edits = _edits(model, random)
         apply(model, edits)
         edited = [_trajectory(model, start, min(steps, 3), nudges) for start in starts[:3]]
@@ -175,7 +178,7 @@ def _trajectory(model: Any, start: State, steps: int, nudges: int) -> list[Answe
     """Steps from a state: each with its start, MuJoCo's answer, and how far nudges move that."""
     import mujoco
 
-    data, near = mujoco.MjData(model), mujoco.MjData(model)
+    data = mujoco.MjData(model)
     put(data, start)
     records = []
     for _ in range(steps):
@@ -183,10 +186,7 @@ def _trajectory(model: Any, start: State, steps: int, nudges: int) -> list[Answe
         mujoco.mj_step(model, data)
         names = COMPARED if _warnings(data) == warned else STATE_ONLY
         after = fields_of(data, names)
-        spread = dict.fromkeys(names, 0.0)
-        for seed in range(nudges):
-            answer = _nudged(model, near, before, seed, names)
-            spread = {name: max(spread[name], distance(answer[name], after[name])) for name in names}
+        spread = _spread(model, data, before, after, nudges)
         records.append({"start": before, "after": after, "spread": spread})
         if not all(np.isfinite(value).all() for value in (data.qpos, data.qvel, data.act)):
             break
@@ -197,6 +197,53 @@ def _warnings(data: Any) -> list[int]:
     import mujoco
 
     return [int(data.warning[getattr(mujoco.mjtWarning, name)].number) for name in BAD_WARNINGS]
+
+
+def _spread(model: Any, data: Any, start: State, after: State, nudges: int) -> dict[str, float]:
+    """How far each field of a step moves when its start is nudged. `data`: as the step left it."""
+    import mujoco
+
+    near = mujoco.MjData(model)
+    noise = _resolution(model, data, start) if data.nefc else {}
+    lost = max(noise.get("qfrc_constraint", 0.0), noise.get("qvel", 0.0)) > CLOSE
+    spread = dict.fromkeys(after, np.inf if lost else 0.0)
+    if "efc_force" in spread:
+        spread["efc_force"] += noise.get("efc_force", 0.0)
+    taken = {_iterations(data)}
+    answers = []
+    for seed in range(nudges):
+        answers.append(_nudged(model, near, start, seed, after))
+        taken.add(_iterations(near))
+    answers += _stopped_sooner(model, near, start, taken, after)
+    for answer in answers:
+        spread = {name: max(spread[name], distance(answer[name], value)) for name, value in after.items()}
+    return spread
+
+
+def _iterations(data: Any) -> tuple[int, ...]:
+    """Those of the solver, of each island."""
+    return tuple(data.solver_niter[: max(1, data.nisland)].tolist())
+
+
+def _stopped_sooner(
+    model: Any, near: Any, start: State, taken: set[tuple[int, ...]], names: Any
+) -> list[State]:
+    """Where nudges change after how many iterations the solver stops, its answer one iteration sooner: the path is
+    chaos, and no nudge is certain to find the shortest. Of several islands it is the longest that is asked."""
+    import mujoco
+
+    if len({max(counts) for counts in taken}) == 1 or len({len(counts) for counts in taken}) > 1:
+        return []
+    least = min(max(counts) for counts in taken) - 1
+    others = max(sorted(counts)[-2] if len(counts) > 1 else 0 for counts in taken)
+    if not max(1, others) <= least < model.opt.iterations:
+        return []
+    kept, model.opt.iterations = model.opt.iterations, least
+    mujoco.mj_resetData(model, near)
+    put(near, start)
+    mujoco.mj_step(model, near)
+    model.opt.iterations = kept
+    return [fields_of(near, names)]
 
 
 def _nudged(model: Any, data: Any, start: State, seed: int, names: Any) -> State:
@@ -214,8 +261,40 @@ def _nudged(model: Any, data: Any, start: State, seed: int, names: Any) -> State
     return fields_of(data, names)
 
 
-def _spoilt(model: Any, random: np.random.Generator, runs: list[list[Answer]]) -> Iterator[Answer]:
-    """Steps from states with a NaN or an infinity in them; what follows is the state alone."""
+def _resolution(model: Any, data: Any, start: State) -> dict[str, float]:
+    """How far rounding of the accelerations that the solver begins and ends with moves the forces of rows, their sum
+    on the dofs, and the velocities that follow, relative to the largest. A contact between parts that cannot part has
+    D = 5·10¹⁴: the last bit of what it sees is a large force."""
+    import mujoco
+
+    J = np.abs(_jacobian(model, data))
+    bit = np.finfo(float).eps * np.where(data.efc_force, data.efc_D, 0.0)
+    here, before = (J @ np.abs(qacc) for qacc in (data.qacc, start["qacc_warmstart"]))
+    aref = np.abs(data.efc_aref)
+    pull, turn = (bit * (here + aref)) @ J, np.zeros((1, model.nv))
+    mujoco.mj_solveM(model, data, turn, pull.reshape(1, -1))
+    noise = {"efc_force": bit * (np.maximum(here, before) + aref), "qfrc_constraint": pull}
+    noise["qvel"] = model.opt.timestep * np.abs(turn)
+    return {n: float(v.max()) / max(1.0, float(np.abs(getattr(data, n)).max())) for n, v in noise.items()}
+
+
+def _jacobian(model: Any, data: Any) -> Any:
+    """Dense, however it is stored."""
+    import mujoco
+
+    if not mujoco.mj_isSparse(model):
+        return data.efc_J[: data.nefc * model.nv].reshape(data.nefc, model.nv)
+    J = np.zeros((data.nefc, model.nv))
+    rows = np.repeat(np.arange(data.nefc), data.efc_J_rownnz)
+    J[rows, data.efc_J_colind[: rows.size]] = data.efc_J[: rows.size]
+    return J
+
+
+def _spoilt(
+    model: Any, random: np.random.Generator, runs: list[list[Answer]], nudges: int
+) -> Iterator[Answer]:
+    """Steps from states with a NaN or an infinity in them; what follows is the state alone. Nudged is what MuJoCo
+    steps from: the initial state, if it began anew."""
     import mujoco
 
     for name in SPOILT:
@@ -228,7 +307,14 @@ def _spoilt(model: Any, random: np.random.Generator, runs: list[list[Answer]]) -
         put(data, start)
         with np.errstate(all="ignore"):
             mujoco.mj_step(model, data)
-        yield {"what": name, "start": start, "after": fields_of(data, (*STATE_ONLY, "ctrl"))}
+            after = fields_of(data, (*STATE_ONLY, "ctrl"))
+            anew = (
+                any(_warnings(data)[:3])
+                and not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
+            )
+            stepped = _start(mujoco.MjData(model)) if anew else start
+            spread = _spread(model, data, stepped, after, nudges)
+        yield {"what": name, "start": start, "after": after, "spread": spread}
 
 
 def _edits(model: Any, random: np.random.Generator) -> dict[str, Any]:

@@ -100,6 +100,25 @@ def test_what_differs_from_mujoco_is_noticed(
     assert {finding["kind"] for finding in stepped(judge, other)} == kinds
 
 
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+@pytest.mark.parametrize(("stiffness", "compared"), [(1e4, True), (1e12, False)])
+def test_what_is_lost_in_forces_that_cancel_is_not_compared(
+    judge: StepJudge, jacobian: str, stiffness: float, compared: bool
+) -> None:
+    """Two limits that hold a joint between them, as hard as they can: the force left is rounding."""
+    truth = judge.theirs.ask("recorded", str(squeezed(stiffness, jacobian).write(judge.folder)), SEED, NUDGES)
+    spreads = [record["spread"]["qvel"] for run in truth["runs"] for record in run]
+    assert np.isfinite(spreads).all() == compared
+
+
+def squeezed(stiffness: float, jacobian: str) -> Document:
+    limit = f'range="-1 1" limited="true" margin="5" solreflimit="-{stiffness} -1"'
+    return Document(
+        f"""<mujoco><option jacobian="{jacobian}"/><worldbody><body><joint axis="0 1 0" {limit}/>
+        <geom size=".1" pos=".2 0 0"/></body></worldbody></mujoco>""".encode()
+    )
+
+
 def test_the_plainest_kind_names_the_class() -> None:
     findings = [
         {"kind": kind, "field": field, "error": 1.0, "where": ""}
