@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @stage(
     "observe",
-    reads="cvel cinert subtree_com",
+    reads="cvel cinert xipos ximat subtree_com",
     when="first",
     needed=f"{RULES}.sensors:of_subtrees",
     on_request=True,

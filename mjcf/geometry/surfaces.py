@@ -19,8 +19,9 @@ from dovetail.mjcf.geometry.octree import octree_fields
 from dovetail.mjcf.geometry.polygons import polygons, unit_normals
 from dovetail.mjcf.geometry.rotation import IDENTITY, ORIGIN, Vec, normalized
 from dovetail.plugins.shared.constants import EPS, MINVAL
-from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, triangles
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import surface_centroid, triangles
 from dovetail.plugins.shared.quaternions_numpy import quat_conjugate
+from dovetail.plugins.shared.sums_numpy import dots
 
 if TYPE_CHECKING:
     from dovetail.mjcf.elements.mesh import MeshItem

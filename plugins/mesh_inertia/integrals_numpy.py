@@ -14,7 +14,8 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
-from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, surface_centroid, total, triangles
+from dovetail.plugins.shared.geometry.triangle_areas_numpy import surface_centroid, triangles
+from dovetail.plugins.shared.sums_numpy import dots, total
 
 _SHELL, _SOLID = 12, 20
 """Divisors of the second moments of a triangle and of a pyramid."""

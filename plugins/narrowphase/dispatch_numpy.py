@@ -21,7 +21,7 @@ from dovetail.plugins.narrowphase.flex_dispatch_numpy import flex_contacts
 from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
 from dovetail.plugins.shared.contacts.margins_numpy import contact_gap, contact_margin
-from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots
+from dovetail.plugins.shared.sums_numpy import dots
 from dovetail.plugins.shared.vectors_numpy import cross_rows, unit_rows
 
 Row = Callable[[Any, Any, int, int, float], PairContacts]

@@ -36,9 +36,9 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("plugins/length_range/simulation_numpy.py", "dovetail.backend"): "it runs the slots of that plan",
     ("plugins/length_range/simulation_numpy.py", "dovetail.config"): "it makes a plan of its own",
     (
-        "plugins/shared/geometry/ray_fields_numpy.py",
+        "plugins/shared/geometry/sdf_fields_numpy.py",
         "dovetail.planning",
-    ): "a ray is asked for outside of any plan, and takes the shapes that loading would take",
+    ): "a ray or a tactile sensor is given no rows of the table, and takes the shapes that loading would take",
 }
 """File, module: why this one import is right all the same."""
 

@@ -31,7 +31,7 @@ from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
 from dovetail.plugins.shared.contacts.flex_self_numpy import within_flexes
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, every_pair
 from dovetail.plugins.shared.contacts.swept_bodies_numpy import missed_by_sweep
-from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots
+from dovetail.plugins.shared.sums_numpy import dots
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 PLANE = int(GeomType.PLANE)

@@ -16,9 +16,9 @@ import numpy as np
 from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.protocols import DataLike, ModelLike
-from dovetail.plugins.shared.geometry.triangle_areas_numpy import dots, total
 from dovetail.plugins.shared.principal_axes_numpy import diagonalize, rotation_matrix
 from dovetail.plugins.shared.quaternions_numpy import quat_normalize
+from dovetail.plugins.shared.sums_numpy import dots, total
 
 BARELY = 1e-6
 """How far two boxes may overlap, relative to their places and sizes, and yet be taken for apart: above the rounding

@@ -1,4 +1,4 @@
-"""Areas, normals and centres of triangles, and sums over them in the order of the faces, as MuJoCo adds them up."""
+"""Areas, normals and centres of triangles, and sums over them in the order of the faces."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.plugins.shared.constants import MINVAL
+from dovetail.plugins.shared.sums_numpy import dots, total
 
 
 def triangles(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
@@ -27,15 +28,6 @@ def _cross(a: Array, b: Array) -> Array:
         ],
         axis=1,
     )
-
-
-def dots(a: Array, b: Array) -> Array:
-    return a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1] + a[:, 2] * b[:, 2]
-
-
-def total(terms: Array) -> Array:
-    """Sum over the first axis, strictly from first to last."""
-    return np.add.accumulate(terms, axis=0)[-1] if len(terms) else np.zeros(terms.shape[1:])
 
 
 def surface_centroid(vertices: Array, faces: Array) -> tuple[float, Array]:

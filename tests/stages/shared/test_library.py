@@ -95,6 +95,16 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "in_world_axes": "NumPy turns all wrenches at once",
         "contact_axes": "lanes turn them where they use them",
     },
+    "contacts/swept_bodies": {
+        "missed_by_sweep": "NumPy asks about all pairs at once",
+        **dict.fromkeys(("found_by_sweep", "swept"), "lanes ask pair by pair, of those that a plan knows"),
+    },
+    "principal_axes": {
+        **dict.fromkeys(
+            ("diagonalize", "rotation_matrix", "transposed"), "the compiler of MJCF asks for moments, too"
+        ),
+        "principal_axes": "lanes return the matrix alone",
+    },
     "tendons/drift": {
         "tendon_drift": "lanes write those of all tendons, NumPy returns one",
         "body_drifts": "of all bodies first, in NumPy; lanes write them to scratch within tendon_drifts",
