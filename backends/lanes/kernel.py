@@ -201,7 +201,8 @@ class Kernel:
         return name in self.layout.per_world
 
     def needed(self, name: str) -> bool:
-        """Whether a Data field is kept or read by another stage (unread results are dropped in any case)."""
+        """Whether a Data field is kept, or a Data or kernel field read by another stage (unread results are dropped
+        in any case)."""
         return self.stored_later(name)
 
     def leaves(self, name: str, why: str) -> None:

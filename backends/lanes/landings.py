@@ -1,9 +1,10 @@
 """Data fields that are made of kernel memory when a kernel ends, and that are no fields of the kernel itself.
 
-Some are counts: a number per world. The others are lists, which a kernel keeps for the tile as a whole: an entry is
-in it if any world of the tile has it. In Data every world has its own entries, one behind the other. So landing a
-list is sorting it out: of each world the entries that it has, in the list's order. A runtime that can does it in the
-kernel, to the places of Data themselves; for others the lists are exported and sorted out here.
+Some are counts: a number per world, or as many in every world. The others are lists, which a kernel keeps for the
+tile as a whole: an entry is in it if any world of the tile has it. In Data every world has its own entries, one
+behind the other. So landing a list is sorting it out: of each world the entries that it has, in the list's order. A
+runtime that can does it in the kernel, to the places of Data themselves; for others the lists are exported and sorted
+out here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Landing:
     memory: Export
     """With a `count`: a list whose entries are sorted out by world."""
     row: int = 0
-    """Of what is no list: the number to take."""
+    """Of what is no list: the first number to take."""
+    width: int = 1
+    """Of what is no list: how many numbers."""
 
 
 @attrs.frozen
@@ -60,7 +63,8 @@ class Landings:
         for each in self.counts:
             block = data.arena.block(data.arena.layout.places[each.field])
             name = each.memory.name
-            block[...] = outbox[name][:, each.row : each.row + 1] if name in outbox else 0
+            taken = slice(each.row, each.row + each.width)
+            block[...] = outbox[name][:, taken] if name in outbox else 0
         if self.lists and self.present is not None and self.present.name in outbox:
             self._write_lists(data, outbox, self.present)
 
@@ -92,7 +96,8 @@ class Landings:
 
 @attrs.frozen
 class PlacedLanding:
-    """A landing with the row of scratch memory at which its numbers begin, and how many there are of an entry."""
+    """A landing with the row of scratch memory at which its numbers begin, and how many there are, of a list by
+    entry."""
 
     field: str
     source: int
@@ -116,7 +121,7 @@ class PlacedLandings:
 
         def placed(each: Landing) -> PlacedLanding:
             place = places[each.memory.memory]
-            width = place.count // place.shape[0] if each.memory.count else 1
+            width = place.count // place.shape[0] if each.memory.count else each.width
             return PlacedLanding(each.field, place.offset + each.row, width)
 
         counts = [placed(each) for each in landings.counts if each.memory.memory in places]

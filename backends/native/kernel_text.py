@@ -12,7 +12,7 @@ from itertools import groupby
 
 from dovetail.backends.lanes.exports import Buffer, Exports
 from dovetail.backends.lanes.fuse import FusedKernel, FusedStage, Role, Run
-from dovetail.backends.lanes.landings import PlacedLandings
+from dovetail.backends.lanes.landings import PlacedLanding, PlacedLandings
 from dovetail.backends.lanes.lifetimes import Lasts
 from dovetail.backends.lanes.program import DONE
 from dovetail.backends.native.poison import FILL
@@ -418,8 +418,7 @@ def _landing_lines(landed: PlacedLandings) -> list[str]:
         lines += [f"    const I landed = SI[{landed.count}];", "    A->EL[tile] = (int)landed;"]
         lines += ["    if (landed > A->land_room) continue;"]
     lines.append("    for (I l = 0; l < W; l++) {")
-    for number, each in enumerate(landed.counts):
-        lines.append(f"      {_landed_at('LC', number)} = (int)LANE(S[{each.source}], l);")
+    lines += [_landed_count(number, each) for number, each in enumerate(landed.counts)]
     if landed.lists:
         lines += ["      I n = 0;", "      for (I i = 0; i < landed; i++) {"]
         lines.append(f"        if (!(LANE(S[{landed.present} + i], l) > (fp)0.5)) continue;")
@@ -433,6 +432,16 @@ def _landing_lines(landed: PlacedLandings) -> list[str]:
         lines += ["        n++;", "      }"]
     lines.append("    }")
     return lines
+
+
+def _landed_count(number: int, each: PlacedLanding) -> str:
+    """What writes the number of a count in lane l, or its numbers."""
+    if each.width == 1:
+        return f"      {_landed_at('LC', number)} = (int)LANE(S[{each.source}], l);"
+    return (
+        f"      for (I c = 0; c < {each.width}; c++) {_landed_at('LC', number, 'c')} = "
+        f"(int)LANE(S[{each.source} + c], l);"
+    )
 
 
 def _landed_at(buffer: str, number: int, entry: str = "0") -> str:

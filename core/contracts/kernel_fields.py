@@ -98,6 +98,9 @@ def _group(group: str, fields: Iterable[KernelField]) -> dict[str, KernelField]:
 LARGEST_DIM = 6
 """Rows of a weld, or directions of a contact with sliding, spinning and rolling friction."""
 
+COUNTED_ISLANDS = 20
+"""Islands whose iterations are counted (mjNISLAND, MuJoCo 3.4)."""
+
 _CONTACTS = "dovetail.plugins.shared.contacts.contacts_lanes"
 _ROWS = "dovetail.plugins.shared.rows.rows_lanes"
 _DUAL = "dovetail.plugins.shared.solver.dual_matrix_free_lanes"
@@ -405,6 +408,21 @@ BUILTIN_KERNEL_FIELDS: Mapping[str, KernelField] = {
                 kind="integers",
                 doc="1 if the solver has written the forces of items.",
                 writer="solve_constraints",
+            ),
+        ),
+    ),
+    **_group(
+        "iterations",
+        (
+            kernel_field(
+                "by_island",
+                COUNTED_ISLANDS,
+                doc="Of the solver in each island, in MuJoCo's order; in all rows together at 0. Counted only where "
+                "somebody reads it.",
+                writer="solve_constraints",
+            ),
+            kernel_field(
+                "noslip", 1, doc="Sweeps of the no-slip pass, counted in the same way.", writer="noslip"
             ),
         ),
     ),

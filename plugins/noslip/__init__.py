@@ -27,7 +27,7 @@ def dovetail_implementations() -> list[Implementation]:
             reads="qacc qacc_smooth qLD qLDiagInv cdof body_rows.dim body_rows.near_wrench body_rows.far_wrench "
             "body_rows.D body_rows.offset dof_rows.coefficient dof_rows.D dof_rows.loss dof_rows.offset "
             "contact_list.count contact_list.pair contact_list.dim contact_list.friction dual.known",
-            writes="qacc qfrc_constraint body_rows.force dof_rows.force dual.force",
+            writes="qacc qfrc_constraint body_rows.force dof_rows.force dual.force iterations.noslip",
             summary="Gauss-Seidel over friction forces without regularisation, the worlds of a tile together",
         ),
     ]

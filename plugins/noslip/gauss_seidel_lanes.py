@@ -20,12 +20,14 @@ from dovetail.plugins.shared.rows.rows_lanes import ELLIPTIC, PYRAMID, BodyRows,
 from dovetail.plugins.shared.solver.ball_qcqp_lanes import minimise_in_ball
 from dovetail.plugins.shared.solver.dual_matrix_free_lanes import SCALAR, Dual, base_force, edges
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
+from dovetail.plugins.shared.solver.iterations_lanes import NOSLIP, Iterations
 from dovetail.plugins.shared.solver.sweeps_lanes import Visit, each_force, exists, guess_forces
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def noslip(k: Kernel) -> None:
     """Write qfrc_constraint and qacc anew."""
+    Iterations(k, NOSLIP).clear()
     if not k.model.nv:
         return
     dual = Dual(k, BodyRows(k), DofRows(k), guess="qacc")
@@ -73,6 +75,7 @@ def iterate(dual: Dual, has_rows: Any, regular: Any) -> None:
     live = k.local(has_rows)
     with k.loop(0, m.opt.noslip_iterations) as turn:
         k.leave_when(~k.any(live.value > 0.0))
+        Iterations(k, NOSLIP).add(live.value)
         dual.keep_listed(live.value)
         fallen = k.local(k.select(turn == 0, regular, 0.0 * regular))
         with k.loop(0, dual.counts[1]) as n:
@@ -90,7 +93,7 @@ def visit_dry(visit: Visit) -> None:
     k, old = visit.dual.k, visit.force(0)
     low, high = visit.dual.bounds[visit.v]
     residual, curvature = visit.z[0], k.max(MINVAL, visit.A(0, 0))
-    new = k.min(k.max(old - residual / curvature, low), high)
+    new = k.min(high, k.max(low, old - residual / curvature))
     step = k.select(visit.moves, new - old, 0.0)
     visit.dual.force[visit.v, 0] = k.select(visit.moves, new, old)
     visit.fallen -= k.select(visit.moves, step * (residual + 0.5 * curvature * step), 0.0)
@@ -121,7 +124,7 @@ def visit_edges(visit: Visit, r: Any, up: Any, down: Any) -> tuple[Any, Any]:
     b = residual - block @ old
     slope = mean * (own[0] - own[1]) + (b[0] - b[1])  # at equal forces
     flat = curvature < MINVAL
-    shift = k.min(k.max(-slope / k.select(flat, 1.0, curvature), -mean), mean)
+    shift = k.min(mean, k.max(-mean, -slope / k.select(flat, 1.0, curvature)))
     shift = k.select(flat, 0.0, shift)
     rise, fall = accept(
         visit, [up, down], np.array([mean + shift, mean - shift], dtype=object), old, block, residual

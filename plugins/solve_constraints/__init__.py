@@ -19,8 +19,9 @@ Begin with `primal_numpy.py`, or with `newton_lanes.py`. Tests: `tests/stages/so
 
 from __future__ import annotations
 
-from dovetail.plugin import Implementation, hookimpl
+from dovetail.plugin import Implementation, Transfer, hookimpl
 from dovetail.plugins.shared.flex.in_lanes import DUAL
+from dovetail.plugins.shared.passing.transfers import ITERATIONS
 from dovetail.plugins.shared.records import siblings
 
 _ROWS = (
@@ -49,7 +50,7 @@ _LANE_PRIMAL = (
     "body_rows.spread_wrench body_rows.D body_rows.offset contact_list.count contact_list.pair contact_list.dim "
     f"contact_list.friction {_LANE_DOFS}"
 )
-_LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known"
+_LANE_ANSWER = "qacc qfrc_constraint body_rows.force dof_rows.force dual.known iterations.by_island"
 
 _FEW_LANES = {"most_lanes": "dovetail.plugins.solve_constraints.sparse_hessian_lanes:most_lanes"}
 """In heaps of many bodies the worlds of a tile have little in common."""
@@ -148,3 +149,8 @@ def dovetail_implementations() -> list[Implementation]:
             writes=f"{_ANSWER} {_STATISTICS} {_DUAL_MATRIX}",
         ),
     ]
+
+
+@hookimpl
+def dovetail_transfers() -> list[Transfer]:
+    return [ITERATIONS]

@@ -19,6 +19,7 @@ from dovetail.backends.lanes.kernel import IntegerField, LaneField
 from dovetail.backends.lanes.scopes import walk
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import LARGEST_DIM
+from dovetail.plugins.shared.solver.iterations_lanes import moves
 from dovetail.plugins.shared.solver.row_costs_lanes import OnLine, bond_cost, numbers_on_line, on_line
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.cg_lanes import ConjugateGradients
@@ -90,6 +91,11 @@ class ByIsland(Newton):
     def tree_cost(self) -> LaneField:
         """The cost of a tree's island at the current point."""
         return self._of_trees("cost")
+
+    @property
+    def iterations(self) -> LaneField:
+        """How many times a tree's island has moved."""
+        return self._of_trees("iterations")
 
     @property
     def tree_list(self) -> IntegerField:
@@ -228,6 +234,7 @@ class ByIsland(Newton):
     def iterate(self, has_rows: Any) -> None:
         """Descend until no island of any world gains."""
         k, m = self.k, self.k.model
+        self._clear_iterations()
         with k.loop(0, m.opt.iterations + 1) as turn:
             self.find_gradients()
             for tree in self.each_tree():
@@ -241,9 +248,28 @@ class ByIsland(Newton):
             self.find_direction(None, new=turn == 0)
             self.search_by_tree(new=turn == 0)
             self.move_trees()
+            self._count_iteration()
             for tree in self.each_tree():
                 self.moved[tree] = self.live[tree]
                 self.live[tree] = k.select(k.abs(self.distance[tree]) > 0.0, self.live[tree], 0.0)
+        self._leave_iterations()
+
+    def _clear_iterations(self) -> None:
+        """None were made yet."""
+        if self.counts.wanted:
+            for tree in self.each_tree():
+                self.iterations[tree] = 0.0
+
+    def _count_iteration(self) -> None:
+        """One more of the islands that have gone somewhere."""
+        if self.counts.wanted:
+            for tree in self.each_tree():
+                self.iterations[tree] += moves(self.k, self.distance[tree])
+
+    def _leave_iterations(self) -> None:
+        """The counts of islands, for who is to read them."""
+        if self.counts.wanted:
+            self.islands.in_order(self.iterations, self.counts.field)
 
     def _gains(self, tree: Any) -> Any:
         """Whether the last move of a tree's island has saved enough."""

@@ -15,6 +15,7 @@ from dovetail.backends.lanes.kernel import Kernel, LaneField
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.ldl_lanes import solve
 from dovetail.plugins.shared.rows.rows_lanes import BodyRows, DofRows
+from dovetail.plugins.shared.solver.iterations_lanes import Iterations
 from dovetail.plugins.solve_constraints.newton_lanes import Newton
 
 
@@ -22,6 +23,7 @@ def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
     from dovetail.plugins.solve_constraints.by_island_lanes import ConjugateGradientsByIsland
 
+    Iterations(k).clear()
     if k.model.nv:
         method = ConjugateGradientsByIsland if k.model.ntree > 1 else ConjugateGradients
         method(k, BodyRows(k), DofRows(k)).run()

@@ -240,6 +240,28 @@ class Islands:
         self._state[0] = found.value
         self._state[1] = mixed.value
 
+    # ---- numbers
+
+    def in_order(self, by_tree: LaneField, by_island: LaneField) -> None:
+        """Of numbers that the trees of an island share, those of every world's islands one after another, in the
+        order of their first trees; as many as there is room for, and the rest stays."""
+        k, trees = self.k, self.k.split("tree_numbers", self.count, 2)
+        room = by_island.shape[0]
+        islands = k.split("island_numbers", room)
+        with k.loop(0, self.count) as tree:
+            trees[tree, 0], trees[tree, 1] = self.tied[tree], by_tree[tree]
+        with k.loop(0, room) as island:
+            islands[island] = by_island[island]
+        with k.worlds() as world:
+            found, own = k.local(0), trees.of(world)
+            with k.loop(0, self.count) as tree:
+                begins = (self._label[world, tree] == tree) & (found.value < room)
+                with k.when(begins & (own[tree, 0] > 0.5)):
+                    islands.of(world)[found.value] = own[tree, 1]
+                    found += 1
+        with k.loop(0, room) as island:
+            by_island[island] = islands[island]
+
     # ---- sums
 
     def total(self, count: int) -> None:

@@ -28,6 +28,7 @@ from dovetail.plugins.shared.rows.rows_lanes import (
     BodyRows,
     DofRows,
 )
+from dovetail.plugins.shared.solver.iterations_lanes import Iterations
 from dovetail.plugins.shared.solver.row_costs_lanes import (
     DOF_ROWS,
     Bond,
@@ -39,6 +40,7 @@ from dovetail.plugins.shared.solver.row_costs_lanes import (
     write_force,
     write_weight,
 )
+from dovetail.plugins.shared.solver.warm_start_lanes import is_broken, spoilt_by_last
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import (
@@ -73,6 +75,7 @@ def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
     from dovetail.plugins.solve_constraints.by_island_lanes import NewtonByIsland
 
+    Iterations(k).clear()
     if k.model.nv:
         method = NewtonByIsland if k.model.ntree > 1 else Newton
         method(k, BodyRows(k), DofRows(k)).run()
@@ -157,6 +160,11 @@ class Newton:
     def row_weight(self) -> LaneField:
         return self.k.scratch("row_weight", max(1, self.rows.count))
 
+    @property
+    def counts(self) -> Iterations:
+        """What the kernel tells of the iterations."""
+        return Iterations(self.k)
+
     # ---- the method
 
     def run(self) -> None:
@@ -197,6 +205,7 @@ class Newton:
             self.move(distance)
             expected.set(0.5 * distance * descent)
             moved.set(live.value)
+            self.counts.add_move(distance)
             live.set(k.select(k.abs(distance) > 0.0, live.value, 0.0))
 
     def scale_of_all(self) -> Any:
@@ -498,7 +507,7 @@ class Newton:
         self.mass_times(lambda dof: trial[LAST][dof], self.Ma)
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
         last = k.local(cost[LAST] + self.inertial_cost())
-        warm = k.select(last.value <= cost[SMOOTH], off, 0.0) > 0.0
+        warm = k.select((last.value <= cost[SMOOTH]) | is_broken(spoilt_by_last(k)), off, 0.0) > 0.0
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] = k.select(warm, trial[LAST][dof], trial[SMOOTH][dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth

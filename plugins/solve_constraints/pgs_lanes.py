@@ -32,13 +32,16 @@ from dovetail.plugins.shared.solver.dual_matrix_free_lanes import (
     edges,
 )
 from dovetail.plugins.shared.solver.dual_numpy import WORSE
+from dovetail.plugins.shared.solver.iterations_lanes import Iterations
 from dovetail.plugins.shared.solver.own_rows_lanes import OwnRows
 from dovetail.plugins.shared.solver.sweeps_lanes import Visit, each_force, exists, guess_forces
+from dovetail.plugins.shared.solver.warm_start_lanes import is_broken, spoilt_by_last
 from dovetail.plugins.shared.vectors_lanes import dot
 
 
 def solve_constraints(k: Kernel) -> None:
     """Write qacc and qfrc_constraint."""
+    Iterations(k).clear()
     if not k.model.nv:
         return
     dual = Dual(k, BodyRows(k), DofRows(k))
@@ -93,6 +96,7 @@ def iterate(k: Kernel, live: Any, sweep: Callable[[Any], Any]) -> None:
     left = k.local(live)
     with k.loop(0, m.opt.iterations):
         k.leave_when(~k.any(left.value > 0.0))
+        Iterations(k).add(left.value)
         fallen = sweep(left.value)
         left.set(k.select(scale * fallen >= m.opt.tolerance, left.value, 0.0))
 
@@ -100,12 +104,19 @@ def iterate(k: Kernel, live: Any, sweep: Callable[[Any], Any]) -> None:
 # ---- the start
 
 
+def pays(k: Kernel, cost: Any, spoilt: Any) -> Any:
+    """Mask of the worlds that start from last step's forces."""
+    helps = k.select((cost <= 0.0) | is_broken(spoilt), 1.0, 0.0)
+    return k.select(k.disabled(DisableBit.WARMSTART), 0.0, helps) > 0.0
+
+
 def start_own_rows(own: OwnRows) -> None:
     """The forces that last step's acceleration would give, or none if those cost more."""
     k = own.k
-    warm = k.select(k.disabled(DisableBit.WARMSTART), 1.0, own.cost()) <= 0.0
+    spoilt = spoilt_by_last(k)
+    warm = pays(k, own.cost(), spoilt)
     for i in own.each_row():
-        own.force[i] = k.select(warm, own.force[i], 0.0)
+        own.force[i] = k.select(warm, own.force[i] + spoilt, 0.0)
 
 
 def start(dual: Dual) -> None:
@@ -119,11 +130,12 @@ def start(dual: Dual) -> None:
             dual.push(v, kind, base_force(dual, v, kind))
     with k.loop(0, k.model.nv) as dof:
         cost += 0.5 * dual.y[dof] * dual.y[dof]
-    warm = k.select(k.disabled(DisableBit.WARMSTART), 1.0, cost.value) <= 0.0
+    spoilt = spoilt_by_last(k)
+    warm = pays(k, cost.value, spoilt)
     with k.loop(0, dual.counts[0]) as v:
         for kind in dual.each_kind(v):
             for n in each_force(dual, v, kind):
-                dual.force[v, n] = k.select(warm, dual.force[v, n], 0.0)
+                dual.force[v, n] = k.select(warm, dual.force[v, n] + spoilt, 0.0)
     with k.loop(0, k.model.nv) as dof:
         dual.y[dof] = k.select(warm, dual.y[dof], 0.0)
 

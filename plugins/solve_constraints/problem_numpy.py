@@ -175,7 +175,8 @@ def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
 
 def starting_acceleration(model: ModelLike, data: DataLike, problem: Problem) -> Array:
     """Last step's acceleration or the smooth one, whichever costs less; the smooth one where no constraint acts.
-    `problem` is the whole one. Compare warmstart in engine_forward.c."""
+    Last step's if it is not finite: that shows in the answer. `problem` is the whole one. Compare warmstart in
+    engine_forward.c."""
     if model.opt.disableflags & DisableBit.WARMSTART:
         return data.qacc_smooth.copy()
     last = data.qacc_warmstart
@@ -184,7 +185,8 @@ def starting_acceleration(model: ModelLike, data: DataLike, problem: Problem) ->
         last - data.qacc_smooth
     )
     smooth_cost = evaluate(problem.rows, data.efc_b[: data.nefc])[2]
-    start = last.copy() if cost <= smooth_cost else data.qacc_smooth.copy()
+    warm = cost <= smooth_cost or not np.isfinite(last).all()
+    start = last.copy() if warm else data.qacc_smooth.copy()
     if data.nisland:
         free = data.map_idof2dof[data.nidof : model.nv]
         start[free] = data.qacc_smooth[free]

@@ -1,1 +1,4 @@
-"""How contacts and counts of rows pass between Data and kernels, declared in transfers.py. Tests: tests/backends."""
+"""How contacts, counts of rows and of iterations pass between Data and kernels, declared in transfers.py.
+
+Tests: tests/backends.
+"""

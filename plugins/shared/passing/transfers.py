@@ -1,8 +1,8 @@
-"""How contacts and numbers of constraint rows pass between lane kernels and Data.
+"""How contacts, numbers of constraint rows and counts of iterations pass between lane kernels and Data.
 
-`contact_delivery_lanes` makes Data fields of kernel fields when a kernel ends, `contact_import_lanes` the other way
-round when one begins. This module only says which need which; it is read when plugins are registered, so it imports
-little.
+`contact_delivery_lanes` and `iteration_delivery_lanes` make Data fields of kernel fields when a kernel ends,
+`contact_import_lanes` goes the other way when one begins. This module only says which need which; it is read when
+plugins are registered, so it imports little.
 """
 
 from __future__ import annotations
@@ -60,6 +60,12 @@ CONTACTS = Transfer(
     deliver="dovetail.plugins.shared.passing.contact_delivery_lanes:delivery",
     into=_INTO,
     fetch="dovetail.plugins.shared.passing.contact_import_lanes:fetch",
+)
+
+ITERATIONS = Transfer(
+    name="iterations",
+    out={"solver_niter": ("iterations.by_island",)},
+    deliver="dovetail.plugins.shared.passing.iteration_delivery_lanes:delivery",
 )
 
 TENDONS = Transfer(

@@ -130,7 +130,8 @@ def begin(model: ModelLike, data: DataLike, J: Any) -> Dual:
 
 
 def starting_forces(model: ModelLike, data: DataLike, dual: Dual, J: Any) -> Array:
-    """The forces that last step's acceleration would give, or none if those cost more."""
+    """The forces that last step's acceleration would give, or none if those cost more. An acceleration that is not
+    finite gives such forces: that shows in the answer."""
     nothing = np.zeros(data.nefc)
     if model.opt.disableflags & DisableBit.WARMSTART:
         return nothing
@@ -138,7 +139,8 @@ def starting_forces(model: ModelLike, data: DataLike, dual: Dual, J: Any) -> Arr
     row = np.repeat(np.arange(data.nefc), data.efc_AR_rownnz[: data.nefc])
     felt = data.efc_AR[: data.nA] * force[data.efc_AR_colind[: data.nA]]
     slope = np.bincount(row, felt, minlength=data.nefc)
-    return force if force @ dual.b + 0.5 * force @ slope <= 0.0 else nothing
+    warm = force @ dual.b + 0.5 * force @ slope <= 0.0 or not np.isfinite(data.qacc_warmstart).all()
+    return force if warm else nothing
 
 
 def whole_scale(model: ModelLike) -> float:

@@ -359,7 +359,7 @@ class OwnRows:
                 low, high = self.bounds[first + r]
                 for s in range(r):
                     best[r] = best[r] - A[r, s] * force[s]
-                new = k.select(live > 0.0, k.min(k.max(best[r], low), high), old)
+                new = k.select(live > 0.0, k.min(high, k.max(low, best[r])), old)
                 step = new - old
                 fallen += step * (best[r] - old - 0.5 * step)
                 self.force[first + r] = force[r] = new

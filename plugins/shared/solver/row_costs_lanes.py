@@ -121,13 +121,13 @@ def _equality_force(bond: Bond, z: Values, force: Vector) -> None:
 
 
 def _frictionless_force(bond: Bond, z: Values, force: Vector) -> None:
-    force[0] = -bond.D * bond.k.min(z(0), 0.0)
+    force[0] = -bond.D * bond.k.min(0.0, z(0))
 
 
 def _pyramid_force(bond: Bond, z: Values, force: Vector) -> None:
     k, normal = bond.k, bond.k.local(0.0)
     for row in bond.each_row(1):
-        up, down = k.min(z(0) + z(row), 0.0), k.min(z(0) - z(row), 0.0)
+        up, down = k.min(0.0, z(0) + z(row)), k.min(0.0, z(0) - z(row))
         force[row] = bond.D * (down - up)
         normal -= up + down
     force[0] = bond.D * normal.value

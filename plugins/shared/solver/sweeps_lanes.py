@@ -56,7 +56,7 @@ def _start_pyramid(dual: Dual, v: Any, kind: ItemKind) -> None:
     for r in dual.each_base_row(v, kind, 1):
         for n, sign in edges(r):
             z = dual.last[v, 0] + sign * dual.last[v, r]
-            dual.force[v, n] = dual.k.max(pushed_by(dual, v, z), 0.0)
+            dual.force[v, n] = dual.k.max(0.0, pushed_by(dual, v, z))
 
 
 def _start_elliptic(dual: Dual, v: Any, kind: ItemKind) -> None:
@@ -121,7 +121,7 @@ class Visit:
         """Move one force to its best within bounds; by how much it changes."""
         k, old = self.dual.k, self.force(n)
         residual, curvature = z + R * old, A + R
-        new = k.min(k.max(old - residual * self.dual.inverse_diagonal[self.v, n], low), high)
+        new = k.min(high, k.max(low, old - residual * self.dual.inverse_diagonal[self.v, n]))
         step = k.select(self.moves, new - old, 0.0)
         self.dual.force[self.v, n] = k.select(self.moves, new, old)
         self.fallen -= k.select(self.moves, step * (residual + 0.5 * curvature * step), 0.0)
