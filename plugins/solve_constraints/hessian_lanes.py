@@ -39,6 +39,9 @@ B = 3
 PIVOT_NOISE = 1e-6
 """Pivots relative to the matrix's entry that are mere rounding in single precision."""
 
+PATTERN = "it follows from the ties, and is found again only if other bodies are tied together"
+"""Why the pattern of a Hessian is kept beside the ties that it follows from."""
+
 USUAL_ROOM, USUAL_WIDTH = 4096, 64
 """Blocks beside the diagonal that there is memory for: so many, or so many per row. They lie side by side from the
 front, so that what a tile does not need is never touched."""
@@ -198,27 +201,27 @@ class Hessian:
     @property
     def _places(self) -> IntegerField:
         """By row and column, where a block of H stands; 0 beside the diagonal where H has no entries."""
-        return self.k.integers("H_places", self.nblock, self.nblock)
+        return self.k.integers("H_places", self.nblock, self.nblock, memo=PATTERN)
 
     @property
     def _lists(self) -> IntegerField:
         """Of each block, from the front the columns of its row; up to the end the rows below it in its column."""
-        return self.k.integers("H_lists", self.nblock, self.nblock)
+        return self.k.integers("H_lists", self.nblock, self.nblock, memo=PATTERN)
 
     @property
     def _start(self) -> IntegerField:
         """Where the first block of each row stands."""
-        return self.k.integers("H_start", self.nblock)
+        return self.k.integers("H_start", self.nblock, memo=PATTERN)
 
     @property
     def _beside(self) -> IntegerField:
         """How many columns are listed of each row."""
-        return self.k.integers("H_beside", self.nblock)
+        return self.k.integers("H_beside", self.nblock, memo=PATTERN)
 
     @property
     def _below(self) -> IntegerField:
         """How many rows are listed of each column."""
-        return self.k.integers("H_below", self.nblock)
+        return self.k.integers("H_below", self.nblock, memo=PATTERN)
 
     def place(self, block: Any, other: Any) -> Any:
         """Where H[block, other] stands, which has entries; `other` does not come after `block`."""
@@ -303,7 +306,7 @@ class Hessian:
 
     @property
     def _total(self) -> IntegerField:
-        return self.k.integers("H_total", 1)
+        return self.k.integers("H_total", 1, memo=PATTERN)
 
     @property
     def fits(self) -> Any:

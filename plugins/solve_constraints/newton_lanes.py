@@ -44,6 +44,7 @@ from dovetail.plugins.shared.solver.warm_start_lanes import is_broken, spoilt_by
 from dovetail.plugins.shared.tree_lanes import add_to_parents
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.hessian_lanes import (
+    PATTERN,
     Hessian,
     apart,
     each_dof_above,
@@ -322,7 +323,7 @@ class Newton:
         if isinstance(H, SparseHessian):
             H.find_pattern(self._each_coupled_bond, self._each_filling_row)
             return
-        known = k.integers("known_ties", self.body_rows.room + max(1, rows.count))
+        known = k.integers("known_ties", self.body_rows.room + max(1, rows.count), memo=PATTERN)
         found, same = k.local(0), k.local(1)
 
         def compare(tie: Any) -> None:
@@ -358,7 +359,7 @@ class Newton:
     @property
     def pattern_state(self) -> IntegerField:
         """One more than the ties of the present pattern (0: there is none yet), and whether it has fill."""
-        return self.k.integers("pattern_state", 2)
+        return self.k.integers("pattern_state", 2, memo=PATTERN)
 
     @walk
     def _each_coupled_bond(self) -> Iterator[Any]:

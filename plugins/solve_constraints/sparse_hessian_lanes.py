@@ -28,6 +28,7 @@ from dovetail.plugins.shared.solver.row_costs_lanes import Bond, always_zero
 from dovetail.plugins.shared.vectors_lanes import dot
 from dovetail.plugins.solve_constraints.elimination_order_lanes import EliminationOrder
 from dovetail.plugins.solve_constraints.hessian_lanes import (
+    PATTERN,
     B,
     Hessian,
     _upper_solve,
@@ -108,9 +109,9 @@ class SparseHessian(Hessian):
 
     # ---- memory
 
-    def _world_integers(self, name: str, count: int) -> IntegerField:
-        """Of each world of the tile."""
-        return self.k.integers(f"H_{name}", self.k.lanes, count)
+    def _of_pattern(self, name: str, count: int) -> IntegerField:
+        """Of each world's pattern."""
+        return self.k.integers(f"H_{name}", self.k.lanes, count, memo=PATTERN)
 
     def _integers(self, name: str, count: int) -> IntegerField:
         """For work on one world."""
@@ -119,46 +120,46 @@ class SparseHessian(Hessian):
     @property
     def at(self) -> IntegerField:
         """Place in order of a block."""
-        return self._world_integers("at", self.nblock)
+        return self._of_pattern("at", self.nblock)
 
     @property
     def block_at(self) -> IntegerField:
         """The block at a place in order."""
-        return self._world_integers("block_at", self.nblock)
+        return self._of_pattern("block_at", self.nblock)
 
     @property
     def row_start(self) -> IntegerField:
         """Where the blocks beside the diagonal of a row begin."""
-        return self._world_integers("row_start", self.nblock)
+        return self._of_pattern("row_start", self.nblock)
 
     @property
     def row_length(self) -> IntegerField:
-        return self._world_integers("row_length", self.nblock)
+        return self._of_pattern("row_length", self.nblock)
 
     @property
     def column(self) -> IntegerField:
         """Columns of the rows' blocks, ascending."""
-        return self._world_integers("column", self.room)
+        return self._of_pattern("column", self.room)
 
     @property
     def below_start(self) -> IntegerField:
         """Where the list of the blocks of a column begins."""
-        return self._world_integers("below_start", self.nblock + 1)
+        return self._of_pattern("below_start", self.nblock + 1)
 
     @property
     def below_row(self) -> IntegerField:
         """The row of a block of a column."""
-        return self._world_integers("below_row", self.room)
+        return self._of_pattern("below_row", self.room)
 
     @property
     def below_place(self) -> IntegerField:
         """The how manieth block of its row it is."""
-        return self._world_integers("below_place", self.room)
+        return self._of_pattern("below_place", self.room)
 
     @property
     def world_changed(self) -> IntegerField:
         """1 for rows, by place in order, that have other entries than before."""
-        return self._world_integers("world_changed", self.nblock)
+        return self.k.integers("H_world_changed", self.k.lanes, self.nblock)
 
     @property
     def numbers(self) -> SplitField:
@@ -172,12 +173,12 @@ class SparseHessian(Hessian):
     @property
     def ties(self) -> IntegerField:
         """What ties dofs together in each world: two bodies as one number, or −1 − a dof row."""
-        return self._world_integers("ties", self.tie_room)
+        return self._of_pattern("ties", self.tie_room)
 
     @property
     def tie_count(self) -> IntegerField:
         """One more than there are; 0: the pattern is not known."""
-        return self._world_integers("tie_count", 1)
+        return self._of_pattern("tie_count", 1)
 
     # ---- which worlds' ties have changed
 
