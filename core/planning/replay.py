@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from dovetail.planning.dependencies import Dependencies
     from dovetail.planning.plan import Plan
 
+COUNTS = ("ncon", "nefc")
+"""How many contacts and rows there are, which kernels tell."""
+
+LOST = (
+    'fields by contact or row that only the reference fills are NaN; backend="numpy" has them in every step'
+)
+
 State = Mapping[str, Array]
 """State fields of all worlds by name."""
 
@@ -151,8 +158,24 @@ class Replayer:
             data.reserve(**{name: single.sizes.get(name, 0) for name in CAPACITIES})
             for following in self._followings:
                 following.complete(world, single)
+            unlike = self._unlike(world, single)
             for name in self._fields:
-                _copy(single.field(name), world.field(name))
+                if unlike and single.specs[name].grows:
+                    _blank(world.field(name))
+                else:
+                    _copy(single.field(name), world.field(name))
+            if unlike:
+                where = "" if data.nworld is None else f"world {number}: "
+                warnings.warn(f"{where}{unlike}", RuntimeWarning, stacklevel=2)
+
+    def _unlike(self, world: Data, single: Data) -> str:
+        """What keeps the reference's rows from being those of the step, if anything does."""
+        counted = [name for name in COUNTS if name in world and name not in self.names]
+        pairs = {name: (int(world.field(name)), int(single.field(name))) for name in counted}
+        told = [
+            f"{name} is {ours}, the reference has {its}" for name, (ours, its) in pairs.items() if ours != its
+        ]
+        return f"{'; '.join(told)}, since something touches by its last bit or the world was held back: {LOST}" if told else ""
 
     def _ready_for(self, data: Data, used: UsedValues | None) -> tuple[Plan, Data]:
         """The plan, and its Data."""
@@ -191,6 +214,11 @@ def _followings(plan: Plan) -> Iterator[_Following]:
         if stated is not None and later.isdisjoint((*stated["fields"], *stated["given"])):
             target = pkgutil.resolve_name(stated["target"])
             yield _Following(plan.model, tuple(stated["given"]), target)
+
+
+def _blank(target: Any) -> None:
+    """Fill a field with what is no result."""
+    target[...] = np.nan if target.dtype.kind == "f" else -1
 
 
 def _copy(source: Any, target: Any) -> None:

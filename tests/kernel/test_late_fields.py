@@ -15,6 +15,7 @@ from lane_backend import LANES
 import dovetail
 from dovetail import Model, Simulation
 from dovetail.compare.errors import getter, meaningful, relative_error
+from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.planning.replay import Replayer
 
@@ -323,6 +324,7 @@ def test_of_a_world_that_was_reset_they_are_the_references(before: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::dovetail.bad_states.StateWarning")
+@pytest.mark.filterwarnings("ignore:.*the reference has:RuntimeWarning")
 @pytest.mark.parametrize("before", [0, 2], ids=["first step", "kept ready"])
 @pytest.mark.parametrize("on_nan", ["freeze", "raise"])
 def test_of_a_world_that_stopped_they_can_be_read_and_it_goes_on(on_nan: str, before: int) -> None:
@@ -339,3 +341,28 @@ def test_of_a_world_that_stopped_they_can_be_read_and_it_goes_on(on_nan: str, be
         for each in (sim, twin):
             each.step()
         assert_same(values(sim.data, compared(sim)), values(twin.data, compared(twin)), 0.0)
+
+
+def test_rows_that_the_reference_does_not_find_are_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something that touches by its last bit may have rows in the kernel and none in the reference, or the other way
+    round: the fields by row say that they are not known, whatever was read before."""
+    sim = Simulation(dovetail.loads(ELLIPTIC), backend=LANES)
+    sim.step()
+    assert np.isfinite(sim.data.efc_pos[: sim.data.nefc]).all()
+    sim.step()
+    repeat = Replayer._ready_for
+
+    def without_contacts(self: Replayer, *arguments: Any) -> Any:
+        plan, single = repeat(self, *arguments)
+        plan.model.opt.disableflags |= int(DisableBit.CONTACT)
+        return self._replay.plan, single
+
+    monkeypatch.setattr(Replayer, "_ready_for", without_contacts)
+    rows, contacts = sim.data.nefc, sim.data.ncon
+    with pytest.warns(
+        RuntimeWarning, match=rf"ncon is {contacts}, the reference has 0; nefc is {rows}, .* NaN"
+    ):
+        found = sim.data.efc_pos
+    assert np.isnan(found[:rows]).all()
+    assert (sim.data.efc_type[:rows] == -1).all()
+    assert (sim.data.nefc, sim.data.ncon) == (rows, contacts)
