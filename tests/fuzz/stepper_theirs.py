@@ -184,9 +184,11 @@ def _trajectory(model: Any, start: State, steps: int, nudges: int) -> list[Answe
     for _ in range(steps):
         before, warned = _start(data), _warnings(data)
         mujoco.mj_step(model, data)
-        names = COMPARED if _warnings(data) == warned else STATE_ONLY
-        after = fields_of(data, names)
-        spread = _spread(model, data, before, after, nudges)
+        told = _warnings(data) != warned or data.time <= before["time"]
+        anew = told and any(_warnings(data)[:3]) and _resets(model)
+        after = fields_of(data, STATE_ONLY if told else COMPARED)
+        stepped = _start(mujoco.MjData(model)) if anew else before
+        spread = _spread(model, data, stepped, after, nudges)
         records.append({"start": before, "after": after, "spread": spread})
         if not all(np.isfinite(value).all() for value in (data.qpos, data.qvel, data.act)):
             break
@@ -197,6 +199,13 @@ def _warnings(data: Any) -> list[int]:
     import mujoco
 
     return [int(data.warning[getattr(mujoco.mjtWarning, name)].number) for name in BAD_WARNINGS]
+
+
+def _resets(model: Any) -> bool:
+    """Whether a bad state begins anew."""
+    import mujoco
+
+    return not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 
 def _spread(model: Any, data: Any, start: State, after: State, nudges: int) -> dict[str, float]:
@@ -308,10 +317,7 @@ def _spoilt(
         with np.errstate(all="ignore"):
             mujoco.mj_step(model, data)
             after = fields_of(data, (*STATE_ONLY, "ctrl"))
-            anew = (
-                any(_warnings(data)[:3])
-                and not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
-            )
+            anew = any(_warnings(data)[:3]) and _resets(model)
             stepped = _start(mujoco.MjData(model)) if anew else start
             spread = _spread(model, data, stepped, after, nudges)
         yield {"what": name, "start": start, "after": after, "spread": spread}
@@ -327,7 +333,8 @@ def _edits(model: Any, random: np.random.Generator) -> dict[str, Any]:
         if old.dtype.kind in "iub":
             edits[str(name)] = old + random.integers(0, 2, old.shape).astype(old.dtype)
         else:
-            edits[str(name)] = old * (1 + 0.1 * random.uniform(-1, 1, old.shape))
+            new = old * (1 + 0.1 * random.uniform(-1, 1, old.shape))
+            edits[str(name)] = new / np.linalg.norm(new, axis=-1, keepdims=True) if "quat" in name else new
     return edits
 
 
