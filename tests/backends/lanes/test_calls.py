@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from stepping import (
+    FILES,
     LOOSE,
     OPTIONS,
     Readings,
@@ -22,6 +23,7 @@ from stepping import (
     put,
     readings,
     start,
+    trajectory,
 )
 
 import dovetail
@@ -89,6 +91,22 @@ def test_batches(keep: str, nworld: int, option: str) -> None:
     states = hand_states(option, LOOSE)
     assert_calls_do_not_matter(sim, states[:nworld])
     assert_calls_do_not_matter(sim, states[::-1][:nworld])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dovetail.bad_states.StateWarning")  # some are pushed until they explode
+@pytest.mark.parametrize(
+    ("keep", "nworld"), [("all", None), ("state", None), ("contacts", 11), ("accelerations", 3)]
+)
+@pytest.mark.parametrize("name", FILES)
+def test_models_of_packages(name: str, keep: str, nworld: int | None) -> None:
+    model = dovetail.load(FILES[name])
+    states = trajectory(model, 2 * (nworld or 1))
+    if len(states) < (nworld or 1):
+        pytest.skip("its states go bad")
+    sim = start(model, nworld=nworld, keep=KEEPS[keep])
+    assert_calls_do_not_matter(sim, states[: nworld or 1])
+    assert_calls_do_not_matter(sim, states[-(nworld or 1) :])
 
 
 # ---- lists that grow ------------------------------------------------------------------------------------------
