@@ -41,11 +41,20 @@ def converted(segment: Segment) -> list[str]:
 
 
 def loaded(segment: Segment) -> list[str]:
-    """Fields that a tile is filled with: what the stages read, and state that they change, which is put aside where a
-    world is held back."""
+    """Fields that a tile is filled with: what the stages read, state that they change, which is put aside where a
+    world is held back, and what later evaluations of a step hand on."""
     bad_states = bad_states_of(segment)
     put_aside = () if bad_states is None else bad_states.stored
-    return sorted({*segment.load, *put_aside})
+    return sorted({*segment.load, *put_aside, *_handed_on(segment)})
+
+
+def _handed_on(segment: Segment) -> set[str]:
+    """What stages write in a step's first evaluation only, sensors say. Where each evaluation is a launch of its own,
+    those that follow store it again, with what stages of other segments have added."""
+    if segment.whole_step or segment.evaluations == 1:
+        return set()
+    first_only = (slot.writes for slot in segment.slots if slot.when == "first")
+    return set().union(*first_only).intersection(segment.store)
 
 
 def target_of(segment: Segment, backend: str, growth: int = 1, lands: bool = False) -> Target:

@@ -242,7 +242,7 @@ def _starts_at_zero(spec: FieldSpec) -> bool:
 
 
 def _mocap_rest(model: Model, name: str) -> Array:
-    """Where mocap bodies start: at their place in the model, with unit quaternions."""
+    """Where mocap bodies start: at their place in the model, whatever length an edited quaternion has."""
     bodies = np.flatnonzero(model.body_mocapid >= 0)
     if not model.nmocap:
         bodies = bodies[:0]
@@ -251,11 +251,7 @@ def _mocap_rest(model: Model, name: str) -> Array:
 
         check_indices(model)
     order = bodies[np.argsort(model.body_mocapid[bodies])]
-    if name == "mocap_pos":
-        return np.array(model.body_pos[order])
-    quat = np.array(model.body_quat[order])
-    norms: Array = np.linalg.norm(quat, axis=1, keepdims=True)
-    return quat / norms
+    return np.array((model.body_pos if name == "mocap_pos" else model.body_quat)[order])
 
 
 def reset(

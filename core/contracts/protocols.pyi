@@ -3184,8 +3184,8 @@ class DataLike(Protocol):
     """Simulation time. Scalar, float64 or float32, unit s. Written by integrate."""
     @property
     def energy(self) -> Array:
-        """Potential, then kinetic energy; computed when the energy flag is on. Shape (2), float64 or float32,
-        unit J. Written by energy."""
+        """Potential, then kinetic energy; computed when the energy flag is on, or for sensors of both. Shape
+        (2), float64 or float32, unit J. Written by energy."""
     @energy.setter
     def energy(self, value: ArrayLike, /) -> None: ...
     @property

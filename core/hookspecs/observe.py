@@ -51,9 +51,10 @@ def sensor(model: Model, data: Data) -> None:
     """Values of the sensors of one type, written at their addresses in sensordata. Key: the sensor type."""
 
 
-@stage("observe", reads="qpos qvel M xipos ten_length flexedge_length", needed=f"{RULES}.flags:energy")
+@stage("observe", reads="qpos qvel M xipos ten_length flexedge_length", needed=f"{RULES}.sensors:energy")
 def energy(model: Model, data: Data) -> None:
-    """Potential and kinetic energy (mj_energyPos, mj_energyVel); runs when the enable flag asks for it."""
+    """Potential and kinetic energy (mj_energyPos, mj_energyVel); runs when the enable flag asks for it, or a sensor
+    of potential energy."""
 
 
 @stage(

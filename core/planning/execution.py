@@ -195,11 +195,11 @@ class Execution:
     @cached_property
     def _unfilled(self) -> tuple[str, ...]:
         """Fields that stages of a step compute, and no slot of this plan. What only looks leaves its last reading, as
-        in MuJoCo."""
+        in MuJoCo, but for energies."""
         plan = self._plan
         filled = written(plan.slots).union(*plan.flow.exports, plan.contracts.constant)
         filled |= set() if plan.replay is None else set(plan.replay.fields)
-        computing = {name for name in pipeline.STEP if pipeline.STAGES[name].phase != "observe"}
+        computing = {name for name in pipeline.STEP if pipeline.STAGES[name].phase != "observe"} | {"energy"}
         return tuple(
             name for name, spec in DATA_SPECS.items() if spec.writer in computing and name not in filled
         )

@@ -175,7 +175,11 @@ class Replayer:
         told = [
             f"{name} is {ours}, the reference has {its}" for name, (ours, its) in pairs.items() if ours != its
         ]
-        return f"{'; '.join(told)}, since something touches by its last bit or the world was held back: {LOST}" if told else ""
+        return (
+            f"{'; '.join(told)}, since something touches by its last bit or the world was held back: {LOST}"
+            if told
+            else ""
+        )
 
     def _ready_for(self, data: Data, used: UsedValues | None) -> tuple[Plan, Data]:
         """The plan, and its Data."""

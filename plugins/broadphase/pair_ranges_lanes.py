@@ -131,7 +131,7 @@ def geom_box(k: Kernel, geom: Any) -> Any:
     low, high = [], []
     for x in k.data.geom_xpos[geom]:
         half = reach + SLACK * (k.abs(x) + reach)
-        half = k.select(m.geom_rbound[geom] <= 0.0, FAR, half)
+        half = k.min(k.select(m.geom_rbound[geom] <= 0.0, FAR, half), FAR)
         finite = k.abs(x) < FAR
         low.append(k.select(finite, x - half, FAR))
         high.append(k.select(finite, x + half, -FAR))

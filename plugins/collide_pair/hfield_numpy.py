@@ -10,7 +10,7 @@ See mjc_ConvexHField in MuJoCo 3.4.
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import hypot, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,7 @@ from dovetail.plugins.shared.geometry.height_grid_numpy import (
     prisms,
 )
 from dovetail.plugins.shared.geometry.portal_shapes_numpy import portal_shape
-from dovetail.plugins.shared.geometry.support_numpy import ConvexShape, Prism, geom_shape
+from dovetail.plugins.shared.geometry.support_numpy import SPHERE, ConvexShape, Prism, geom_shape
 from dovetail.plugins.shared.vectors_numpy import add, middle, sub, to_frame, to_world, unit
 
 if TYPE_CHECKING:
@@ -66,6 +66,16 @@ def cells_under(grid: HeightGrid, shape: ConvexShape, radius: float, margin: flo
     return cells_of_box(grid, (x0, y0, z0), (x1, y1, z1), margin)
 
 
+def enclosing_radius(shape: ConvexShape, cells: CellRange) -> float:
+    """Radius of a ball about the geom's centre that it fits into, by its own extent: `geom_rbound` may be older than
+    its size, if that was edited."""
+    x, y, z = shape.position
+    (x0, y0, z0), (x1, y1, z1) = cells.low, cells.high
+    if shape.kind == SPHERE:
+        return x1 - x
+    return hypot(max(x1 - x, x - x0), max(y1 - y, y - y0), max(z1 - z, z - z0))
+
+
 def touch_prism(model: Model, prism: Prism, shape: ConvexShape, geoms: tuple[int, int]) -> Touch | None:
     """The contact of one prism, by the method that the flag nativeccd says."""
     if int(model.opt.disableflags) & int(DisableBit.NATIVECCD):
@@ -88,13 +98,12 @@ def height_field(model: Model, data: Data, geom1: int, geom2: int, margin: float
     """Contacts of a height field with a convex geom."""
     grid = grid_of(model, geom1)
     shape = relative_shape_of(model, data, geom1, geom2)
-    radius = float(model.geom_rbound[geom2])
-    cells = cells_under(grid, shape, radius, margin)
+    cells = cells_under(grid, shape, float(model.geom_rbound[geom2]), margin)
     if cells is None:
         return NO_CONTACTS
     shape.margin = margin
-    # Prisms farther than the geom's bounding sphere, with some slack, cannot touch it: no need to ask.
-    reach = radius + margin + 10.0 * float(model.opt.ccd_tolerance) if radius > 0.0 else inf
+    # Prisms farther than a ball around the geom, with some slack, cannot touch it: no need to ask.
+    reach = enclosing_radius(shape, cells) + margin + 10.0 * float(model.opt.ccd_tolerance)
     matrix, origin = data.geom_xmat[geom1].ravel().tolist(), tuple(data.geom_xpos[geom1].tolist())
     dist, pos, normal = [], [], []
     for corners in prisms(grid, cells, margin):

@@ -14,6 +14,7 @@ from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.collide_pair.convex_lanes import contact, lay_out
 from dovetail.plugins.collide_pair.planes_numpy import MAX_MESH_CONTACTS, MESH_CONTACT_SPACING
 from dovetail.plugins.shared.contacts.contacts_lanes import StoredContacts
+from dovetail.plugins.shared.contacts.reach_lanes import FAR
 from dovetail.plugins.shared.geometry.support_one_world_lanes import ENDLESS
 from dovetail.plugins.shared.geometry.witness_one_world_lanes import margin_by_world
 from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm, to_frame, to_world, vector
@@ -36,10 +37,11 @@ def plane_mesh(k: Kernel, geom1: Any, geom2: Any, margin: Any) -> StoredContacts
 
 
 def in_reach(k: Kernel, plane: Any, mesh: Any, margin: Any) -> Any:
-    """Mask of the worlds in which the mesh's bounding sphere reaches the plane."""
+    """Mask of the worlds in which the mesh's bounding sphere reaches the plane; without a radius it always does."""
     normal = k.data.geom_xmat[plane][2::3]
     height = dot(k.data.geom_xpos[mesh] - k.data.geom_xpos[plane], normal)
-    return height <= k.model.geom_rbound[mesh] + margin
+    radius = k.model.geom_rbound[mesh]
+    return height <= k.select(radius <= 0.0, FAR, radius + margin)
 
 
 class LowestVertices:

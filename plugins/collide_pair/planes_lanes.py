@@ -37,7 +37,7 @@ def height_over(plane: Primitive, point: Vector) -> Any:
 def _plane_ball(plane: Primitive, centre: Vector, radius: Any, margin: Any) -> LaneContact:
     """A plane and a sphere."""
     height = height_over(plane, centre)
-    return touching(plane, centre - plane.axis * radius, height - radius, height <= margin + radius)
+    return touching(plane, centre - plane.axis * radius, height - radius, ~(height > margin + radius))
 
 
 def plane_sphere_shapes(k: Kernel, plane: Primitive, sphere: Primitive, margin: Any) -> list[LaneContact]:
@@ -61,7 +61,7 @@ def plane_ellipsoid_shapes(
     on_unit_sphere = unit(k, down * ellipsoid.size)
     point = to_world(ellipsoid.mat, on_unit_sphere * ellipsoid.size) + ellipsoid.pos
     height = height_over(plane, point)
-    return [touching(plane, point, height, height <= margin)]
+    return [touching(plane, point, height, ~(height > margin))]
 
 
 # ---- cylinder -----------------------------------------------------------------------------------------------
@@ -83,14 +83,17 @@ def plane_cylinder_shapes(k: Kernel, plane: Primitive, cylinder: Primitive, marg
     lower, upper = cylinder.pos + axis * half, cylinder.pos - axis * half
     opposite = lower - 0.5 * outward
     lowest = centre + end + drop
-    candidates = [
-        (lower + outward, lowest),
+    others = [
         (upper + outward, centre - end + drop),
         (opposite + sideways, centre + end - 0.5 * drop),
         (opposite - sideways, centre + end - 0.5 * drop),
     ]
-    near = lowest <= margin
-    return [touching(plane, point, height, near & (height <= margin)) for point, height in candidates]
+    near = ~(lowest > margin)
+    first = touching(plane, lower + outward, lowest, near)
+    return [
+        first,
+        *(touching(plane, point, height, near & (height <= margin)) for point, height in others),
+    ]
 
 
 def _down_slope(k: Kernel, cylinder: Primitive, normal: Vector, axis: Vector, slope: Any) -> Vector:
@@ -114,7 +117,7 @@ def plane_box_shapes(k: Kernel, plane: Primitive, box: Primitive, margin: Any) -
         signs = [2 * ((corner >> bit) & 1) - 1 for bit in range(3)]
         offset = to_world(box.mat, vector(*(s * half for s, half in zip(signs, box.size, strict=True))))
         drop = dot(plane.axis, offset)
-        low = (drop <= 0.0) & (centre + drop <= margin)
+        low = ~((drop > 0.0) | (centre + drop > margin))
         for place, kept_corner in enumerate(kept):
             here = low & (found.value == float(place))
             kept_corner.set(k.select(here, vector(centre + drop, offset + box.pos), kept_corner.value))

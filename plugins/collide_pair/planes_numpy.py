@@ -86,7 +86,7 @@ def _plane_balls(plane: Primitive, centres: Iterable[Vector], radius: float, mar
         (
             (along(centre, -radius, normal), height - radius)
             for centre, height in heights
-            if height <= margin + radius
+            if not height > margin + radius
         ),
     )
 
@@ -98,7 +98,7 @@ def plane_ellipsoid_shapes(plane: Primitive, ellipsoid: Primitive, margin: float
     lowest = to_world(ellipsoid.mat, _times(on_unit_sphere, ellipsoid.size))
     point = add(lowest, ellipsoid.pos)
     height = height_over(plane, point)
-    return touching(z_axis(plane), [(point, height)]) if height <= margin else NO_CONTACTS
+    return NO_CONTACTS if height > margin else touching(z_axis(plane), [(point, height)])
 
 
 def _times(a: Vector, b: Vector) -> Vector:
@@ -123,13 +123,13 @@ def plane_cylinder_shapes(plane: Primitive, cylinder: Primitive, margin: float) 
     sideways = scale(unit(cross(outward, scale(axis, half))), radius * sqrt(3.0) / 2)
     lower, upper = along(cylinder.pos, half, axis), along(cylinder.pos, -half, axis)
     opposite = along(lower, -0.5, outward)
-    candidates = [
-        (add(lower, outward), centre + end + drop),
+    first = add(lower, outward), centre + end + drop
+    others = [
         (add(upper, outward), centre - end + drop),
         (add(opposite, sideways), centre + end - 0.5 * drop),
         (along(opposite, -1.0, sideways), centre + end - 0.5 * drop),
     ]
-    return touching(normal, (candidate for candidate in candidates if candidate[1] <= margin))
+    return touching(normal, [first, *(other for other in others if other[1] <= margin)])
 
 
 def _pointing_down(axis: Vector, normal: Vector) -> tuple[Vector, float]:
@@ -158,7 +158,7 @@ def plane_box_shapes(plane: Primitive, box: Primitive, margin: float) -> PairCon
     low = [
         (add(corner, box.pos), centre + drop)
         for corner, drop in drops
-        if drop <= 0 and centre + drop <= margin
+        if not (drop > 0 or centre + drop > margin)
     ]
     return touching(normal, low[:MAX_BOX_CONTACTS])
 

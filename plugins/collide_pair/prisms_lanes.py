@@ -13,12 +13,12 @@ import numpy as np
 from dovetail.backends.lanes.kernel import Kernel
 from dovetail.plugins.shared.geometry.contact_patch_numpy import MAX_CONTACTS
 from dovetail.plugins.shared.geometry.simplex_one_world_lanes import LARGE
-from dovetail.plugins.shared.geometry.support_numpy import HFIELD
+from dovetail.plugins.shared.geometry.support_numpy import HFIELD, SPHERE
 from dovetail.plugins.shared.geometry.support_one_world_lanes import Shapes, farthest
-from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm, to_frame, to_world, vector
 
 REACH_SLACK = 10.0
-"""Prisms farther than the bounding sphere by so many tolerances are passed over, as in the reference."""
+"""Prisms farther than a ball around the geom by so many tolerances are passed over, as in the reference."""
 
 
 class HeightField:
@@ -41,6 +41,8 @@ class HeightField:
         """The height field's pose: position, matrix."""
         self.extent = k.reals("convex/extent", 3, 2)
         """Least and greatest coordinates of the geom."""
+        self.enclosing = k.uniform(0.0)
+        """Radius of a ball about the geom's centre that it fits into, by its own extent."""
         self.cells = k.integers("convex/cells", 4)
         """First and last row, first and last column."""
 
@@ -99,6 +101,11 @@ class HeightField:
             place, _ = farthest(self.shapes, 1, direction)
             coordinate = k.select(axis == 0, place[0], k.select(axis == 1, place[1], place[2]))
             self.extent[axis, 1 - (n & 1)] = coordinate
+        half = [
+            k.max(self.extent[n, 1] - x, x - self.extent[n, 0]) for n, x in enumerate(self.shapes.position(1))
+        ]
+        is_sphere = k.model.geom_type[self.geoms[1]] == SPHERE
+        self.enclosing.set(k.select(is_sphere, half[0], norm(k, half)))
 
     def _choose_cells(self) -> Any:
         """Store the grid lines that enclose the geom; the number of prisms between them."""
@@ -146,5 +153,5 @@ class HeightField:
                     k.min(low, k.min(k.min(tops[0][2], tops[1][2]), tops[2][2])),
                 )
             gaps.append(k.max(k.max(low - centre[n], centre[n] - high), 0.0))
-        reach = self.radius + self.margin + REACH_SLACK * k.model.opt.ccd_tolerance
-        return (self.radius <= 0.0) | (dot(gaps, gaps) <= reach * reach)
+        reach = self.enclosing.value + self.margin + REACH_SLACK * k.model.opt.ccd_tolerance
+        return ~(dot(gaps, gaps) > reach * reach)

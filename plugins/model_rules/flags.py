@@ -21,10 +21,6 @@ def enabled(model: ModelLike, bit: EnableBit) -> bool:
     return bool(model.opt.enableflags & bit)
 
 
-def energy(model: ModelLike) -> str:
-    return "enable flag energy" if enabled(model, EnableBit.ENERGY) else ""
-
-
 def fwdinv(model: ModelLike) -> str:
     return "enable flag fwdinv" if enabled(model, EnableBit.FWDINV) else ""
 

@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.enums import DisableBit, NeedStage, SensorType
+from dovetail.contracts.enums import DisableBit, EnableBit, NeedStage, SensorType
 from dovetail.contracts.protocols import ModelLike
-from dovetail.plugins.model_rules.flags import disabled
+from dovetail.plugins.model_rules.flags import disabled, enabled
 from dovetail.plugins.model_rules.words import both, plural
 
 
 def sensors(model: ModelLike) -> str:
     return "" if disabled(model, DisableBit.SENSOR) else plural(int(model.nsensor), "sensor")
+
+
+def energy(model: ModelLike) -> str:
+    """The flag energy, or a sensor of potential energy: that leaves in Data what it measures."""
+    flag = "enable flag energy" if enabled(model, EnableBit.ENERGY) else ""
+    return both(flag, _of_kind(SensorType.E_POTENTIAL)(model) if sensors(model) else "")
 
 
 def of_subtrees(model: ModelLike) -> str:

@@ -19,6 +19,7 @@ from dovetail.plugins.shared.contacts.contacts_lanes import (
     LaneFlexPair,
     StoredContacts,
 )
+from dovetail.plugins.shared.contacts.oriented_boxes_lanes import boxes_meet
 from dovetail.plugins.shared.contacts.pair_margins_lanes import contact_range
 from dovetail.plugins.shared.contacts.reach_lanes import in_reach
 from dovetail.plugins.shared.contacts.swept_bodies_lanes import found_by_sweep
@@ -49,6 +50,7 @@ def collide(contacts: Contacts, p: Any, count: Variable, parts: Mapping[str, Any
     k, pairs = contacts.k, contacts.pairs
     margin, _ = contact_range(contacts, p, parts)
     near = found_by_sweep(contacts, p, in_reach(contacts, p, margin))
+    near = boxes_meet(contacts, p, near, margin)
     kind = contacts.of_pair("kind", p)
     for (row, shape), kinds in rows_of(k, pairs.keys, parts).items():
         with k.when(one_of(kind, kinds)):

@@ -18,7 +18,7 @@ from dovetail.contracts.pairs import NO_FLEX_CONTACTS, FlexContacts, FlexPairs, 
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import MissingStageError, listing
 from dovetail.plugins.narrowphase.flex_dispatch_numpy import flex_contacts
-from dovetail.plugins.shared.contacts.candidates_numpy import in_reach
+from dovetail.plugins.shared.contacts.candidates_numpy import close_enough, geom_margins, in_reach
 from dovetail.plugins.shared.contacts.exclusion import NEVER_TOUCH
 from dovetail.plugins.shared.contacts.margins_numpy import contact_gap, contact_margin
 from dovetail.plugins.shared.sums_numpy import dots
@@ -41,8 +41,7 @@ def collide_candidates(
     margin = candidate_margins(model, parts, candidates, data.candidate_pair[:n])
     flexible = np.any(candidates.geom < 0, axis=1)
     near = ~flexible
-    first, second = candidates.geom[near].T
-    near[near] = in_reach(model, data, first, second, margin[near])
+    near[near] = still_near(model, data, candidates.geom[near], data.candidate_pair[:n][near], margin[near])
     soft = flex_contacts(
         model, data, parts.get("collide_flex", {}), candidates, np.flatnonzero(flexible), margin
     )
@@ -50,6 +49,17 @@ def collide_candidates(
         block = start + np.flatnonzero(near[start : start + BLOCK])
         hard = gathered(contacts_of(model, data, rows, block, candidates.geom[block], margin[block]))
         append(data, candidates, merged(hard, between(soft, start, start + BLOCK)))
+
+
+def still_near(model: ModelLike, data: DataLike, geoms: Array, pair: Array, margin: Array) -> Array:
+    """Which candidates are in reach also with the margin that the rule gives, which is no wider than that of their
+    search."""
+    first, second = geoms.T
+    near = in_reach(model, data, first, second, margin)
+    reach = geom_margins(model)
+    found = np.flatnonzero(near & (pair < 0) & (margin < reach[first] + reach[second]))
+    near[found] = close_enough(model, data, first[found], second[found], margin[found])
+    return near
 
 
 def candidate_margins(

@@ -11,6 +11,7 @@ def damper(k: Kernel) -> None:
     m, d = k.model, k.data
     on = k.select(k.disabled(DisableBit.DAMPER), 0.0, 1.0)
     with k.loop(0, m.nv) as dof:
-        force = -(on * m.dof_damping[dof]) * d.qvel[dof]
+        # Not −0, to which a world beside this one could add the 0 of its tendons' dampers.
+        force = 0.0 - (on * m.dof_damping[dof]) * d.qvel[dof]
         d.qfrc_damper[dof] = force
         d.qfrc_passive[dof] += force

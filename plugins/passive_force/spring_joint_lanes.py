@@ -21,7 +21,8 @@ def spring(k: Kernel) -> None:
         d.qfrc_spring[dof] = 0.0
 
     def pull(stiffness: Any, dof: Any, displacement: Any) -> None:
-        force = -stiffness * displacement
+        # Not −0 in a world without this spring, where it is computed for the sake of worlds beside it.
+        force = 0.0 - stiffness * displacement
         d.qfrc_spring[dof] = force
         d.qfrc_passive[dof] += force
 

@@ -16,8 +16,8 @@ from dovetail.contracts.enums import SensorType
 from dovetail.plugins.sensor.readings_lanes import each_sensor, object_kinds, write
 from dovetail.plugins.shared.motion_lanes import (
     ObjectFrame,
-    acceleration,
     force_moved_to,
+    local_acceleration,
     object_frame,
     velocity,
 )
@@ -27,7 +27,7 @@ from dovetail.plugins.shared.vectors_lanes import Vector
 def accelerometer(k: Kernel) -> None:
     """Linear acceleration."""
     with mounted(k, SensorType.ACCELEROMETER) as (sensor, frame):
-        write(k, sensor, *(frame.rotation.T @ acceleration(k, frame)[3:]))
+        write(k, sensor, *local_acceleration(k, frame)[3:])
 
 
 def velocimeter(k: Kernel) -> None:

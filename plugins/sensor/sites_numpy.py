@@ -13,8 +13,8 @@ from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.sensor.readings_numpy import sensors_of, write
 from dovetail.plugins.shared.motion_numpy import (
     Frames,
-    accelerations,
     force_moved_to,
+    local_accelerations,
     object_frames,
     turned_into,
     velocities,
@@ -24,7 +24,7 @@ from dovetail.plugins.shared.motion_numpy import (
 def accelerometer(model: ModelLike, data: DataLike) -> None:
     """Linear acceleration."""
     sensors, frames = mounted(model, data, SensorType.ACCELEROMETER)
-    write(model, data, sensors, turned_into(frames, accelerations(model, data, frames))[:, 3:])
+    write(model, data, sensors, local_accelerations(model, data, frames)[:, 3:])
 
 
 def velocimeter(model: ModelLike, data: DataLike) -> None:

@@ -65,10 +65,31 @@ def velocity(k: Kernel, frame: ObjectFrame) -> Vector:
 def acceleration(k: Kernel, frame: ObjectFrame) -> Vector:
     """Acceleration (6) of the point that is at a frame's origin, world axes: as `cacc` is a rate of spatial velocity
     at a fixed place, a moving point adds ω × v."""
-    moved = moved_to(_lever(k, frame), k.data.cacc[frame.body])
-    motion = velocity(k, frame)
-    total = vector(moved[:3], moved[3:] + cross(motion[:3], motion[3:]))
+    return _of_moving_point(k, frame, _at_fixed_place(k, frame), velocity(k, frame))
+
+
+def local_acceleration(k: Kernel, frame: ObjectFrame) -> Vector:
+    """The same in the frame's own axes. ω × v is taken in these axes: with a quaternion that was edited and is not of
+    length 1 it is another one than in world axes."""
+    rate, motion = _at_fixed_place(k, frame), velocity(k, frame)
+    return _of_moving_point(k, frame, turned_into(frame, rate), turned_into(frame, motion))
+
+
+def _at_fixed_place(k: Kernel, frame: ObjectFrame) -> Vector:
+    """The rate of spatial velocity where a frame's origin is, world axes."""
+    return moved_to(_lever(k, frame), k.data.cacc[frame.body])
+
+
+def _of_moving_point(k: Kernel, frame: ObjectFrame, rate: Vector, motion: Vector) -> Vector:
+    """The acceleration of a point that moves along; what is fixed to the world has none."""
+    total = vector(rate[:3], rate[3:] + cross(motion[:3], motion[3:]))
     return k.select(k.model.body_weldid[frame.body] == 0, 0.0, total)
+
+
+def turned_into(frame: ObjectFrame, motion: Vector) -> Vector:
+    """A spatial vector in the axes of a frame."""
+    inverse = frame.rotation.T
+    return vector(inverse @ motion[:3], inverse @ motion[3:])
 
 
 def _lever(k: Kernel, frame: ObjectFrame) -> Vector:

@@ -43,8 +43,7 @@ def object_acceleration(
 ) -> Array:
     """Acceleration (6,) of a body (its centre of mass), xbody (its frame), geom, site or camera."""
     frames = object_frames(model, data, *_one(objtype, objid))
-    acceleration = accelerations(model, data, frames)
-    return (turned_into(frames, acceleration) if local else acceleration)[0]
+    return (local_accelerations if local else accelerations)(model, data, frames)[0]
 
 
 def _one(objtype: ObjType | int | str, objid: int) -> tuple[Array, Array]:
@@ -90,11 +89,29 @@ def velocities(model: ModelLike, data: DataLike, frames: Frames) -> Array:
 def accelerations(model: ModelLike, data: DataLike, frames: Frames) -> Array:
     """Accelerations (n, 6) of the points that are at the frames' origins, world axes: as `cacc` is a rate of
     spatial velocity at a fixed place, a moving point adds ω × v."""
+    return _of_moving_points(
+        model, frames, _at_fixed_places(model, data, frames), velocities(model, data, frames)
+    )
+
+
+def local_accelerations(model: ModelLike, data: DataLike, frames: Frames) -> Array:
+    """The same in the axes of the frames. ω × v is taken in these axes: with a quaternion that was edited and is not
+    of length 1 it is another one than in world axes."""
+    rates = turned_into(frames, _at_fixed_places(model, data, frames))
+    return _of_moving_points(model, frames, rates, turned_into(frames, velocities(model, data, frames)))
+
+
+def _at_fixed_places(model: ModelLike, data: DataLike, frames: Frames) -> Array:
+    """Rates (n, 6) of spatial velocity where the frames' origins are, world axes."""
     position, _, body = frames
-    acceleration = moved_to(position - _reference(model, data, body), data.cacc[body])
-    velocity = velocities(model, data, frames)
+    return moved_to(position - _reference(model, data, body), data.cacc[body])
+
+
+def _of_moving_points(model: ModelLike, frames: Frames, rate: Array, velocity: Array) -> Array:
+    """Accelerations of points that move along; what is fixed to the world has none."""
+    acceleration = rate.copy()
     acceleration[:, 3:] += cross_rows(velocity[:, :3], velocity[:, 3:])
-    acceleration[model.body_weldid[body] == 0] = 0.0
+    acceleration[model.body_weldid[frames[2]] == 0] = 0.0
     return acceleration
 
 

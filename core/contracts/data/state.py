@@ -14,7 +14,7 @@ class State:
     energy: Array = array(
         2,
         unit="J",
-        doc="Potential, then kinetic energy; computed when the energy flag is on.",
+        doc="Potential, then kinetic energy; computed when the energy flag is on, or for sensors of both.",
         writer="energy",
     )
     qpos: Array = array(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.contracts.enums import DisableBit, EnableBit, GeomType
+from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.contracts.fields import Array
 from dovetail.contracts.pairs import FlexPairs
 from dovetail.contracts.protocols import DataLike, ModelLike
@@ -30,11 +30,9 @@ from dovetail.plugins.shared.contacts.flex_candidates_numpy import (
 )
 from dovetail.plugins.shared.contacts.flex_self_numpy import within_flexes
 from dovetail.plugins.shared.contacts.index_pairs_numpy import Pairs, every_pair
+from dovetail.plugins.shared.contacts.oriented_boxes_numpy import PLANE, boxes_apart, searched_by_tree
 from dovetail.plugins.shared.contacts.swept_bodies_numpy import missed_by_sweep
 from dovetail.plugins.shared.sums_numpy import dots
-from dovetail.plugins.shared.vectors_numpy import apply_rows
-
-PLANE = int(GeomType.PLANE)
 
 SLACK = 1e-12
 """By how much of its place and size a box is wider than it must be."""
@@ -205,11 +203,13 @@ def pair_margins(model: ModelLike) -> Array:
 
 def bounding_boxes(model: ModelLike, data: DataLike, reach: Array) -> Bounds:
     """Boxes around the bounding spheres, widened by `reach` and by more than rounding: spheres that touch exactly are
-    left to `in_reach`. Around a geom without a bounding radius a box that holds all geoms."""
+    left to `in_reach`. Around a geom without a bounding radius, or of one that is no number, a box that holds all
+    geoms."""
     places = data.geom_xpos[finite_geoms(data)]
     everywhere = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
     half = np.where(model.geom_rbound > 0.0, model.geom_rbound, everywhere)[:, None] + reach[:, None]
     half = half + SLACK * (np.abs(data.geom_xpos) + half)
+    half = np.where(np.isnan(half), everywhere, half)
     with np.errstate(invalid="ignore"):  # a geom at no finite place has no box
         return Bounds(data.geom_xpos - half, data.geom_xpos + half)
 
@@ -217,7 +217,7 @@ def bounding_boxes(model: ModelLike, data: DataLike, reach: Array) -> Bounds:
 def close_enough(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
     """In reach by their bounding spheres and, where MuJoCo searches trees of boxes, by their oriented boxes."""
     near = in_reach(model, data, first, second, margin)
-    boxes = np.flatnonzero(near & searched_by_tree(model, first, second) & (model.geom_type[first] != PLANE))
+    boxes = np.flatnonzero(near & searched_by_tree(model, first, second))
     if len(boxes):
         near[boxes] = ~boxes_apart(model, data, first[boxes], second[boxes], margin[boxes])
     return near
@@ -225,32 +225,16 @@ def close_enough(model: ModelLike, data: DataLike, first: Array, second: Array, 
 
 def in_reach(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
     """Whether bounding spheres, or a plane (then the first) and a sphere, are no farther apart than `margin`. A plane
-    has no bounding radius; one that was given some is as other geoms."""
+    has no bounding radius; one that was given some is as other geoms. What is no number separates nothing."""
     offset = data.geom_xpos[second] - data.geom_xpos[first]
     radius1, radius2 = model.geom_rbound[first], model.geom_rbound[second]
     bound = radius1 + radius2 + margin
     unbounded = (radius1 <= 0) | (radius2 <= 0)
-    near = unbounded | (dots(offset, offset) <= bound * bound)
+    near = unbounded | ~(dots(offset, offset) > bound * bound)
     planes = np.flatnonzero((model.geom_type[first] == PLANE) & (radius1 <= 0.0))
     height = dots(offset[planes], data.geom_xmat[first[planes]][:, 2::3])
-    near[planes] = (radius2[planes] <= 0) | (height <= bound[planes])
+    near[planes] = (radius2[planes] <= 0) | ~(height > bound[planes])
     return near
-
-
-def boxes_apart(model: ModelLike, data: DataLike, first: Array, second: Array, margin: Array) -> Array:
-    """Whether a face of one geom's box separates it from the other's by more than `margin` (mj_collideOBB)."""
-    frames = [data.geom_xmat[geoms].reshape(-1, 3, 3) for geoms in (first, second)]
-    boxes = [model.geom_aabb[geoms] for geoms in (first, second)]
-    offset = data.geom_xpos[second] - data.geom_xpos[first]
-    offset = offset + apply_rows(frames[1], boxes[1][:, :3]) - apply_rows(frames[0], boxes[0][:, :3])
-    apart = np.zeros(len(first), bool)
-    for axes in frames:
-        across = axes.transpose(0, 2, 1)
-        extent = sum(
-            apply_rows(np.abs(across @ frame), box[:, 3:]) for frame, box in zip(frames, boxes, strict=True)
-        )
-        apart |= (np.abs(apply_rows(across, offset)) > extent + margin[:, None]).any(axis=1)
-    return apart
 
 
 def warn_of_lost_geoms(model: ModelLike, finite: Array) -> None:
@@ -281,14 +265,6 @@ def by_body(model: ModelLike, geoms: Array) -> Array:
     body = model.geom_bodyid[geoms]
     swap = (body[:, 0] > body[:, 1]) | ((body[:, 0] == body[:, 1]) & (geoms[:, 0] > geoms[:, 1]))
     return np.where(swap[:, None], geoms[:, ::-1], geoms)
-
-
-def searched_by_tree(model: ModelLike, first: Array, second: Array) -> Array:
-    """Pairs whose bodies MuJoCo searches by bounding volume trees: the midphase is on and one has several geoms."""
-    if model.opt.disableflags & DisableBit.MIDPHASE:
-        return np.zeros(len(first), bool)
-    count = model.body_geomnum[model.geom_bodyid]
-    return (count[first] > 1) | (count[second] > 1)
 
 
 NO_FLEXES = FlexPairs(*[np.zeros((0, 2), int)] * 4)

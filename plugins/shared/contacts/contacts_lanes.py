@@ -456,7 +456,7 @@ class Contacts(FieldGroup):
 
     def acts(self, c: Any) -> Any:
         """Mask of the worlds in which contact c makes constraint rows (if its pair can move at all)."""
-        return self.dist[c] < self.includemargin[c]
+        return ~(self.dist[c] >= self.includemargin[c])
 
 
 @attrs.define(eq=False, slots=False)

@@ -38,16 +38,16 @@ def in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
 
 
 def geoms_in_reach(contacts: Contacts, p: Any, margin: Any) -> Any:
-    """Two geoms: one without a bounding radius is always near; one that is at no finite place never. A plane that was
-    given a bounding radius is as other geoms."""
+    """Two geoms: one without a bounding radius is always near, so is one whose bound is no number; one that is at no
+    finite place never. A plane that was given a bounding radius is as other geoms."""
     k = contacts.k
     m, d = k.model, k.data
     geom1, geom2 = contacts.of_pair("geom1", p), contacts.of_pair("geom2", p)
     radius1, radius2 = m.geom_rbound[geom1], m.geom_rbound[geom2]
     offset = d.geom_xpos[geom2] - d.geom_xpos[geom1]
     bound = radius1 + radius2 + margin
-    spheres = k.select(k.min(radius1, radius2) <= 0.0, FAR, bound * bound)
-    height = k.select(radius2 <= 0.0, FAR, bound)
+    spheres = k.min(k.select(k.min(radius1, radius2) <= 0.0, FAR, bound * bound), FAR)
+    height = k.min(k.select(radius2 <= 0.0, FAR, bound), FAR)
     of_geoms = contacts.pairs.flex < 0
     first, frozen = contacts.pairs.geom1, k.frozen_model
     planes = (frozen.geom_type[first] == int(GeomType.PLANE)) & (frozen.geom_rbound[first] <= 0.0)

@@ -42,7 +42,7 @@ def balls_near(first: Ball, second: Ball, margin: Any) -> Any:
     """Whether two spheres are within the margin of each other."""
     offset = second.centre - first.centre
     reach = margin + first.radius + second.radius
-    return dot(offset, offset) <= reach * reach
+    return ~(dot(offset, offset) > reach * reach)
 
 
 def ball_ball(k: Kernel, first: Ball, second: Ball, margin: Any) -> LaneContact:
@@ -102,7 +102,7 @@ def _sphere_cap(sphere: Primitive, centre: Vector, outward: Vector, margin: Any)
     """Contact with the flat end of a cylinder."""
     gap = dot(sphere.pos - centre, outward)
     radius = sphere.size[0]
-    return facing(gap <= margin + radius, sphere.pos, radius, -outward, gap - radius)
+    return facing(~(gap > margin + radius), sphere.pos, radius, -outward, gap - radius)
 
 
 def _either(k: Kernel, first: Any, a: LaneContact, b: LaneContact) -> LaneContact:
@@ -121,7 +121,7 @@ def _either(k: Kernel, first: Any, a: LaneContact, b: LaneContact) -> LaneContac
 def ball_box(k: Kernel, centre: Vector, radius: Any, box: Primitive, margin: Any) -> LaneContact:
     """The contact of a sphere with a box."""
     normal, gap = _towards_box(k, to_frame(box.mat, centre - box.pos), box.size)
-    return facing(gap - radius <= margin, centre, radius, to_world(box.mat, normal), gap - radius)
+    return facing(~(gap - radius > margin), centre, radius, to_world(box.mat, normal), gap - radius)
 
 
 def sphere_box_shapes(k: Kernel, sphere: Primitive, box: Primitive, margin: Any) -> list[LaneContact]:

@@ -32,13 +32,14 @@ class HeightGrid(NamedTuple):
 
 
 class CellRange(NamedTuple):
-    """Which cells a shape is over: first and last grid line each way, and the shape's lowest point."""
+    """Which cells a shape is over: first and last grid line each way, and the shape's own box."""
 
     row_min: int
     row_max: int
     col_min: int
     col_max: int
-    bottom: float
+    low: Vector
+    high: Vector
 
 
 def grid_of(model: Model, geom: int) -> HeightGrid:
@@ -78,7 +79,8 @@ def cells_of_box(grid: HeightGrid, low: Vector, high: Vector, margin: float) -> 
     return CellRange(
         *_grid_lines(low[1], high[1], grid.half_y, rows),
         *_grid_lines(low[0], high[0], grid.half_x, columns),
-        bottom=low[2],
+        low=low,
+        high=high,
     )
 
 
@@ -93,7 +95,7 @@ def prisms(grid: HeightGrid, cells: CellRange, margin: float) -> Iterator[list[V
                 height = float(grid.heights[r, column]) * grid.top + margin
                 strip.append((dx * column - grid.half_x, dy * r - grid.half_y, height))
                 tops = strip[-3:]
-                if len(tops) == 3 and not max(top[2] for top in tops) < cells.bottom:
+                if len(tops) == 3 and not max(top[2] for top in tops) < cells.low[2]:
                     yield [(x, y, -grid.base) for x, y, _ in tops] + tops
 
 
@@ -104,4 +106,4 @@ def in_reach(corners: list[Vector], center: Vector, reach: float) -> bool:
         values = [corner[i] for corner in corners]
         gap = max(min(values) - center[i], center[i] - max(values), 0.0)
         square += gap * gap
-    return square <= reach * reach
+    return not square > reach * reach  # a size that is NaN is near everything

@@ -3,9 +3,9 @@
 A search for a contact of two convex geoms ends, if they are apart, with a direction in which their support functions
 say so. These are facts about the two shapes, each in its own frame: towards `a` the first reaches no farther than so
 much, towards `b` the second. They stay true however the geoms move. Turned into the world now the two directions are
-no longer quite opposite; by what the support functions may have changed in between, at most the bounding radius times
-the length between the directions, the pair is still known to be apart, or must be searched again. So nothing that
-comes out of a step depends on what is remembered here: only the work does.
+no longer quite opposite; by what the support functions may have changed in between, at most the radius around a geom
+times the length between the directions, the pair is still known to be apart, or must be searched again. So nothing
+that comes out of a step depends on what is remembered here: only the work does.
 
 World frame unless said otherwise. All worlds of a tile are looked at at once; a search notes its own world.
 """
@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail.backends.lanes.kernel import Kernel
+from dovetail.contracts.enums import GeomType
 from dovetail.plugins.shared.contacts.reach_lanes import FAR
-from dovetail.plugins.shared.vectors_lanes import Vector, dot, to_frame, to_world, vector
+from dovetail.plugins.shared.vectors_lanes import Vector, dot, norm, to_frame, to_world, vector
 
 MOST_KEPT = 1024
 """Pairs that are remembered at once; where two have the same place, the later one has it."""
@@ -34,6 +35,18 @@ A, B, REACH = slice(0, 3), slice(3, 6), 6
 BEFORE = (
     "two geoms that were far apart surely are so still where their poses say it, and need not be looked at"
 )
+
+
+def enclosing_radius(k: Kernel, geom: Any) -> Any:
+    """Radius of a ball about a geom's centre that it fits into, by its size: `geom_rbound` may have been edited, or
+    may be older than the size. A mesh fits into its box."""
+    m = k.model
+    kind, (a, b, c), box = m.geom_type[geom], m.geom_size[geom], m.geom_aabb[geom]
+    of_mesh = vector(*(k.abs(centre) + half for centre, half in zip(box[:3], box[3:], strict=True)))
+    half = k.select(kind == GeomType.MESH, of_mesh, vector(a, b, c))
+    rounded = k.select(kind == GeomType.CAPSULE, a + b, k.max(k.max(a, b), c))
+    edged = (kind == GeomType.CYLINDER) | (kind == GeomType.BOX) | (kind == GeomType.MESH)
+    return k.select(kind == GeomType.SPHERE, a, k.select(edged, norm(k, half), rounded))
 
 
 class Separation:
@@ -61,7 +74,7 @@ class Separation:
         towards, back = to_world(first, facts[A]), to_world(second, facts[B])
         apart = towards + back
         turned = dot(apart, apart)
-        radius1, radius2 = (k.model.geom_rbound[geom] for geom in self.geoms)
+        radius1, radius2 = (enclosing_radius(k, geom) for geom in self.geoms)
         slack = SLACK[k.precision] * (radius1 + radius2) + TOLERANCES * k.model.opt.ccd_tolerance
         needed = facts[REACH] + (k.max(margin, 0.0) + slack)
         by_first, by_second = dot(towards, offset) - needed, -dot(back, offset) - needed

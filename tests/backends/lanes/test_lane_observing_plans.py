@@ -93,6 +93,16 @@ def test_a_late_sensor_reads_what_it_would_have_read_in_the_last_step() -> None:
     assert len(np.unique(theirs["sensordata"][:, -2])) == NWORLD, "all distances are alike"
 
 
+def test_readings_stay_through_the_evaluations_of_a_step() -> None:
+    """Runge-Kutta evaluates four times, sensors read in the first. With one of them on NumPy each evaluation is a
+    launch of its own, in which tiles take turns with the kernel's memory."""
+    plans = [plan(b, more=FAR, free=True, stages={"integrate": "rk4"}) for b in (LANES, "numpy")]
+    assert (plans[0].evaluations, len(plans[0].segments())) == (4, 2)
+    ours, theirs = (trajectory(each) for each in plans)
+    assert relative_error(ours["sensordata"], theirs["sensordata"]) <= TOLERANCE
+    assert len(np.unique(theirs["sensordata"][:, -2])) == NWORLD, "all distances are alike"
+
+
 def test_a_sensor_that_reads_what_the_step_changes_is_not_computed_once_per_call() -> None:
     found = plan(LANES, more=FAR, stages={"sensor:jointpos": "@numpy"})
     assert not found.once_per_call

@@ -59,6 +59,23 @@ def test_steps_of_one_launch_are_those_of_many(backend: str, precision: str, mar
     assert (many != apart).any(axis=1).sum() > WORLDS // 2  # they do collide
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("radius", [0.0, 0.02])
+def test_bounding_radii_that_were_edited_hide_no_contact(backend: str, radius: float) -> None:
+    """One bar turns until it hits the other. How far a bar reaches follows from its size; a bounding radius of 0 says
+    that there is no bound, and one that is too small still lets bars meet whose radii make up for each other."""
+    bar = '<freejoint/><geom type="cylinder" size=".03 .3"/>'
+    model = dovetail.loads(
+        f"""<mujoco><option gravity="0 0 0" timestep="0.005"/><worldbody>
+        <body>{bar}</body><body pos=".2 0 0">{bar}</body></worldbody></mujoco>"""
+    )
+    model.geom_rbound[:] = 1.0, radius
+    sim = dovetail.Simulation(model, nworld=3, backend=backend)
+    sim.data.qvel[:, 10] = 10.0
+    sim.step(30)
+    assert (np.abs(np.asarray(sim.data.qvel)[:, 0]) > 0.01).all()
+
+
 @pytest.mark.skipif(bool(NativeBackend().missing()), reason="there is no C compiler")
 def test_places_that_pairs_share_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for three pairs only, one takes the place of another all the time."""

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from beside_mujoco import Pair, difference, mujoco
 from implementations import How, assert_mujocos, implementations
+from lane_backend import LANES
 from limb_models import ARMATURE
 from smooth_models import EVERYTHING
 
 import dovetail
+from dovetail.contracts.enums import DisableBit, EnableBit
 from dovetail.plugins.energy.mechanical_numpy import energy
 
 XML = """<mujoco><option gravity="1 2 -9" {option}><flag constraint="disable" {flags} energy="enable"/></option><worldbody>
@@ -43,6 +45,39 @@ def test_flag_energy_off_leaves_zero() -> None:
     data = dovetail.make_data(model)
     dovetail.step(model, data, 2)
     assert not data.energy.any()
+
+
+SENSED = """<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody>
+<sensor>{sensors}</sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("flags", [0, int(DisableBit.SENSOR)])
+@pytest.mark.parametrize("sensors", ["", "<e_kinetic/>", "<e_potential/><e_kinetic/>"])
+@pytest.mark.parametrize("backend", ["numpy", LANES])
+def test_sensors_leave_their_energies_and_nothing_remains_of_the_flag(
+    sensors: str, flags: int, backend: str
+) -> None:
+    theirs = mujoco.MjModel.from_xml_string(SENSED.format(sensors=sensors))
+    data = mujoco.MjData(theirs)
+    sim = dovetail.Simulation(dovetail.loads(SENSED.format(sensors=sensors)), backend=backend)
+    for enabled in (0, int(EnableBit.ENERGY), 0, 0):
+        for model in (theirs, sim.model):
+            model.opt.enableflags, model.opt.disableflags = enabled, flags
+        sim.step(3)
+        mujoco.mj_step(theirs, data, 3)
+        assert sim.data.energy == pytest.approx(data.energy, rel=1e-12)
+
+
+def test_without_the_flag_a_sensor_of_potential_energy_leaves_no_kinetic_energy() -> None:
+    """Where MuJoCo keeps that of the last step with the flag."""
+    sim = dovetail.Simulation(dovetail.loads(SENSED.format(sensors="<e_potential/>")))
+    sim.model.opt.enableflags = int(EnableBit.ENERGY)
+    sim.step(3)
+    assert sim.data.energy[1] > 0.0
+    sim.model.opt.enableflags = 0
+    sim.step()
+    assert sim.data.energy[0] > 0.0
+    assert sim.data.energy[1] == 0.0
 
 
 FLEX = """<mujoco><option><flag energy="enable" contact="disable"/></option><worldbody><body name="b" pos="0 0 1">

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,16 @@ FIXED = ("plane", "hfield")
 KINDS = list(SHAPES)
 
 
-def document(*kinds: str) -> str:
-    """Geoms of the given kinds."""
+def document(first: str, second: str, nativeccd: str = "enable") -> str:
+    """Two geoms of the given kinds."""
+    kinds = first, second
     geoms = [f"<geom {SHAPES[kind]}/>" for kind in kinds]
     bodies = [
         geom if kind in FIXED else f"<body><freejoint/>{geom}</body>"
         for kind, geom in zip(kinds, geoms, strict=True)
     ]
-    return f"""<mujoco><asset><mesh name="cube" vertex="{CUBE}"/><mesh name="round" vertex="{ROUND}"/>
+    return f"""<mujoco><option><flag nativeccd="{nativeccd}"/></option>
+    <asset><mesh name="cube" vertex="{CUBE}"/><mesh name="round" vertex="{ROUND}"/>
     <hfield name="field" nrow="5" ncol="6" size=".5 .4 .2 .1"/></asset>
     <worldbody>{"".join(bodies)}</worldbody></mujoco>"""
 
@@ -53,8 +56,8 @@ def rotation(rng: np.random.Generator) -> Any:
     return turn * np.linalg.det(turn)
 
 
-def own_scene(*kinds: str) -> tuple[Any, Any]:
-    model = dovetail.loads(document(*kinds))
+def own_scene(first: str, second: str) -> tuple[Any, Any]:
+    model = dovetail.loads(document(first, second))
     data = dovetail.make_data(model)
     data.geom_xpos[:] = 0.0
     data.geom_xmat[:] = np.eye(3).ravel()
@@ -107,23 +110,58 @@ def test_an_unknown_geom_is_an_error_that_says_how_many_there_are() -> None:
         geom_distance(model, data, -1, 0, 1.0)
 
 
-@pytest.mark.parametrize("second", KINDS)
-@pytest.mark.parametrize("first", KINDS)
-def test_distances_equal_mujocos(first: str, second: str) -> None:
-    mujoco = pytest.importorskip("mujoco")
-    model = mujoco.MjModel.from_xml_string(document(first, second))
-    data = mujoco.MjData(model)
+def poses(first: str, second: str, data: Any) -> Iterator[float]:
+    """Set random poses of both geoms, some of them aligned; the largest distances to ask for."""
     rng = np.random.default_rng([KINDS.index(first), KINDS.index(second)])
-    model.hfield_data[:] = rng.uniform(size=model.hfield_data.size)
-    expected = np.zeros(6)
+    data.model.hfield_data[:] = rng.uniform(size=data.model.hfield_data.size)
     for i in range(20):
         data.geom_xpos[:] = rng.normal(size=(2, 3)) * (0.1, 0.3)[i % 2]
         data.geom_xmat[:] = rotation(rng).ravel(), rotation(rng).ravel()
         if i % 4 == 3:
             data.geom_xpos[:] = np.round(data.geom_xpos, 1)
             data.geom_xmat[:] = np.eye(3).ravel(), np.eye(3)[[1, 2, 0]].ravel()
-        distmax = float(rng.choice([10.0, 1.0, 0.1, 0.0]))
-        wanted = mujoco.mj_geomDistance(model, data, 0, 1, distmax, expected)
-        dist, fromto = geom_distance(model, data, 0, 1, distmax)
+        yield float(rng.choice([10.0, 1.0, 0.1, 0.0]))
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_distances_equal_mujocos(first: str, second: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    data = mujoco.MjData(mujoco.MjModel.from_xml_string(document(first, second)))
+    expected = np.zeros(6)
+    for distmax in poses(first, second, data):
+        wanted = mujoco.mj_geomDistance(data.model, data, 0, 1, distmax, expected)
+        dist, fromto = geom_distance(data.model, data, 0, 1, distmax)
         assert dist == pytest.approx(wanted, abs=TOLERANCE)
         np.testing.assert_allclose(fromto, expected, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_distances_by_portal_refinement_equal_mujocos(first: str, second: str) -> None:
+    """With nativeccd off, where MuJoCo's own answer is steady: aligned faces and wide margins are not."""
+    mujoco = pytest.importorskip("mujoco")
+    data = mujoco.MjData(mujoco.MjModel.from_xml_string(document(first, second, "disable")))
+
+    def theirs(distmax: float) -> Any:
+        fromto = np.zeros(6)
+        return np.append(fromto, mujoco.mj_geomDistance(data.model, data, 0, 1, distmax, fromto))
+
+    def is_steady(wanted: Any, distmax: float) -> bool:
+        rng, pose = np.random.default_rng(0), (data.geom_xpos.copy(), data.geom_xmat.copy())
+        moved = 0.0
+        for _ in range(10):
+            for field, value in zip((data.geom_xpos, data.geom_xmat), pose, strict=True):
+                field[:] = value + 1e-15 * rng.normal(size=value.shape)
+            moved = max(moved, float(np.abs(theirs(distmax) - wanted).max()))
+        data.geom_xpos[:], data.geom_xmat[:] = pose
+        return moved < 1e-3 * TOLERANCE
+
+    steady = 0
+    for distmax in poses(first, second, data):
+        wanted = theirs(distmax)
+        dist, fromto = geom_distance(data.model, data, 0, 1, distmax)
+        if np.abs(np.append(fromto, dist) - wanted).max() < TOLERANCE or is_steady(wanted, distmax):
+            steady += 1
+            np.testing.assert_allclose(np.append(fromto, dist), wanted, atol=TOLERANCE)
+    assert steady > 15
