@@ -126,8 +126,8 @@ def geom_box(k: Kernel, geom: Any) -> Any:
     nothing where the geom is at no finite place."""
     m = k.model
     common = 0.5 * k.max(m.opt.o_margin, 0.0)
-    margin = k.select(overridden(k), common, k.max(m.geom_margin[geom], 0.0))
-    reach = m.geom_rbound[geom] + margin + k.max(m.geom_gap[geom], 0.0)
+    margin = k.select(overridden(k), common, k.max(0.0, m.geom_margin[geom]))
+    reach = m.geom_rbound[geom] + margin + k.max(0.0, m.geom_gap[geom])
     low, high = [], []
     for x in k.data.geom_xpos[geom]:
         half = reach + SLACK * (k.abs(x) + reach)

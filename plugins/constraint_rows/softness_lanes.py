@@ -25,7 +25,7 @@ class Softness(NamedTuple):
 
     def regularisation(self, k: Kernel, inverse_inertia: Any) -> Any:
         """R from an approximate inverse inertia."""
-        return k.max(MINVAL, (1.0 - self.impedance) * inverse_inertia / self.impedance)
+        return k.max((1.0 - self.impedance) * inverse_inertia / self.impedance, MINVAL)
 
 
 def softness(k: Kernel, solref: Any, solimp: Any, violation: Any = None) -> Softness:

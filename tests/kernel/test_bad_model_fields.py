@@ -28,17 +28,8 @@ AS_MUJOCO = (
 )
 """Numbers of the default suite: a field, and a place in it."""
 
-NOT_PUSHING = "solvers take a contact whose rows are NaN as one that does not push"
 SWALLOWED = {
-    "dof_frictionloss": "solvers take a friction loss that is NaN as one that is never reached",
-    "dof_invweight0": "solvers of kernels take a friction loss whose row is NaN as one that is never reached",
-    "body_invweight0": NOT_PUSHING,
-    "opt.impratio": NOT_PUSHING,
-    "geom_solimp": NOT_PUSHING,
-    "geom_friction": NOT_PUSHING,
-    "geom_margin": NOT_PUSHING,
-    "geom_gap": NOT_PUSHING,
-    "geom_size": NOT_PUSHING,
+    "dof_frictionloss": "line searches take a friction loss that is NaN as one that is never reached",
     "geom_pos": "a geom that is at no finite place touches nothing, with a warning; in MuJoCo it touches everything",
     "opt.tolerance": "when iterations end that no number ends is left open",
 }

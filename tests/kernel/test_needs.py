@@ -153,7 +153,7 @@ def test_a_records_rule_cannot_make_a_whole_stage_optional(
     ("target", "text"),
     [
         ("no_such_module:rule", "the need for passive_force:sail: importing no_such_module failed"),
-        ("dovetail.plugins.model_rules.flags:energi", "has no 'energi'; did you mean 'energy'"),
+        ("dovetail.plugins.model_rules.sensors:energi", "has no 'energi'; did you mean 'energy'"),
     ],
 )
 def test_a_rule_that_is_not_there_is_told_with_its_slot(
@@ -225,7 +225,7 @@ def test_the_fields_that_rules_read_are_known(arm: dovetail.Model, registry: Reg
     facts = ModelFacts(arm, registry)
     assert facts.looked_at == frozenset()
     assert facts.need("energy") == ""
-    assert facts.looked_at == {"opt.enableflags"}
+    assert facts.looked_at == {"opt.enableflags", "opt.disableflags", "sensor_type"}
     facts.need("constraint_rows")
     assert {"opt.disableflags", "dof_frictionloss", "jnt_limited", "geom_contype"} <= facts.looked_at
     assert "body_mass" not in facts.looked_at

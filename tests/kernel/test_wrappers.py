@@ -11,6 +11,7 @@ import pytest
 import dovetail
 from dovetail import Model, NanGuard, Profiler
 from dovetail.backend import Slot
+from dovetail.bad_states import StateWarning
 from dovetail.config import Config
 from dovetail.contracts.types import Data
 from dovetail.errors import BadStateError
@@ -95,7 +96,8 @@ def test_a_guard_elsewhere_sees_nothing(
     record("bias_force", poison, name="poison", reads="qvel")
     config = Config.of_call({"bias_force": "poison"})
     plan = compile_plan(zoo, config, registry=registry, wrappers=[NanGuard(stages="kinematics")])
-    plan.step(plan.make_data())
+    with pytest.warns(StateWarning, match="qacc"):
+        plan.step(plan.make_data())
 
 
 class Log:

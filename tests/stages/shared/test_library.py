@@ -95,6 +95,10 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "in_world_axes": "NumPy turns all wrenches at once",
         "contact_axes": "lanes turn them where they use them",
     },
+    "contacts/oriented_boxes": dict.fromkeys(
+        ("boxes_apart", "boxes_meet", "searched_by_tree"),
+        "lanes compare boxes only of geoms that have outgrown them",
+    ),
     "contacts/swept_bodies": {
         "missed_by_sweep": "NumPy asks about all pairs at once",
         **dict.fromkeys(("found_by_sweep", "swept"), "lanes ask pair by pair, of those that a plan knows"),
