@@ -84,6 +84,7 @@ HEADER_BYTES = _limit(
 ARCHIVE_MEMBERS = _limit("ARCHIVE_MEMBERS", 10_000, "arrays", "In a saved state or model.")
 CONFIG_BYTES = _limit("CONFIG_BYTES", 4 * MEGA, "bytes", "Of a configuration file.")
 CONFIG_DOTS = _limit("CONFIG_DOTS", 100, "dots", "In one line of a configuration file: nested keys.")
+CERTIFICATE_BYTES = _limit("CERTIFICATE_BYTES", 64 * MEGA, "bytes", "Of a certificate.")
 HISTORY_BYTES = _limit("HISTORY_BYTES", 256 * MEGA, "bytes", "Of a history of benchmarks.")
 THREADS = _limit("THREADS", 1024, "threads", "Processor threads of one batch.")
 LANES = _limit("LANES", 64, "worlds", "Worlds per tile; a power of two.")

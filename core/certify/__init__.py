@@ -8,7 +8,8 @@ print(certificate.ok)
 
 from __future__ import annotations
 
-from dovetail.certify.document import Certificate, verify
+from dovetail.certify.document import Certificate
 from dovetail.certify.inspection import certify
+from dovetail.certify.verification import verify
 
 __all__ = ["Certificate", "certify", "verify"]

@@ -21,9 +21,11 @@ import attrs
 
 from dovetail import files, limits
 from dovetail.certify.outcomes import Examined
-from dovetail.errors import FileFormatError
+from dovetail.errors import ArgumentError, FileFormatError, shown
 
 FORMAT = "dovetail-certificate-1"
+DIGEST, SIGNATURE = "sha256", "hmac_sha256"
+"""Keys of the seal."""
 KEY_VARIABLE = "DOVETAIL_CERTIFY_KEY"
 
 
@@ -72,7 +74,7 @@ class Certificate:
     def sealed(self, key: bytes | None = None) -> dict[str, Any]:
         """The document with its digest, signed if there is a key."""
         body = self.to_dict()
-        return {**body, "seal": _seal(body, key)}
+        return {**body, "seal": seal_of(body, key)}
 
     def write(self, path: Path, key: bytes | None = None) -> dict[str, Any]:
         """Write it as JSON; what was written."""
@@ -95,80 +97,40 @@ def _plain(value: Any) -> Any:
 
 def canonical(body: Mapping[str, Any]) -> bytes:
     """The bytes that the digest is of: keys sorted, no spaces."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(
+        body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
 
 
-def _seal(body: Mapping[str, Any], key: bytes | None) -> dict[str, str]:
+def seal_of(body: Mapping[str, Any], key: bytes | None) -> dict[str, str]:
+    """The digest of a document without its seal, and the signature if there is a key."""
+    check_key(key)
     content = canonical(body)
-    seal = {"sha256": hashlib.sha256(content).hexdigest()}
+    seal = {DIGEST: hashlib.sha256(content).hexdigest()}
     if key is not None:
-        seal["hmac_sha256"] = hmac.new(key, content, hashlib.sha256).hexdigest()
+        seal[SIGNATURE] = hmac.new(key, content, hashlib.sha256).hexdigest()
     return seal
 
 
+def check_key(key: bytes | None) -> None:
+    """Refuse what is no key; None stands for not signing."""
+    if key is not None and not (isinstance(key, bytes) and key):
+        raise ArgumentError(f"a key should be bytes that are not empty, or None, not {shown(key)}")
+
+
 def key_of(file: Path | None) -> bytes | None:
-    """The key to sign with: a file's content, else the variable's, else none."""
+    """The key to sign or check with: a file's content, else the variable's, else none."""
     if file is not None:
-        with files.reasons(file):
-            found = file.read_bytes().strip()
-    else:
-        found = os.environ.get(KEY_VARIABLE, "").encode()
-    if file is not None and not found:
-        raise FileFormatError(f"{file}: the key is empty")
-    return found or None
-
-
-@attrs.frozen(kw_only=True)
-class Verified:
-    """What can be said of a certificate file."""
-
-    package: str
-    version: str
-    certified: bool
-    """Whether it says that all went well."""
-    intact: bool
-    """Whether the digest is that of the content."""
-    signature: str
-    """`none`, `unchecked` (signed, and no key at hand), `good` or `wrong`."""
-
-    @property
-    def ok(self) -> bool:
-        return self.intact and self.certified and self.signature != "wrong"
-
-
-def verify(path: str | Path, key: bytes | None = None) -> Verified:
-    """Check the digest of a certificate file, and its signature if a key is at hand."""
-    document = _read(Path(path))
-    seal = document.pop("seal")
-    fresh = _seal(document, key)
-    signed = seal.get("hmac_sha256")
-    if signed is None:
-        signature = "none"
-    elif key is None:
-        signature = "unchecked"
-    else:
-        signature = "good" if hmac.compare_digest(str(signed), fresh["hmac_sha256"]) else "wrong"
-    return Verified(
-        package=str(document.get("package")),
-        version=str(document.get("version")),
-        certified=document.get("ok") is True,
-        intact=hmac.compare_digest(str(seal.get("sha256")), fresh["sha256"]),
-        signature=signature,
-    )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    with files.reasons(path):
-        size = path.stat().st_size
-        text = path.read_text(encoding="utf-8", errors="replace") if size <= limits.STATE_BYTES else ""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path}: no certificate: {error}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise FileFormatError(
-            f"{path}: not in the format {FORMAT}; write one with dovetail certify PACKAGE --output"
+        return _not_empty(
+            files.read_bytes(file, limits.CONFIG_BYTES), f"{file}: the key is empty; write one into it"
         )
-    if not isinstance(document.get("seal"), dict):
-        raise FileFormatError(f"{path}: it has no seal, so nothing can be said about it")
-    return document
+    given = os.environ.get(KEY_VARIABLE)
+    if given is None:
+        return None
+    return _not_empty(os.fsencode(given), f"{KEY_VARIABLE} is set and empty; give it a key, or unset it")
+
+
+def _not_empty(key: bytes, otherwise: str) -> bytes:
+    if not key.strip():
+        raise FileFormatError(otherwise)
+    return key.strip()

@@ -14,6 +14,16 @@ from dovetail.cli._output import emit, say, table, title, waiting
 if TYPE_CHECKING:
     from dovetail.certify.document import Certificate
     from dovetail.certify.outcomes import Examined
+    from dovetail.certify.verification import Verified
+
+SIGNATURES = {
+    "none": "not signed",
+    "unchecked": "signed; give the key with --key-file to check by whom",
+    "good": "signed with this key",
+    "wrong": "WRONG: a signature with this key was expected",
+    "missing": "MISSING: a signature with this key was expected, and the file has none",
+}
+"""In words."""
 
 
 @cli_command(
@@ -50,7 +60,8 @@ def certify(package: str | None, as_json: bool, verify: Path | None, **asked: An
 
     PACKAGE is an installed distribution or plugin; dovetail itself means the built-in implementations. The digest
     shows that a certificate was not changed; a signature (DOVETAIL_CERTIFY_KEY or --key-file) also that a holder of
-    the key wrote it. The exit code is 1 if a check fails, or if nothing ran.
+    the key wrote it: with a key at hand, --verify wants a good one. The exit code is 1 if a check fails, if nothing
+    ran, or if a file does not hold.
     """
     if (package is None) == (verify is None):
         raise click.UsageError("name a PACKAGE to certify, or a file with --verify")
@@ -82,23 +93,24 @@ def _certify(package: str, key: bytes | None, as_json: bool, **asked: Any) -> in
 def _verify(path: Path, key: bytes | None, as_json: bool) -> int:
     import attrs
 
-    from dovetail.certify.document import verify
+    from dovetail.certify import verify
 
     found = verify(path, key)
     if as_json:
         emit({"file": str(path), "ok": found.ok, **attrs.asdict(found)})
         return 0 if found.ok else FOUND_PROBLEMS
-    signatures = {
-        "none": "not signed",
-        "unchecked": "signed; give the key with --key-file to check by whom",
-        "good": "signed with this key",
-        "wrong": "NOT signed with this key",
-    }
-    said = "all checks passed" if found.certified else "checks failed, or nothing ran"
-    say(f"{path}: {found.package} {found.version}: {said}")
+    say(f"{path}: {found.package} {found.version}: {_result(found)}")
     say(f"digest: {'unchanged since it was written' if found.intact else 'CHANGED since it was written'}")
-    say(f"signature: {signatures[found.signature]}")
+    say(f"signature: {SIGNATURES[found.signature]}")
     return 0 if found.ok else FOUND_PROBLEMS
+
+
+def _result(found: Verified) -> str:
+    if found.certified:
+        return "all checks passed"
+    if found.claimed:
+        return "NOT certified: it says so, but the checks it lists failed, or nothing ran"
+    return "checks failed, or nothing ran"
 
 
 def _show(certificate: Certificate, document: dict[str, Any], output: Path | None) -> None:

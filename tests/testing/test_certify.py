@@ -16,9 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from dovetail.certify import certify, verify
+from dovetail.certify.document import KEY_VARIABLE, seal_of
 from dovetail.certify.inspection import examine
 from dovetail.cli import main
-from dovetail.errors import FileFormatError, SelectionError
+from dovetail.errors import ArgumentError, FileFormatError, SelectionError
 from dovetail.plugin import Implementation
 from dovetail.registry import PluginInfo, Registry, build_registry
 from dovetail.testing import checks, invariants
@@ -231,6 +232,124 @@ def test_what_is_no_certificate_is_told(tmp_path: Path, text: str, told: str) ->
     path.write_text(text)
     with pytest.raises(FileFormatError, match=told):
         verify(path)
+
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+def change(path: Path, change: Change, key: bytes | None = None) -> None:
+    """Change a certificate's content and, as anybody could, the seal with it."""
+    document = json.loads(path.read_text())
+    change(document)
+    body = {name: value for name, value in document.items() if name != "seal"}
+    path.write_text(json.dumps({**body, "seal": seal_of(body, key)}))
+
+
+def reseal(path: Path, **seal: Any) -> None:
+    document = json.loads(path.read_text())
+    document["seal"] = seal
+    path.write_text(json.dumps(document))
+
+
+def test_with_a_key_a_signature_that_was_cut_off_is_missed(written: Path) -> None:
+    change(written, lambda document: document.update(version="9"))
+    assert verify(written).ok
+    found = verify(written, b"secret")
+    assert (found.intact, found.signature, found.ok) == (True, "missing", False)
+
+
+@pytest.mark.parametrize("word", ["ä" * 64, "\ud800", "", "0" * 100_000])
+def test_seals_of_other_letters_are_wrong(written: Path, word: str) -> None:
+    reseal(written, sha256=word, hmac_sha256=word)
+    found = verify(written, b"secret")
+    assert (found.intact, found.signature, found.ok) == (False, "wrong", False)
+
+
+@pytest.mark.parametrize("word", [None, 5, ["0"], {"sha256": "0"}, True])
+@pytest.mark.parametrize("name", ["sha256", "hmac_sha256"])
+def test_seals_that_are_no_text_are_told(written: Path, name: str, word: Any) -> None:
+    reseal(written, **{"sha256": "0", name: word})
+    with pytest.raises(FileFormatError, match=name):
+        verify(written, b"secret")
+
+
+def fail_a_check(document: dict[str, Any]) -> None:
+    document["implementations"][0]["checks"][0]["verdict"] = "fail"
+
+
+def exceed_a_tolerance(document: dict[str, Any]) -> None:
+    checks = document["implementations"][0]["checks"]
+    next(check for check in checks if check["measured"])["measured"][0]["error"] = "nan"
+
+
+@pytest.mark.parametrize(
+    "worse", [fail_a_check, exceed_a_tolerance, lambda document: document.update(implementations=[])]
+)
+def test_what_a_file_says_of_itself_is_not_believed(written: Path, worse: Change) -> None:
+    change(written, worse, b"secret")
+    found = verify(written, b"secret")
+    assert (found.claimed, found.signature) == (True, "good")
+    assert (found.certified, found.ok) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"ok": true,', '"ok": false, "ok": true,', "'ok' stands twice"),
+        ('"ok": true,', '"ok": true, "more": NaN,', "NaN is no number"),
+        ('"ok": true,', '"ok": true, "more": 1e999,', "no certificate"),
+        ('"ok": true,', '"ok": true, "more": "\\ud800",', "no certificate"),
+        ('"ok": true,', '"ok": true, "more": ' + 100_000 * "[", "no certificate"),
+        ('"checks":', '"tests":', "should have checks"),
+        ('"implementations":', '"others":', "lists no implementations"),
+        ("mine", "m\udcffne", "no certificate: .*decode"),
+    ],
+)
+def test_damaged_files_are_told(written: Path, old: str, new: str, told: str) -> None:
+    text = written.read_text(encoding="utf-8")
+    assert old in text
+    written.write_text(text.replace(old, new), encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(FileFormatError, match=told):
+        verify(written, b"secret")
+
+
+@pytest.mark.parametrize("key", [b"", "secret"])
+def test_no_key_is_told(written: Path, key: Any) -> None:
+    with pytest.raises(ArgumentError, match="a key should be bytes"):
+        verify(written, key)
+
+
+def verified_by_command(path: Path, *more: str) -> Any:
+    return CliRunner().invoke(main, ["certify", "--verify", str(path), *more])
+
+
+def test_the_command_wants_a_good_signature_if_there_is_a_key(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = written.with_name("key")
+    key.write_text("secret\n")
+    assert verified_by_command(written, "--key-file", str(key)).exit_code == 0
+    monkeypatch.setenv(KEY_VARIABLE, "other")
+    assert verified_by_command(written, "--key-file", str(key)).exit_code == 0  # the file comes first
+    told = verified_by_command(written)
+    assert (told.exit_code, "WRONG: a signature with this key was expected" in told.output) == (1, True)
+    change(written, fail_a_check)
+    told = verified_by_command(written)
+    assert (told.exit_code, "MISSING: a signature with this key was expected" in told.output) == (1, True)
+    assert "NOT certified: it says so" in told.output
+
+
+@pytest.mark.parametrize("empty", ["", " \n"])
+def test_an_empty_key_is_not_the_lack_of_one(
+    written: Path, monkeypatch: pytest.MonkeyPatch, empty: str
+) -> None:
+    key = written.with_name("key")
+    key.write_text(empty)
+    told = verified_by_command(written, "--key-file", str(key))
+    assert (told.exit_code, "the key is empty" in told.output) == (2, True)
+    monkeypatch.setenv(KEY_VARIABLE, empty)
+    told = verified_by_command(written)
+    assert (told.exit_code, f"{KEY_VARIABLE} is set and empty" in told.output) == (2, True)
 
 
 def test_the_command_certifies_built_in_stages_and_verifies(tmp_path: Path) -> None:
