@@ -8,15 +8,14 @@ Nothing of the wheel is copied: its file is loaded from where it is installed. W
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import sys
 import types
-import unittest
-from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
+
+from unittests import outcomes
 
 
 def wheel() -> Path:
@@ -50,50 +49,13 @@ def loaded(folder: Path, suite: str) -> types.ModuleType:
     return module
 
 
-def each(tests: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    for test in tests:
-        if isinstance(test, unittest.TestSuite):
-            yield from each(test)
-        else:
-            yield test
-
-
-class Outcomes(unittest.TestResult):
-    """What became of each test, by its name."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.outcomes: dict[str, str] = {}
-
-    def startTest(self, test: unittest.TestCase) -> None:
-        self.outcomes[name_of(test)] = "passed"
-
-    def addError(self, test: unittest.TestCase, err: object) -> None:
-        self.outcomes[name_of(test)] = str(self._exc_info_to_string(err, test))  # type: ignore[attr-defined]
-
-    addFailure = addError  # noqa: N815
-
-    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
-        self.outcomes[name_of(test)] = "skipped"
-
-
-def name_of(test: unittest.TestCase) -> str:
-    return test.id().rpartition(".")[2]
-
-
 def main(suite: str, chosen: list[str]) -> None:
     import dovetail.mj
 
     folder = wheel()
     dovetail.mj.install()
     resources(folder)
-    tests = unittest.defaultTestLoader.loadTestsFromModule(loaded(folder, suite))
-    found = Outcomes()
-    with contextlib.redirect_stdout(sys.stderr):
-        for test in each(tests):
-            if not chosen or any(name in name_of(test) for name in chosen):
-                test.run(found)
-    print(json.dumps(found.outcomes))
+    print(json.dumps(outcomes(loaded(folder, suite), chosen)))
 
 
 if __name__ == "__main__":
