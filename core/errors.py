@@ -152,6 +152,10 @@ class PluginError(DovetailError):
     """A plugin is broken: it cannot be imported or its records are wrong."""
 
 
+class NoVersionError(DovetailError):
+    """A function for the reference has no version for another backend; the text says why."""
+
+
 class UndeclaredFieldError(PluginError):
     """A stage touches a field that its record does not declare; found where that is watched."""
 

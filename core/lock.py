@@ -299,7 +299,7 @@ def _locked(registry: Registry, record: Implementation) -> Locked:
 
 def source_of(record: Implementation) -> str:
     """The hash of what an implementation's results depend on."""
-    if record.function is not None:
+    if record.function is not None and record.provider == "the call":
         return sources.of_function(record.function)
     return sources.of_module(record.target.partition(":")[0])
 

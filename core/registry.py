@@ -19,7 +19,7 @@ from dovetail.contracts.plugin_fields import wrong_with
 from dovetail.contracts.types import DATA_SPECS
 from dovetail.deprecation import find, todays
 from dovetail.entry_points import entry_points
-from dovetail.errors import PluginError, UnknownImplementationError, listing, nearest, shown
+from dovetail.errors import NoVersionError, PluginError, UnknownImplementationError, listing, nearest, shown
 from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
@@ -60,7 +60,9 @@ class Registry:
     """What lane stages may leave for each other, by name."""
     transfers: list[Transfer] = attrs.field(factory=list)
     versions: list[Callable[[Implementation], Iterable[Implementation]]] = attrs.field(factory=list)
-    """What gives versions for other backends of a function in a call."""
+    """What gives versions for other backends of a function that is written for the reference."""
+    no_versions: dict[str, str] = attrs.field(factory=dict)
+    """Why a function has none, by slot and label."""
     feature_groups: dict[str, FeatureGroup] = attrs.field(factory=dict)
     """Which features models may have, by group."""
     semantics: dict[str, Semantics] = attrs.field(factory=dict)
@@ -141,6 +143,7 @@ class Registry:
             semantics=dict(self.semantics),
             backends=dict(self.backends),
             in_languages=list(self.in_languages),
+            no_versions=dict(self.no_versions),
         )
 
     def add_feature_group(self, group: FeatureGroup) -> None:
@@ -214,13 +217,39 @@ class Registry:
             taken = {r.name for r in registry.of(slot)}
             if record.name in taken:
                 record = attrs.evolve(record, name=f"{record.name}_of_call")
-            others = [other for versions in self.versions for other in versions(record)]
-            if others:  # a version hides the function itself from its backend's look at the arguments
-                self.backend(record.backend).check(record, pipeline.STAGES[record.stage], function)
-            for version in (record, *others):
-                registry.add(version)
-            chosen[slot] = record.name if others else record.label
+            registry.add(record)
+            chosen[slot] = record.name if registry.add_versions(record) else record.label
         return registry, chosen
+
+    def add_versions(self, record: Implementation) -> bool:
+        """Have versions for other backends made of a function for the reference, in place of those made before if
+        these are out of date; whether there are any. Where its package brings a sibling, that is the version."""
+        siblings = [r for r in self.of(record.slot) if r.name == record.name and r is not record]
+        if any(r.captures is None for r in siblings):
+            return True
+        if siblings and all(r.captures.hold() for r in siblings):
+            return True
+        self.implementations = [r for r in self.implementations if r not in siblings]
+        versions = self._versions(record)
+        if versions:  # a version hides the function itself from its backend's look at the arguments
+            self.backend(record.backend).check(record, pipeline.STAGES[record.stage], record.load())
+        for version in versions:
+            self.add(version)
+        return bool(versions)
+
+    def _versions(self, record: Implementation) -> list[Implementation]:
+        """What plugins make of a function; why they cannot is noted."""
+        reason = f"{record.slot} {record.label}"
+        self.no_versions.pop(reason, None)
+        try:
+            return [version for versions in self.versions for version in versions(record)]
+        except NoVersionError as error:
+            self.no_versions[reason] = str(error)
+            return []
+
+    def why_no_version(self, record: Implementation) -> str:
+        """Why a function for the reference could not be worked into kernels; empty if it was not tried, or was."""
+        return self.no_versions.get(f"{record.slot} {record.label}", "")
 
     def of(self, slot: str) -> list[Implementation]:
         """Every record for a slot, `stage` or `stage:key`."""

@@ -22,11 +22,13 @@ import attrs
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dovetail.errors import NoVersionError
+
 if TYPE_CHECKING:
     from dovetail.backends.lanes.kernel import Kernel
 
 
-class NotTraceableError(Exception):
+class NotTraceableError(NoVersionError):
     """A function does something that lanes cannot."""
 
 
@@ -46,6 +48,11 @@ def _minimum(k: Kernel, a: Any, b: Any) -> Any:
 def _maximum(k: Kernel, a: Any, b: Any) -> Any:
     """The larger of two numbers; NaN if one of them is, as NumPy has it."""
     return k.select(a != a, a, k.max(a, b))
+
+
+def _not(k: Kernel, a: Any) -> Any:
+    """The opposite of a condition, be it known already."""
+    return not a if isinstance(a, bool | np.bool_) else ~a
 
 
 _UFUNCS: dict[str, Callable[..., Any]] = {
@@ -69,8 +76,8 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "logical_or": lambda k, a, b: a | b,
     "bitwise_and": lambda k, a, b: a & b,
     "bitwise_or": lambda k, a, b: a | b,
-    "logical_not": lambda k, a: ~a,
-    "invert": lambda k, a: ~a,
+    "logical_not": _not,
+    "invert": _not,
 }
 """What the ufuncs of NumPy are in a kernel, element by element."""
 
@@ -94,6 +101,11 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what NumPy asks any object for
+            raise AttributeError(name)
+        raise NotTraceableError(f".{name} of values that are known only when the kernel runs")
 
     def __getitem__(self, index: Any) -> TracedArray:
         return TracedArray(self.kernel, self.values[index])
@@ -180,7 +192,10 @@ class Captures:
 
     def hold(self) -> bool:
         """Whether they are still the same."""
-        return self._read() == self._values
+        try:
+            return self._read() == self._values
+        except NotTraceableError:  # a number has become something else
+            return False
 
 
 _SAFE_MODULES = (np, math)

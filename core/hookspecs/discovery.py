@@ -38,7 +38,9 @@ def dovetail_transfers() -> Iterable[Transfer]:  # type: ignore[empty-body]
 
 @hookspec
 def dovetail_function_versions(record: Implementation) -> Iterable[Implementation]:  # type: ignore[empty-body]
-    """Return versions for other backends of a function that a caller puts into a slot, as far as there are any."""
+    """Return versions for other backends of a function that is written for the reference: one that a caller puts
+    into a slot, or that of a package's record (`record.load()`). None for slots that it knows nothing about; for
+    others raise NoVersionError if this function cannot have one: the plan says why."""
 
 
 @hookspec

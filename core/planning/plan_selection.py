@@ -177,6 +177,21 @@ class PlanSelector(Selector):
         records = self.registry.of(part)
         return self._name(part, records, self.requests(part))[0] if records else ""
 
+    def of_reference(self, slot: str) -> Implementation | None:
+        """What would fill a slot on the reference, unless it is asked for on a certain backend anyway."""
+        if any(request.backend for request in self.requests(slot)):
+            return None
+        name = self._part_name(slot)
+        return self.registry.find(slot, name, REFERENCE) if name else None
+
+    def _why_here(self, record: Implementation) -> str:
+        """Why a part is on the reference where another backend is wished."""
+        everywhere = self._everywhere
+        if record.backend != REFERENCE or everywhere.value == REFERENCE:
+            return ""
+        why = self.registry.why_no_version(record)
+        return f"{everywhere.value} wished by {everywhere.origin}: {why}" if why else ""
+
     def choose_on(self, slot: str, backend: str, dispatcher: str) -> Choice:
         """The implementation of a part, on the backend of the stage that calls it."""
         requests = self.requests(slot)
@@ -194,7 +209,8 @@ class PlanSelector(Selector):
                 f"which is on {backend!r}; choose another backend for {dispatcher}, e.g. "
                 f'stages={{"{dispatcher}": "@{REFERENCE}"}}. Installed: {listing(r.label for r in records)}'
             )
-        choice = Choice(self._exact(slot, name, backend, origin, records), origin)
+        record = self._exact(slot, name, backend, origin, records)
+        choice = Choice(record, origin, fallback=self._why_here(record))
         self._check_installed(choice)
         self._check_suitable(choice, f" inside {dispatcher}, which is on {backend!r}")
         tell_of_record(choice.record, choice.origin)

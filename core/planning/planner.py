@@ -142,6 +142,8 @@ class _Planner:
     facts: ModelFacts = attrs.field(init=False)
     selector: PlanSelector = attrs.field(init=False)
     contracts: Contracts = attrs.field(init=False)
+    given: Registry = attrs.field(init=False)
+    """The registry as it came, without what this plan adds."""
 
     def __attrs_post_init__(self) -> None:
         self.facts = ModelFacts(self.model, self.registry)
@@ -153,6 +155,7 @@ class _Planner:
             auto=self._take_auto,
         )
         self.contracts = Contracts.of(self.registry.kernel_fields, self.registry.transfers)
+        self.given = self.registry
 
     def plan(self) -> Plan:
         arranged = self._arranged()
@@ -369,6 +372,7 @@ class _Planner:
             self.skipped.append(label)
             return []
         try:
+            self._work_in(label)
             choice = self.selector.choose(label)
         except UnknownImplementationError as error:
             if not error.asked_by_model:
@@ -380,9 +384,22 @@ class _Planner:
                 raise
             self.missing.append(Missing(label, f"{reason}; {error}", str(error)))
             return []
-        choice = self.selector.settle(label, choice, self._part_labels(stage))
+        parts = self._part_labels(stage)
+        for part in parts:
+            self._work_in(part)
+        choice = self.selector.settle(label, choice, parts)
         self.choices[label] = choice
         return [self._slot(stage, label, choice.record)]
+
+    def _work_in(self, label: str) -> None:
+        """Have a function that somebody else wrote for the reference worked into kernels, if it is chosen for a slot
+        and can be: it is then a choice for other backends, too."""
+        record = self.selector.of_reference(label)
+        if record is None or record.is_builtin or not self.registry.versions:
+            return
+        if self.registry is self.given:
+            self.registry = self.selector.registry = self.given.copy()
+        self.registry.add_versions(record)
 
     def _slot(self, stage: Stage, label: str, record: Implementation) -> Slot:
         target = self._target(stage, record)

@@ -1,23 +1,22 @@
 """Contact rules that are given as Python functions, in lane kernels: as long as they can be traced.
 
 A rule is a plain function of arrays with one row per contact. In a kernel it is run once, on symbols for a single
-contact. One that branches on values, or that depends on something which may change, is no rule for a kernel; the
-stages that call it then run on NumPy.
+contact. One that branches on values, that mixes contacts, or that depends on something which may change, is no rule
+for a kernel; the stages that call it then run on NumPy.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import attrs
 import numpy as np
 
 from dovetail.backends.lanes.kernel import Kernel, LaneLayout
 from dovetail.backends.lanes.traced import NotTraceableError, TracedArray, captures
+from dovetail.errors import NoVersionError
 from dovetail.implementation import Implementation
-
-logger = logging.getLogger(__name__)
 
 Rule = Callable[..., Any]
 
@@ -96,36 +95,63 @@ _RULES: dict[str, tuple[Callable[[Rule], Rule], tuple[Any, ...]]] = {
 
 
 def lane_versions(record: Implementation) -> Iterable[Implementation]:
-    """The lane version of a function that is given as a contact rule, if there is one."""
-    if record.function is None or record.stage not in _RULES:
+    """The lane version of a function that is written as a contact rule; NoVersionError if there is none."""
+    if record.stage not in _RULES:
         return []
+    rule = record.load()
     make, shapes = _RULES[record.stage]
+    target = make(rule)
     try:
-        captured = captures(record.function)
-        target = make(record.function)
-        _try(target, shapes)
+        captured = captures(rule)
+        _try(target, rule, shapes)
+    except NotTraceableError as error:
+        raise NoVersionError(f"{record.name} cannot be worked into a kernel: {error}") from error
     except Exception as error:  # whatever a stranger's function does with symbols: it then runs on NumPy
-        logger.info("%s runs on NumPy: %s", record.label, error)
-        return []
+        text = f"{type(error).__name__}: {error}"
+        raise NoVersionError(f"{record.name} cannot be worked into a kernel: {text}") from error
     return [
-        Implementation(
-            stage=record.stage,
-            name=record.name,
+        attrs.evolve(
+            record,
             backend="lanes",
-            target=record.target,
-            summary="A function given in the call, traced into lanes",
-            provider=record.provider,
             function=target,
             captures=captured,
+            summary=f"{record.summary or 'A function of NumPy'}, traced into lanes",
         )
     ]
 
 
-def _try(target: Rule, shapes: tuple[Any, ...]) -> None:
-    """Run a rule on symbols of a kernel that nobody will use."""
+_TRIED = 4
+"""Contacts on which a rule is tried."""
+
+
+def _try(target: Rule, rule: Rule, shapes: tuple[Any, ...]) -> None:
+    """Run a rule on symbols of a kernel that nobody will use, and on numbers, as NumPy runs it."""
     if shapes:
         k = Kernel(LaneLayout({}, {"x": (16,)}), "rule")
         target(k, *(_symbols(k, shape) for shape in shapes))
+        _compare(target, rule, k, _numbers(shapes))
+
+
+def _numbers(shapes: tuple[Any, ...]) -> list[Any]:
+    """Arguments of a rule for some contacts, of which the last has the same numbers everywhere."""
+    rng = np.random.default_rng(0)
+    found = [rng.random((_TRIED, *shape)) for shape in shapes]
+    for array in found:
+        array[-1] = 0.5
+    return found
+
+
+def _compare(target: Rule, rule: Rule, k: Kernel, arguments: list[Any]) -> None:
+    """Each contact alone gets what NumPy gives it among others: a rule that mixes contacts does not."""
+    with np.errstate(all="ignore"):
+        together = rule(*(a.copy() for a in arguments))
+        for row in range(_TRIED):
+            alone = target(k, *(np.array(a[row], dtype=object) for a in arguments))
+            pairs = zip(alone, together, strict=True) if isinstance(alone, tuple) else [(alone, together)]
+            for mine, all_rows in pairs:
+                wanted = np.asarray(all_rows, dtype=float)[row]
+                if not np.allclose(np.asarray(mine, dtype=float), wanted, rtol=1e-12, equal_nan=True):
+                    raise NotTraceableError("it gives a contact other numbers alone than among others")
 
 
 def _symbols(k: Kernel, shape: tuple[int, ...]) -> Any:
