@@ -17,6 +17,7 @@ import attrs
 
 from dovetail import files, limits
 from dovetail.errors import UnknownNameError
+from dovetail.planning.costs import Cost
 
 
 @attrs.frozen(kw_only=True)
@@ -67,6 +68,8 @@ class BenchResult:
     rows: tuple[BenchRow, ...]
     notes: tuple[str, ...]
     machine: dict[str, Any]
+    costs: tuple[Cost, ...] = ()
+    """Choices that took a large share of the time."""
 
     def row(
         self, precision: str, threads: int = 1, *, nworld: int | None = None, runtime: str | None = None

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from dovetail.compare.rollout import Batch, OneStep, Start, clock_for, oracle_mo
 from dovetail.contracts.choices import Precision, Runtime
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
+from dovetail.planning.costs import Clock, Cost, told, watch
 from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
@@ -83,6 +84,8 @@ def measure(case: Case, request: Measurement, show: ShowProgress = lambda text: 
     contest = Contest.prepare(case, request, notes, show)
     races = [_Race.prepare(contest, nworld, show) for nworld in request.nworld]
     rows = [row for race in races for row in race.rows(show)]
+    dear = {cost.slot: cost for race in races for cost in race.costs}
+    notes += [cost.text for cost in dear.values()]
     one = contest.one_step
     return BenchResult(
         model=case.name if case.file is None or not case.name.endswith(".xml") else case.file.stem,
@@ -94,6 +97,7 @@ def measure(case: Case, request: Measurement, show: ShowProgress = lambda text: 
         constraint_rows=None if one is None else one.activity.rows,
         solver_iterations=None if one is None else one.activity.iterations,
         rows=tuple(rows),
+        costs=tuple(dear.values()),
         notes=tuple(dict.fromkeys(notes)),
         machine=machine(),
     )
@@ -183,6 +187,8 @@ class Rival:
     compile_seconds: float
     after_one: dict[str, Array]
     """The state after one step, for the error."""
+    clock: Clock | None = None
+    """What tells of choices that take a large share of the time, if there can be any."""
     seconds: list[float] = attrs.field(factory=list)
 
     @classmethod
@@ -198,10 +204,11 @@ class Rival:
             runtime=runtime,
             keep="state",
         )
+        clock = watch(sim.plan)
         start.write(sim.data)
         seconds = _seconds(lambda: sim.step(1))
         after = {name: np.array(sim.data.field(name), np.float64) for name in ("qpos", "qvel")}
-        return cls(sim, start, runtime_name(sim.plan), seconds, after)
+        return cls(sim, start, runtime_name(sim.plan), seconds, after, clock)
 
     def run(self, steps: int, clock: Callable[[], float] | None = None) -> float:
         """Seconds for so many steps from the start."""
@@ -273,6 +280,11 @@ class _Race:
         """What runs, where `auto` was asked for, too."""
         plan = self.rivals[0].sim.plan
         return self.contest.request.backend if plan.auto is None else plan.auto.backend
+
+    @property
+    def costs(self) -> Iterator[Cost]:
+        """Choices that took a large share of the time."""
+        return (cost for rival in self.rivals for cost in told(rival.clock))
 
     def rows(self, show: ShowProgress) -> list[BenchRow]:
         """Run, and compare."""

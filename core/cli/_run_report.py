@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from dovetail.cli._watch import Curve, Seen, extremes
 if TYPE_CHECKING:
     from dovetail.cli._recording import Recorder
     from dovetail.contracts.fields import Array
+    from dovetail.planning.costs import Cost
     from dovetail.planning.wrappers import Profiler
     from dovetail.simulation import Simulation
 
@@ -30,6 +32,8 @@ class Outcome:
     problem: str = ""
     """Why it stopped early."""
     warnings: list[str] = attrs.field(factory=list)
+    costs: Sequence[Cost] = ()
+    """Choices that took a large share of the time."""
     film: dict[str, Any] | None = None
     """Of the film that was made, what there is to say."""
 
@@ -62,6 +66,7 @@ def report(
         "compiled": bool(compiled_backends(sim.plan)),
         "problems": problems,
         "warnings": outcome.warnings,
+        "costs": [attrs.asdict(cost) for cost in outcome.costs],
         "energy": _energy(outcome, seen.energy),
         "motion": _motion(seen),
         "contacts": _contacts(seen),

@@ -81,6 +81,7 @@ def facts(report: dict[str, Any], room: int) -> dict[str, str]:
     """What happened, by what it is about."""
     found = {
         "speed": _speed(report),
+        "cost": "\n".join(cost["text"] for cost in report["costs"]),
         "motion": _motion(report["motion"]),
         "energy": _energy(report["energy"], bool(report["nworld"])),
         "contacts": _contacts(report["contacts"], room),

@@ -114,6 +114,7 @@ def run(
     """
     from dovetail.cli import _filming, _recording, _run_report, _screen
     from dovetail.cli._watch import Watch
+    from dovetail.planning import costs
 
     loaded = load_model(model, choices, asset_root=asset_root)
     total = _step_count(loaded, asked["steps"], asked["duration"])
@@ -136,11 +137,13 @@ def run(
             **{name: asked[name] for name in ("missing", "on_nan")},
             strict=asked["strict"] or None,
         )
+        clock = costs.watch(sim.plan)
         _start(sim, asked["keyframe"], asked["noise"], asked["seed"])
         recorder = _recording.Recorder(sim, quantities, whole_state=asked["output"] is not None)
         every = asked["every"] or (1 if asked["output"] or not quantities else max(1, total // PLOT_SAMPLES))
         watch = Watch(sim, total)
         _simulate(sim, total, every, recorder, watch, film, profiler, outcome, quiet=as_json)
+    outcome.costs = costs.told(clock)
     if film is not None:
         outcome.film = film.report(outcome.problem)
     with _collecting(outcome.warnings):

@@ -20,6 +20,7 @@ from dovetail.distributed.blocks import Block, blocks, usual_size
 from dovetail.distributed.worker import Inputs, Job, Policy, Summary
 from dovetail.errors import ArgumentError, UnknownFieldError, listing, nearest, shown
 from dovetail.planning.loading_selection import for_running
+from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
 NOT_HERE = ("self", "model", "nworld", "per_world", "wrap", "threads")
@@ -34,6 +35,8 @@ class Asked:
     blocks: list[Block]
     inputs: Callable[[Block], Inputs]
     nworld: int
+    plan: Plan
+    """As workers have it."""
 
 
 def asked(
@@ -96,7 +99,7 @@ def asked(
         starts = {n: _rows(v, probe.data.field(n).ndim, part) for n, v in first.items()}
         return Inputs(mine, starts, {n: v[part.rows] for n, v in own.items()})
 
-    return Asked(job, parts, inputs, count)
+    return Asked(job, parts, inputs, count, probe.plan)
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

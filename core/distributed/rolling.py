@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from dovetail.distributed.job import Asked, asked
 from dovetail.distributed.pool import ATTEMPTS, Pool, Task
 from dovetail.distributed.worker import Inputs, Policy, RolloutWorker, Summary
 from dovetail.errors import UnknownFieldError, listing, nearest
+from dovetail.planning.costs import Cost, costs
 
 SMALL = 16_384
 """Bytes of inputs that are sent with every task; larger ones are fetched from Ray's store."""
@@ -131,6 +132,11 @@ class Rollout:
         """Processor time of all workers in tasks that ended well."""
         return self._run.processor
 
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """Choices that keep steps from being one kernel and took more than a third of the processor time."""
+        return costs(self._run.asked.plan, self._run.spent)
+
     def fetch(self, field: str) -> Array:
         """One recorded field of all worlds, (nworld, samples, …)."""
         return self._run.fetch(field)
@@ -226,6 +232,7 @@ class Run:
         self.queue: deque[Task] = deque()
         self.restarts = self.repeated = self.served = 0
         self.seconds = self.startup = self.busy = self.processor = 0.0
+        self.spent: Counter[str] = Counter()
         self.session = runtime.session(ray)
         self._told: set[str] = set()
 
@@ -277,6 +284,7 @@ class Run:
         self.records[number, task.chunk] = refs
         self.processor += report["processor"]
         self.busy += report["seconds"]
+        self.spent.update(report["spent"])
         self._warn(task.block, report["warnings"])
         if task.follow is not None:
             self.queue.extend(task.follow)

@@ -23,6 +23,7 @@ from dovetail.contracts.types import Data, Model
 from dovetail.distributed.blocks import Block
 from dovetail.distributed.pool import FORGOT
 from dovetail.errors import DovetailError
+from dovetail.planning.costs import Clock, watch
 from dovetail.simulation import Simulation
 
 Policy = Callable[[Data, int, Array], Any]
@@ -85,6 +86,7 @@ class RolloutWorker:
 
     def __init__(self) -> None:
         self._simulations: dict[int, Simulation] = {}
+        self._clocks: dict[int, Clock | None] = {}
         self.job: Job | None = None
 
     def ready(self, job: Sequence[Any]) -> dict[str, Any]:
@@ -132,8 +134,18 @@ class RolloutWorker:
             "warnings": heard,
             "seconds": time.perf_counter() - began,
             "processor": time.process_time() - used,
+            "spent": self._spent(block.count),
         }
         return report, *records
+
+    def _spent(self, count: int) -> dict[str, float]:
+        """Seconds by the choice that took them since this was last asked, where choices can cost much."""
+        clock = self._clocks[count]
+        if clock is None:
+            return {}
+        spent = dict(clock.seconds)
+        clock.reset()
+        return spent
 
     def _steps(
         self, job: Job, sim: Simulation, block: Block, inputs: Inputs, step: Step, last: int
@@ -183,6 +195,7 @@ class RolloutWorker:
             sim = Simulation(job.model, nworld=count, **job.options, per_world=job.values)
             check_same(job.implementations, sim.plan.implementations)
             self._simulations[count] = sim
+            self._clocks[count] = watch(sim.plan)
         return sim
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dovetail import interrupts, pipeline
 from dovetail.arguments import whole
-from dovetail.backend import Advance, Runner, Slot, Wrapper, step_watchers, written
+from dovetail.backend import Advance, Runner, Segment, Slot, Wrapper, step_watchers, written
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.enums import EnableBit
 from dovetail.contracts.fields import Array
@@ -26,10 +26,11 @@ from dovetail.contracts.indices import check_indices, check_rings
 from dovetail.contracts.types import DATA_SPECS, Data, Model
 from dovetail.errors import PlanError
 from dovetail.planning.per_world import PATTERNS, check_patterns
-from dovetail.planning.replay import Replayer
+from dovetail.planning.replay import Replayer, State
 from dovetail.planning.used_values import UsedValues
 
 if TYPE_CHECKING:
+    from dovetail.planning.costs import Clock
     from dovetail.planning.flow import Flow
     from dovetail.planning.plan import Plan
 
@@ -42,6 +43,8 @@ class Execution:
         self._programs: dict[str, _Program] = {}
         self._turn = threading.RLock()
         self._bad_states = plan.bad_states
+        self.clock: Clock | None = None
+        """What times the segments; it is given before the first of them is compiled."""
         self._replayer = None if plan.replay is None else Replayer(plan.replay, plan.depends_on)
 
     def forward(self, data: Data) -> None:
@@ -117,10 +120,17 @@ class Execution:
             before = self._replayer.remember(data)
             with interrupts.unheeded():
                 self._advance(data, 1)
-                self._replayer.step(data, before)
+                self._repeat(self._replayer, data, before)
         if self._plan.once_per_call:
             self._program("once_per_call").evaluate(data, 0)
         self._plan.depends_on.settle(self._only_kernels)
+
+    def _repeat(self, replayer: Replayer, data: Data, before: State) -> None:
+        """Have the reference fill what kernels do not."""
+        if self.clock is None:
+            replayer.step(data, before)
+        else:
+            self.clock.repeating(lambda: replayer.step(data, before))
 
     def _advance(self, data: Data, nstep: int) -> None:
         """Take steps, inside of what watches them."""
@@ -233,7 +243,7 @@ class Execution:
             and not wrappers[0]
             and plan.registry.backend(flow.groups[0][0].record.backend).takes_whole_steps
         )
-        runners = compile_segments(plan, flow, whole=whole_step)
+        runners = compile_segments(plan, flow, whole=whole_step, clock=self.clock)
         wrapped = [
             _inside(runner, group[0], around, plan.evaluations)
             for runner, group, around in zip(runners, flow.groups, wrappers, strict=True)
@@ -298,12 +308,22 @@ class Ready:
             return done
 
 
-def compile_segments(plan: Plan, flow: Flow, *, whole: bool = False) -> list[Runner]:
+def compile_segments(
+    plan: Plan, flow: Flow, *, whole: bool = False, clock: Clock | None = None
+) -> list[Runner]:
     """The segments of a flow, each compiled by its backend; `whole`: they are one, and a complete step."""
     return [
-        plan.registry.backend(group[0].record.backend).compile(plan.segment(flow, number, whole))
+        _compiled(plan, group, plan.segment(flow, number, whole), clock)
         for number, group in enumerate(flow.groups)
     ]
+
+
+def _compiled(plan: Plan, slots: Sequence[Slot], segment: Segment, clock: Clock | None) -> Runner:
+    """One segment, with a clock around it if there is one."""
+    backend = plan.registry.backend(slots[0].record.backend)
+    if clock is None:
+        return backend.compile(segment)
+    return clock.around(backend.compile(clock.watched(segment)), slots)
 
 
 @attrs.frozen

@@ -62,6 +62,8 @@ class Plan:
     slots: tuple[Slot, ...]
     choices: Mapping[str, Choice]
     """By slot label, parts included."""
+    gave_way: Mapping[str, str] = attrs.field(factory=dict)
+    """Slots that are on the reference for the sake of others, and of which."""
     missing: tuple[Missing, ...]
     skip_missing: bool
     """Whether to run although slots are missing."""

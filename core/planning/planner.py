@@ -135,6 +135,8 @@ class _Planner:
     missing: list[Missing] = attrs.field(factory=list)
     causes: dict[str, str] = attrs.field(factory=dict)
     """Whom slots gave way to."""
+    gave_way: dict[str, str] = attrs.field(factory=dict)
+    """The same by label, of those that are on the reference for it."""
     part_choices: dict[str, Choice] = attrs.field(factory=dict)
     """Of the slot that is being filled."""
     auto: Preferred | None = None
@@ -174,6 +176,7 @@ class _Planner:
             replay=replay,
             slots=tuple(slots),
             choices=self.choices,
+            gave_way=dict(self.gave_way),
             missing=tuple(self.missing),
             skip_missing=self.on_missing == "skip",
             skipped=tuple(self.skipped),
@@ -283,6 +286,7 @@ class _Planner:
         if not others:
             return ""
         first = others[0]
+        self.gave_way[moved.label] = self.gave_way.get(first.label, first.label)
         self.causes[moved.label] = self.causes.get(first.label, f" to {first.label} ({first.record.label})")
         return self.causes[moved.label]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lane_backend import LANES, lanes_missing
 
 import dovetail
 from dovetail.cli._plot import line_plot
@@ -192,3 +193,17 @@ def test_braille_has_two_by_four_dots_a_character() -> None:
 def test_a_constant_and_nothing_can_be_plotted() -> None:
     assert "3" in line_plot([0, 1], [3, 3], label="y")
     assert line_plot([0.0], [float("nan")], label="y") == "y: no finite values to plot"
+
+
+@pytest.mark.skipif(bool(lanes_missing()), reason="no lane backend")
+def test_a_choice_that_costs_much_is_told_of(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.planning.costs.WORTH_SAYING", 0.0)
+    words = ("run", "pendulum", "--steps", 4, "--backend", LANES)
+    (cost,) = run(*words, "--stage", "solve_constraints=sequential", "--json").json["costs"]
+    assert (cost["slot"], cost["implementation"]) == ("solve_constraints", "sequential@numpy")
+    assert run(*words, "--json").json["costs"] == []
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run(*words, "--stage", "solve_constraints=sequential").out
+    assert "solve_constraints (sequential) runs on NumPy and takes" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "runs on NumPy and takes" not in run(*words).out

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lane_backend import LANES, lanes_missing
 
 import dovetail
 from dovetail.bad_states import StateWarning
@@ -28,6 +29,10 @@ ASKED = {"nworld": 10, "nstep": 30, "block": 3, "checkpoint": 7, "every": 3, "no
 
 
 LOCK = threading.Lock()
+
+
+def idle(model, data):
+    """A force of nothing."""
 
 
 def steering(data, step, worlds):
@@ -389,3 +394,14 @@ def test_an_interrupt_ends_workers_and_leaves_no_file(tmp_path: Path) -> None:
     assert out == ""
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(bool(lanes_missing()), reason="no lane backend")
+def test_a_choice_that_costs_much_is_told_of(model, monkeypatch) -> None:
+    monkeypatch.setattr("dovetail.planning.costs.WORTH_SAYING", 0.0)
+    given = {"nworld": 2, "nstep": 4, "workers": 1, "backend": LANES}
+    (cost,) = rollout(
+        model, stages={"passive_force:wind": dovetail.touches(reads="qvel")(idle)}, **given
+    ).costs
+    assert "passive_force:wind (your function) runs on NumPy and takes" in cost.text
+    assert rollout(model, **given).costs == ()
