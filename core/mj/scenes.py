@@ -173,15 +173,15 @@ def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> No
 def _seen(
     m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, camera: Any, catmask: int, scn: MjvScene
 ) -> Scene:
-    scene = Scene(m._model, scn.maxgeom)
+    scene = Scene(m._model, scn._maxgeom)
     return scene.update(d.seen_by(m), camera, opt, perturb=pert, categories=catmask)
 
 
 def _add(scn: MjvScene, seen: Scene) -> None:
     """Put elements behind those that are there."""
-    room = scn.maxgeom - scn.ngeom
+    room = scn._maxgeom - scn.ngeom
     for number, element in enumerate(seen.geoms.rows[:room]):
-        geom = scn.geoms[scn.ngeom]
+        geom = scn._geoms[scn.ngeom]
         for name in _OF_ELEMENTS:
             geom._memory[name][...] = element[name]
         geom.mat = element["mat"].reshape(3, 3)
@@ -194,12 +194,12 @@ def _add(scn: MjvScene, seen: Scene) -> None:
 
 def _light_up(scn: MjvScene, lights: list[Light]) -> None:
     scn.nlight = min(len(lights), mjMAXLIGHT)
-    for light, found in zip(scn.lights, lights, strict=False):
+    for light, found in zip(scn._lights, lights, strict=False):
         _take(light, found, MjvLight._members)
 
 
 def _look(scn: MjvScene, seen: View) -> None:
-    for camera in scn.camera:
+    for camera in scn._camera:
         _take(camera, seen, set(MjvGLCamera._members) - {"frustum_near", "frustum_far"})
         camera.frustum_near, camera.frustum_far = seen.znear, seen.zfar
 
@@ -211,7 +211,7 @@ def _take(struct: Struct, found: Any, names: Any) -> None:
 
 def _view_of(scn: MjvScene) -> View:
     """The camera that a scene has."""
-    camera = scn.camera[0]
+    camera = scn._camera[0]
     names = set(MjvGLCamera._members) - {"frustum_near", "frustum_far", "orthographic"}
     return View(
         **{name: getattr(camera, name) for name in names},

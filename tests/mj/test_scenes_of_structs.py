@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import mujoco
@@ -123,3 +125,34 @@ def test_pictures_are_made_with_mujocos_interface() -> None:
         assert not np.array_equal(named, free)
         with pytest.raises(AttributeError, match="mjv_updateScene"):
             renderer.scene  # noqa: B018
+
+
+def test_a_subclass_of_a_scene_shows_shapes_in_its_own_way() -> None:
+    class Cut(ours.MjvScene):  # type: ignore[misc]
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            self.mine = 3
+
+        @property
+        def geoms(self) -> Any:
+            return super().geoms[: super().ngeom]
+
+    model = ours.MjModel.from_xml_string(
+        '<mujoco><worldbody><geom size="1"/><geom size="2"/></worldbody></mujoco>'
+    )
+    data = ours.MjData(model)
+    ours.mj_forward(model, data)
+    scene = Cut(model, 20)
+    assert len(scene.geoms) == 0
+    ours.mjv_updateScene(
+        model, data, ours.MjvOption(), None, ours.MjvCamera(), int(ours.mjtCatBit.mjCAT_ALL), scene
+    )
+    assert len(scene.geoms) == scene.ngeom == 2
+    assert (scene.mine, scene.maxgeom, len(copy.copy(scene).geoms)) == (3, 20, 20)
+    assert len(pickle.loads(pickle.dumps(scene)).geoms) == 20
+    scene.flexvert = scene.flexvert
+    for name in ("maxgeom", "lights"):
+        with pytest.raises(AttributeError, match="fixed when it is made"):
+            setattr(scene, name, 1)
+    with pytest.raises(AttributeError):
+        ours.MjvScene().mine = 1

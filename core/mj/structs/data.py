@@ -55,6 +55,7 @@ class MjData:
         "_contact",
         "_data",
         "_finder",
+        "_lasting",
         "_model",
         "_others",
         "_ready",
@@ -67,6 +68,7 @@ class MjData:
 
     if TYPE_CHECKING:  # fields are put on the class below
         _others: dict[int, Data]
+        _lasting: dict[str, Any]
 
         def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: Any) -> None: ...
@@ -84,6 +86,10 @@ class MjData:
         self._warning, self._timer = fresh_warnings(), fresh_timers()
         self._ready = None
         self._others = {}
+        self._lasting = {
+            "plugin": np.array(data.model.plugin),
+            "plugin_data": np.zeros(data.model.nplugin, np.uint64),
+        }
         self.maxuse_threadstack = np.zeros(128, np.uint64)
         for name in _PLAIN:
             setattr(self, name, 0)
@@ -130,16 +136,6 @@ class MjData:
     def nplugin(self) -> int:
         """Number of engine plugins."""
         return int(self._data.model.nplugin)
-
-    @property
-    def plugin(self) -> Any:
-        """Engine plugins by instance, as the model says."""
-        return np.array(self._data.model.plugin)
-
-    @property
-    def plugin_data(self) -> Any:
-        """Pointers of engine plugins, of which there are none here."""
-        return np.zeros(self.nplugin, np.uint64)
 
     @property
     def signature(self) -> int:
@@ -197,4 +193,6 @@ for _name, _attribute in {**fields.attributes(DATA_SPECS, "_data"), **SHAPES}.it
     setattr(MjData, _name, _attribute)
 for _name in ("contact", "warning", "timer", "solver"):
     setattr(MjData, _name, property(attrgetter(f"_{_name}")))
+for _name in ("plugin", "plugin_data"):  # of engine plugins by instance; there are no pointers here
+    setattr(MjData, _name, fields.own(_name))
 give_methods(MjData, DATA_KINDS)

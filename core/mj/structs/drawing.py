@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -234,23 +235,37 @@ _SCENE = (
 )
 
 
+def _fixed(name: str) -> property:
+    """What a scene has from when it is made."""
+
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(f"{name} of an MjvScene is fixed when it is made")
+
+    return property(attrgetter(f"_{name}"), refuse)
+
+
 class MjvScene(Struct, members=_SCENE):
     """What a picture shows: shapes, lights, two cameras, deforming surfaces. Room for shapes is fixed when it is
-    made; `ngeom` of them are there."""
+    made; `ngeom` of them are there. A subclass may show these in its own way; what fills a scene goes by `_geoms`,
+    `_lights`, `_camera`."""
 
-    __slots__ = ("_arrays", "camera", "geoms", "lights", "maxgeom")
+    __slots__ = ("_arrays", "_camera", "_geoms", "_lights", "_maxgeom")
     _arrays: dict[str, Any]
+    _geoms: tuple[MjvGeom, ...]
+    _lights: tuple[MjvLight, ...]
+    _camera: tuple[MjvGLCamera, ...]
+    _maxgeom: int
+    geoms, lights, camera, maxgeom = map(_fixed, ("geoms", "lights", "camera", "maxgeom"))
 
     def __init__(self, model: MjModel | None = None, maxgeom: int = 0) -> None:
         super().__init__()
         if model is not None and not isinstance(model, MjModel):
             raise TypeError(f"an MjvScene is made of an MjModel and a number of shapes, not of {model!r}")
-        set_ = object.__setattr__
-        set_(self, "maxgeom", operator.index(maxgeom))
-        set_(self, "geoms", tuple(MjvGeom() for _ in range(self.maxgeom)))
-        set_(self, "lights", tuple(MjvLight() for _ in range(mjMAXLIGHT)))
-        set_(self, "camera", (MjvGLCamera(), MjvGLCamera()))
-        set_(self, "_arrays", {"geomorder": np.zeros(self.maxgeom, np.int32)})
+        self._maxgeom = operator.index(maxgeom)
+        self._geoms = tuple(MjvGeom() for _ in range(self._maxgeom))
+        self._lights = tuple(MjvLight() for _ in range(mjMAXLIGHT))
+        self._camera = (MjvGLCamera(), MjvGLCamera())
+        self._arrays = {"geomorder": np.zeros(self._maxgeom, np.int32)}
         self._arrays.update(_surfaces(None if model is None else model._model))
         if model is not None:
             self.nflex, self.nskin = model.nflex, model.nskin
@@ -261,22 +276,21 @@ class MjvScene(Struct, members=_SCENE):
         return self._arrays[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("maxgeom", "geoms", "lights", "camera"):
-            raise AttributeError(f"{name} of an MjvScene is fixed when it is made")
-        if name.startswith("_") or name in self._members:
-            object.__setattr__(self, name, value)
+        if not name.startswith("_") and name in self._arrays:
+            write(name, self._arrays[name], value)
         else:
-            write(name, getattr(self, name), value)
+            object.__setattr__(self, name, value)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._arrays})
 
+    def _parts(self) -> tuple[Struct, ...]:
+        """The scene, its shapes, lights and cameras."""
+        return self, *self._geoms, *self._lights, *self._camera
+
     def __copy__(self) -> MjvScene:
-        made = MjvScene(None, self.maxgeom)
-        made.assign(self)
-        for ours, theirs in zip(
-            (*made.geoms, *made.lights, *made.camera), (*self.geoms, *self.lights, *self.camera), strict=True
-        ):
+        made = MjvScene(None, self._maxgeom)
+        for ours, theirs in zip(made._parts(), self._parts(), strict=True):
             ours.assign(theirs)
         made._arrays.update({name: np.array(array) for name, array in self._arrays.items()})
         return made
@@ -285,13 +299,12 @@ class MjvScene(Struct, members=_SCENE):
     __repr__ = object.__repr__
 
     def __reduce__(self) -> Any:
-        state = [each._values() for each in (self, *self.geoms, *self.lights, *self.camera)]
-        return _scene, (self.maxgeom, state, self._arrays)
+        return _scene, (self._maxgeom, [each._values() for each in self._parts()], self._arrays)
 
 
 def _scene(maxgeom: int, state: list[dict[str, Any]], arrays: dict[str, Any]) -> MjvScene:
     made = MjvScene(None, maxgeom)
-    for struct, values in zip((made, *made.geoms, *made.lights, *made.camera), state, strict=True):
+    for struct, values in zip(made._parts(), state, strict=True):
         for name, value in values.items():
             struct._memory[name][...] = value
     made._arrays.update(arrays)

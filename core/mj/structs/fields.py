@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from dovetail.contracts.fields import FieldSpec, numpy_dtype
+from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
+from dovetail.contracts.types import Data
+from dovetail.mj.structs.lasting import LATE, LateArray
 
 COUNTS = {
     "ncon_max": "ncon",
@@ -49,6 +52,43 @@ def fixed(path: str, name: str) -> property:
     return property(attrgetter(f"{path}.{name}"))
 
 
+def own(name: str) -> property:
+    """An array that an MjData has for itself."""
+
+    def get(self: Any) -> Any:
+        return self._lasting[name]
+
+    def set_(self: Any, value: Any) -> None:
+        get(self)[...] = value
+
+    return property(get, set_)
+
+
+def late(name: str) -> property:
+    """A field that kernels may keep to themselves: the same object each time, filled when it is asked for."""
+
+    def get(self: Any) -> Any:
+        found = self._lasting.get(name)
+        if found is None:
+            found = self._lasting[name] = late_array(self._data, self._data.field(name), name)
+        fill(self._data, name)  # here too, for `np.asarray` does not ask
+        return found
+
+    return property(get, _setter("_data", name))
+
+
+def late_array(data: Data, view: Array, name: str) -> LateArray:
+    """A view of a field, or of a part of it, that has the field filled first."""
+    return LateArray.over(view, partial(fill, data, name))
+
+
+def fill(data: Data, name: str) -> None:
+    """Fill a field if a kernel has kept it to itself."""
+    expected = data.arena.late
+    if name in expected.names:
+        expected.settle(name)
+
+
 def growing(spec: FieldSpec) -> property:
     """A field whose length is a number of contacts or constraints, cut to those that are there. Without any it is an
     array of its own, as in MuJoCo."""
@@ -73,6 +113,10 @@ def attributes(specs: Mapping[str, FieldSpec], path: str) -> dict[str, property]
     for name, spec in specs.items():
         if "." in name or (spec.shape and spec.shape[0] == "ncandidate_max"):
             continue
-        shown = plain if spec.shape else number
-        found[name] = growing(spec) if spec.grows else shown(path, name)
+        if name in LATE:
+            found[name] = late(name)
+        elif spec.grows:
+            found[name] = growing(spec)
+        else:
+            found[name] = plain(path, name) if spec.shape else number(path, name)
     return found

@@ -42,14 +42,27 @@ class Arrays:
 class Row:
     """One row of a source, as the memory of a struct."""
 
-    __slots__ = ("_number", "_source")
+    __slots__ = ("_known", "_number", "_source")
 
     def __init__(self, source: Source, number: int) -> None:
         self._source, self._number = source, number
+        self._known: dict[str, Array] = {}
 
     def __getitem__(self, name: str) -> Array:
         rows, number = self._source.array(name), self._number
-        return rows[number] if rows.ndim > 1 else rows[number : number + 1].reshape(())
+        if rows.ndim < 2:
+            return rows[number : number + 1].reshape(())
+        row: Array = rows[number]
+        return _same_or_new(self._known, name, row)
+
+
+def _same_or_new(known: dict[str, Array], name: str, view: Array) -> Array:
+    """The array that was given for a name before, if it still shows the memory of this view; else the view."""
+    found = known.get(name)
+    if found is not None and found.ctypes.data == view.ctypes.data:
+        return found
+    known[name] = view
+    return view
 
 
 def _column(name: str) -> property:
@@ -87,6 +100,8 @@ class StructList:
 
     def _rows(self, name: str) -> Array:
         rows, numbers = self._source.array(name), self._numbers()
+        if numbers == range(len(rows)):
+            return rows
         stop = None if numbers.stop < 0 else numbers.stop
         return rows[numbers.start : stop : numbers.step] if len(numbers) else rows[:0]
 

@@ -35,7 +35,17 @@ class MjModel:
     vis: MjVisual
     _size_fields = _SIZES
     _all_fields = (*_SIZES, *(name for name in MODEL_SPECS if "." not in name))
-    __slots__ = ("__weakref__", "_finder", "_model", "_opt", "_plans", "_stat", "_texts", "_vis")
+    __slots__ = (
+        "__weakref__",
+        "_finder",
+        "_model",
+        "_opt",
+        "_plans",
+        "_plugin_attr",
+        "_stat",
+        "_texts",
+        "_vis",
+    )
 
     if TYPE_CHECKING:  # fields are put on the class below
         _finder: Finder
@@ -43,6 +53,7 @@ class MjModel:
         _stat: MjStatistic
         _vis: MjVisual
         _texts: dict[str, bytes]
+        _plugin_attr: Any
         _plans: list[Plan]
 
         def __getattr__(self, name: str) -> Any: ...
@@ -62,6 +73,7 @@ class MjModel:
         made._opt = MjOption.over(OfModel(model, "opt."))
         made._stat = MjStatistic.over(OfModel(model, "stat."))
         made._vis = MjVisual(model)
+        made._plugin_attr = np.asarray(model.field("plugin_attr")).view(np.int8)
         made._texts = {}
         made._plans = []
         return made
@@ -126,7 +138,7 @@ class MjModel:
     @property
     def plugin_attr(self) -> Any:
         """Configuration of engine plugins, as bytes."""
-        return np.asarray(self._model.field("plugin_attr")).view(np.int8)
+        return self._plugin_attr
 
     @property
     def signature(self) -> int:

@@ -17,6 +17,8 @@ from dovetail.contracts.named import KINDS, Named
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import UnknownFieldError
 from dovetail.mj.structs.base import shown
+from dovetail.mj.structs.fields import late_array
+from dovetail.mj.structs.lasting import ISLAND_ARRAYS, LATE
 
 MODEL_KINDS: dict[str, str] = {
     "actuator": "acc0 actadr actlimited actnum actrange biasprm biastype cranklength ctrllimited ctrlrange dynprm"
@@ -125,9 +127,12 @@ class Views:
         if isinstance(index, int):
             index = slice(index, index + 1)
             shape = named._owner.field(field).shape[1:] or (1,)
-        late = field in named._owner.arena.late.names
-        view: Any = named._owner.field(field)[index]
-        return view if shape is None else view.reshape(shape), not late
+        owner = named._owner
+        rows: Any = owner.field(field)[index]
+        view = rows if shape is None else rows.reshape(shape)
+        if field in LATE and isinstance(owner, Data):
+            return late_array(owner, view, field), True
+        return view, field not in owner.arena.late.names and field not in ISLAND_ARRAYS
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("id", "name"):

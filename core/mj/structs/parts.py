@@ -10,6 +10,8 @@ from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, Data, Model
 from dovetail.mj.enums import ENUMS
 from dovetail.mj.structs.base import Member, Struct, members_of, shown
+from dovetail.mj.structs.fields import fill, late_array
+from dovetail.mj.structs.lasting import LateArray
 from dovetail.mj.structs.lists import Arrays, StructList
 
 
@@ -24,13 +26,16 @@ def _zero(members: tuple[Member, ...]) -> tuple[Member, ...]:
 class OfModel:
     """The memory of a struct that is a group of a Model's fields."""
 
-    __slots__ = ("_model", "_prefix")
+    __slots__ = ("_model", "_prefix", "_views")
 
     def __init__(self, model: Model, prefix: str) -> None:
         self._model, self._prefix = model, prefix
+        self._views: dict[str, Array] = {}
 
     def __getitem__(self, name: str) -> Array:
-        view: Any = self._model.field(self._prefix + name)
+        view: Any = self._views.get(name)
+        if view is None:
+            view = self._views[name] = self._model.field(self._prefix + name)
         return view
 
 
@@ -211,13 +216,18 @@ class SolverStats:
 
     def __init__(self, data: Data) -> None:
         self._data = data
+        self._rows: dict[str, LateArray] = {}
 
     def count(self) -> int:
-        return len(self.array("neval"))
+        return self._data.arena.layout.places["solver.neval"].count
 
     def array(self, name: str) -> Array:
-        rows: Array = getattr(self._data.solver, name)
-        return rows.reshape(-1)
+        field = f"solver.{name}"
+        if name not in self._rows:
+            rows: Array = self._data.field(field)
+            self._rows[name] = late_array(self._data, rows.reshape(-1), field)
+        fill(self._data, field)
+        return self._rows[name]
 
 
 def fresh_warnings() -> _MjWarningStatList:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dovetail.contracts.enums import EnableBit, SleepState
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import Data, Model
+from dovetail.contracts.types import DATA_SPECS, Data, Model
+from dovetail.mj.structs.lasting import LateArray
 from dovetail.plugins.queries.dense import dense_jacobian
 from dovetail.plugins.shared.jacobian_rows_numpy import is_sparse
 
@@ -72,10 +74,12 @@ def _by_edge(name: str) -> property:
     """A row per flex edge, where rows are full."""
 
     def get(self: Any) -> Array:
-        rows: Array = getattr(self._data, name)
-        model = self._data.model
-        full = (model.nflexedge, model.nv)
-        return rows.reshape(full) if rows.size == full[0] * full[1] else rows
+        found: Array | None = self._lasting.get(name)
+        if found is None:
+            rows: Array = getattr(self._data, name)
+            full = (self._data.model.nflexedge, self._data.model.nv)
+            found = self._lasting[name] = rows.reshape(full) if rows.size == full[0] * full[1] else rows
+        return found
 
     def set_(self: Any, value: Any) -> None:
         get(self)[...] = value
@@ -110,14 +114,35 @@ _AWAKE: dict[str, Callable[[Model], Any]] = {
 }
 
 
+def _wake(data: Data, name: str) -> None:
+    """Where the sleep stage does not run, say that everything is awake."""
+    if not data.model.opt.enableflags & EnableBit.SLEEP:
+        data.field(name)[...] = _AWAKE[name](data.model)
+
+
 def _awake(name: str) -> property:
     """What the sleep stage tells; where it does not run, everything is awake."""
 
     def get(self: Any) -> Any:
-        data = self._data
-        if data.model.opt.enableflags & EnableBit.SLEEP:
-            return getattr(data, name)
-        return _AWAKE[name](data.model)
+        found = self._lasting.get(name)
+        if found is None:
+            data: Data = self._data
+            found = self._lasting[name] = LateArray.over(data.field(name), partial(_wake, data, name))
+        _wake(self._data, name)
+        return found
+
+    def set_(self: Any, value: Any) -> None:
+        setattr(self._data, name, value)
+
+    return property(get, set_)
+
+
+def _number_awake(name: str) -> property:
+    """How many are awake."""
+
+    def get(self: Any) -> Any:
+        _wake(self._data, name)
+        return getattr(self._data, name)
 
     def set_(self: Any, value: Any) -> None:
         setattr(self._data, name, value)
@@ -131,6 +156,6 @@ SHAPES: dict[str, property] = {
     "nJ": property(_entries),
     **{name: _cut(name) for name in SORTED},
     **{name: _by_edge(name) for name in ("flexedge_J", "flexedge_J_colind")},
-    **{name: _awake(name) for name in _AWAKE},
+    **{name: (_awake if DATA_SPECS[name].shape else _number_awake)(name) for name in _AWAKE},
 }
 """Attributes by name."""
