@@ -8,6 +8,7 @@ import pytest
 from device import numbers, simulation, spread
 
 import dovetail
+from dovetail.backends.lanes.values import Num
 from dovetail.backends.taichi import device_check, device_text
 from dovetail.backends.taichi.device_errors import DeviceMismatchError
 from dovetail.backends.taichi.world_text import WorldPrinter
@@ -33,10 +34,10 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Wrong(WorldPrinter):
-    """Differences the other way round."""
+    """Differences of numbers where sums are meant; places in memory stay as they are."""
 
     def _code(self, op: str, value: Any, args: list[str]) -> str:
-        return super()._code(op, value, args[::-1] if op == "sub" else args)
+        return super()._code("sub" if op == "add" and isinstance(value, Num) else op, value, args)
 
 
 def test_wrong_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
