@@ -32,15 +32,23 @@ def to_xml(model: Model | MjSpec, *, assets: dict[str, bytes] | None = None) -> 
 
 
 def _from_model(model: Model, assets: dict[str, bytes] | None) -> str:
-    import warnings
-
-    from dovetail.loading import _loading, _tables, loads
-    from dovetail.mjcf.write.whole import check_written, model_text
+    from dovetail.mjcf.write.whole import check_written
 
     if assets is not None and not isinstance(assets, dict):
         raise ArgumentError(f"assets is a dictionary that takes files, not {shown(assets)}")
+    text, changed = written(model, assets)
+    check_written(changed)
+    return text
+
+
+def written(model: Model, assets: dict[str, bytes] | None) -> tuple[str, list[str]]:
+    """MJCF text of a Model, and the fields in which reading it brings back other numbers."""
+    import warnings
+
+    from dovetail.loading import _loading, _tables, loads
+    from dovetail.mjcf.write.whole import differences, model_text
+
     text = model_text(model, _tables(_loading(None, None, None, _DIALECT, None)), assets)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the Model was loaded with the same warnings already
-        check_written(model, loads(text, assets=assets or {}))
-    return text
+        return text, differences(model, loads(text, assets=assets or {}))

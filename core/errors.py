@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Any
 
 MOST_LISTED = 100
 """Names or problems in one message."""
@@ -59,6 +60,10 @@ class MJCFError(DovetailError):
 
     def __init__(self, message: str, *, file: str = "<string>", line: int = 0, element: str = "") -> None:
         self.file, self.line, self.element, self.reason = file, line, element, message
+        self.about: tuple[str, int] | None = None
+        """Name and number of the object that cannot be compiled; None where it cannot be read."""
+        self.node: Any = None
+        """Its element, while it is compiled."""
         where = f"{file}:{line}: " if line else f"{file}: "
         super().__init__(where + (f"{element}: " if element else "") + message)
 

@@ -271,11 +271,11 @@ class Arena:
         """All worlds of a field, as (ntile, count, W)."""
         return self.buffers[place.dtype][:, place.offset : place.offset + place.count, :]
 
-    def batch(self, place: Place, nworld: int) -> Array | TiledArray:
+    def batch(self, place: Place, nworld: int, name: str) -> Array | TiledArray:
         """All worlds of a field, first axis the world: a plain view where memory allows, else a TiledArray."""
         if self.lanes == 1:
             return self.block(place)[:nworld, :, 0].reshape((nworld, *place.shape))
-        return TiledArray(self.block(place), nworld, place.shape)
+        return TiledArray(self.block(place), nworld, place.shape, name)
 
 
 class Gathered(NDArrayOperatorsMixin):
@@ -288,6 +288,8 @@ class Gathered(NDArrayOperatorsMixin):
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    _name: str
+    """What messages call it."""
 
     def _gather(self) -> Array:
         """A fresh array of the numbers."""
@@ -341,7 +343,7 @@ class Gathered(NDArrayOperatorsMixin):
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        value = checked(self, value)
+        value = checked(self, value, self._name)
         gathered = self._gather()
         gathered[key] = np.asarray(value) if isinstance(value, Gathered) else value
         self._scatter(gathered)
@@ -367,8 +369,8 @@ class TiledArray(Gathered):
     """A field of many worlds whose memory is tiled, as an array `(nworld, *shape)`; `x[i]` with one world is an
     ordinary array."""
 
-    def __init__(self, block: Array, nworld: int, shape: tuple[int, ...]) -> None:
-        self._block, self._nworld, self._shape = block, nworld, shape
+    def __init__(self, block: Array, nworld: int, shape: tuple[int, ...], name: str = "a field") -> None:
+        self._block, self._nworld, self._shape, self._name = block, nworld, shape, name
         self.shape = (nworld, *shape)
         self.dtype = block.dtype
 
@@ -399,7 +401,7 @@ class TiledArray(Gathered):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, (int, np.integer)):
-            self._world(int(key))[...] = checked(self, value)
+            self._world(int(key))[...] = checked(self, value, self._name)
         else:
             super().__setitem__(key, value)
 
@@ -420,6 +422,7 @@ class Part(Gathered):
         self._whole, self._key = whole, key
         self.shape = shape
         self.dtype = whole.dtype
+        self._name = whole._name
 
     def _gather(self) -> Array:
         return np.array(self._whole._gather()[self._key])

@@ -29,7 +29,7 @@ def assign(name: str, field: Any, value: Any, key: Any = ...) -> None:
         raise ArgumentError(f"{name} has shape {field.shape}: {error}") from None
 
 
-def checked(field: Any, value: Any, name: str = "a field") -> Any:
+def checked(field: Any, value: Any, name: str) -> Any:
     """A value that is made of numbers which a field can hold."""
     whole = field.dtype.kind != "f"
     if not whole and (type(value) in _REAL_NUMBERS or _kind(value) in _KINDS):

@@ -74,10 +74,10 @@ class Bound:
             self._numbers.pop(name, None)
             self._growing.discard(name)
 
-    def _view(self, place: Place) -> View:
+    def _view(self, place: Place, full: str) -> View:
         if self._nworld is None:
             return self.arena.world(place, self._world)
-        return self.arena.batch(place, self._nworld)
+        return self.arena.batch(place, self._nworld, full)
 
     def _read(self, name: str) -> Any:
         """What is not in the instance yet: a field's first read, a scalar, or a mistake."""
@@ -89,9 +89,9 @@ class Bound:
         late = self.arena.late
         if self._prefix + name in late.names:  # not remembered: the next step makes it stale
             late.settle(self._prefix + name)
-            view = self._view(self._place(name))
+            view = self._view(self._place(name), self._prefix + name)
             return view.item() if not place.shape and self._nworld is None else view
-        view = self._view(place)
+        view = self._view(place, self._prefix + name)
         if not place.shape and self._nworld is None:
             self._numbers[name] = view
             return view.item()
@@ -107,7 +107,7 @@ class Bound:
                 self._prefix + name in self.arena.late.names
             ):  # else it would be filled over what is written now
                 self.arena.late.settle(self._prefix + name)
-            view = self._view(self._place(name))
+            view = self._view(self._place(name), self._prefix + name)
         assign(f"{self._prefix}{name}", view, value)
 
     if not TYPE_CHECKING:  # checkers know the attributes from `protocols.pyi`
@@ -140,7 +140,7 @@ class Bound:
         self.arena.late.settle()
         for full, place in self.arena.layout.places.items():
             if full.startswith(self._prefix):
-                yield full, self._view(place)
+                yield full, self._view(place, full)
 
     def field(self, full: str) -> View:
         """The array view of one field by its full (dotted) name."""
@@ -152,7 +152,7 @@ class Bound:
         if full in self.arena.late.names:
             self.arena.late.settle(full)
             place = self.arena.layout.places[full]
-        return self._view(place)
+        return self._view(place, full)
 
     def __contains__(self, full: str) -> bool:
         return full in self.arena.layout.places

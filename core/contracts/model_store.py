@@ -31,19 +31,19 @@ FORMAT = "dovetail-model-1"
 """Changes when files of earlier versions can no longer be read."""
 
 
-def save(model: Model, path: str | Path) -> None:
-    """Write a Model to an .npz file, at once or not at all."""
-    header, arrays = packed(model)
+def save(model: Model, path: str | Path, source: str | None = None) -> None:
+    """Write a Model to an .npz file, at once or not at all; `source` stands for the place that it came from."""
+    header, arrays = packed(model, source)
     write_arrays(files.checked_path(path), {"header": pack(header), **arrays})
 
 
-def packed(model: Model) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A Model as a header and arrays, to be written to a file."""
+def packed(model: Model, source: str | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A Model as a header and arrays, to be written to a file; `source` as for `save`."""
     arrays = {name: np.asarray(view) for name, view in model.fields()}
     header: dict[str, Any] = {
         "format": FORMAT,
         "modelname": model.modelname,
-        "source": model.source,
+        "source": model.source if source is None else source,
         "sizes": {name: model.sizes[name] for name in _own_sizes()},
         "names": {kind: list(names) for kind, names in model.object_names.items()},
         "stages": dict(model.stages),

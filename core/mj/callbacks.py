@@ -6,6 +6,7 @@ alone leaves steps to kernels: one up to where it is called, one for the whole s
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +40,18 @@ class Callbacks:
 CURRENT = Callbacks()
 
 
+_FOR_C = ("time", "user_warning")
+"""Those that a function of C can be: the others would get pointers to mjModel and mjData."""
+
+
 def _set(name: str, callback: object) -> None:
     if callback is not None and not callable(callback):
         raise TypeError("callback is not an Optional[Callable]")
+    if _is_of_c(callback) and name not in _FOR_C:
+        raise TypeError(
+            f"mjcb_{name} is a function of C, which wants pointers to mjModel and mjData, and there are none here: "
+            "give a Python function, which gets the MjModel and the MjData"
+        )
     setattr(CURRENT, name, callback)
     inside = ("act_bias", "act_dyn", "act_gain", "contactfilter", "passive", "sensor")
     CURRENT.inside = any(getattr(CURRENT, kind) is not None for kind in inside)
@@ -58,6 +68,11 @@ _ABOUT = {
     "sensor": "sensors of type `user`: called with m, d, stage; writes to d.sensordata",
     "time": "the clock of timers: called without arguments; gives a number",
 }
+
+
+def _is_of_c(callback: object) -> bool:
+    """Whether it is a function of ctypes: one of a library, or one of Python's in the shape of C's."""
+    return isinstance(callback, ctypes._CFuncPtr)
 
 
 def _setter(name: str) -> Callable[[object], None]:
@@ -90,13 +105,23 @@ set_mjcb_time, get_mjcb_time = _setter("time"), _getter("time")
 
 
 def set_mju_user_warning(callback: object) -> None:
-    """Set what is called with the text of a warning about broken numbers; None for Python's own warnings."""
+    """Set what is called with the text of a warning about broken numbers; None for Python's own warnings.
+
+    A function of ctypes gets the text as C has it, in bytes."""
     _set("user_warning", callback)
 
 
 def get_mju_user_warning() -> Callback | None:
     """What is called with the text of a warning; None if that is Python's own warnings."""
     return CURRENT.user_warning
+
+
+def warn(text: str) -> bool:
+    """Give the text of a warning to who asked for it; False if that is Python's own warnings."""
+    callback = CURRENT.user_warning
+    if callback is not None:
+        callback(ctypes.create_string_buffer(text.encode()) if _is_of_c(callback) else text)
+    return callback is not None
 
 
 def reset() -> None:

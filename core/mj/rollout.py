@@ -18,6 +18,7 @@ import numpy as np
 from dovetail.contracts.derive import initial_values
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data
+from dovetail.errors import ArgumentError, shown
 from dovetail.mj.enums import ENUMS
 from dovetail.mj.functions.engine import BAD_FIELDS, engine_of
 from dovetail.mj.functions.states import PARTS, read_state, state_size
@@ -253,6 +254,8 @@ def _with_axes(name: str, value: Any, count: int) -> Array | None:
         return None
     if np.ndim(value) > count:
         raise ValueError(f"{name} can have at most {count} dimensions")
+    if np.asarray(value).dtype.kind not in "biuf":
+        raise ArgumentError(f"{name} takes numbers, not {shown(value)}")
     array: Array = np.ascontiguousarray(value, dtype=float)
     return array.reshape((1,) * (count - np.ndim(value)) + np.shape(value))
 

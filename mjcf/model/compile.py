@@ -52,6 +52,7 @@ from dovetail.mjcf.elements.visual import read_visual
 from dovetail.mjcf.elements.worldbody import add_world, number_tree, read_worldbody
 from dovetail.mjcf.model import arrays
 from dovetail.mjcf.model.after_constants import Completion, afterwards
+from dovetail.mjcf.model.blamed import blaming
 from dovetail.mjcf.model.bodies import compile_bodies, number_mocap, scale_total_mass
 from dovetail.mjcf.model.context import Context
 from dovetail.mjcf.model.discard import discard_visual
@@ -161,13 +162,14 @@ def _compile_root(root: Node, source: str, loader: Loader, tables: Tables, diale
     context.loaders = library.loaders
     context.modelname = root.values.get("model", context.modelname)
     context.submodels = library.settings
-    _read_attached_defaults(context, library)
-    _read(context, root)
-    _read_custom_elements(context, root, tables.mjcf_element)
-    with np.errstate(all="ignore"):  # reported by _check_finite, with the field's name
-        _resolve(context, root)
-        _count(context)
-        values = arrays.build(context)
+    with blaming(root):
+        _read_attached_defaults(context, library)
+        _read(context, root)
+        _read_custom_elements(context, root, tables.mjcf_element)
+        with np.errstate(all="ignore"):  # reported by _check_finite, with the field's name
+            _resolve(context, root)
+            _count(context)
+            values = arrays.build(context)
     _check_finite(root, values)
     names = {kind: tuple(item.name for item in context.objects[kind]) for kind in KINDS}
     sizes = _sizes(context, values)

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -37,6 +37,9 @@ MAX_BYTES = limits.MODEL_BYTES
 MAX_FILES = limits.INCLUDED_FILES
 """Most files that one model may include."""
 _TOO_LARGE = f"the files of the model have more than {limits.LIMITS['MODEL_BYTES']}; make it smaller"
+
+
+Problem = TypeVar("Problem", bound=MJCFError)
 
 
 @attrs.define(eq=False)
@@ -67,16 +70,21 @@ class Node:
 
     def error(self, message: str, attribute: str | None = None) -> MJCFError:
         """An error at this element's place."""
-        return MJCFError(message, file=self.file, line=self.line, element=self.describe(attribute))
+        return self._problem(MJCFError, message, attribute)
 
     def too_large(self, message: str, attribute: str | None = None) -> TooLargeError:
         """An error for what would take more memory than a limit allows."""
-        return TooLargeError(message, file=self.file, line=self.line, element=self.describe(attribute))
+        return self._problem(TooLargeError, message, attribute)
 
     def unsupported(self, what: str, attribute: str | None = None) -> UnsupportedMJCFError:
         """An error for valid MJCF that nobody has implemented yet."""
         message = f"{what} is valid MJCF but not supported yet"
-        return UnsupportedMJCFError(message, file=self.file, line=self.line, element=self.describe(attribute))
+        return self._problem(UnsupportedMJCFError, message, attribute)
+
+    def _problem(self, kind: type[Problem], message: str, attribute: str | None) -> Problem:
+        problem = kind(message, file=self.file, line=self.line, element=self.describe(attribute))
+        problem.node = self
+        return problem
 
 
 def _quoted(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+
 from dovetail.contracts.fields import Array
 from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.errors import UnknownIndexError
-from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
+from dovetail.plugins.shared.rows import contact_forces_numpy
 
 
 def contact_force(model: ModelLike, data: DataLike, contact_id: Which) -> Array:
@@ -14,5 +16,4 @@ def contact_force(model: ModelLike, data: DataLike, contact_id: Which) -> Array:
     geom exerts on the second; all zero while the contact has no rows."""
     if not 0 <= contact_id < data.ncon:
         raise UnknownIndexError(f"there is no contact {contact_id}: data.ncon is {data.ncon}")
-    force: Array = contact_forces(model, data)[contact_id]
-    return force
+    return contact_forces_numpy.contact_force(model, data, operator.index(contact_id))

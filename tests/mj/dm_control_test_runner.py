@@ -23,6 +23,9 @@ def main(folder: str, words: list[str], only: list[str]) -> None:
         dovetail.mj.install()
         words = words[1:]
     modules = {word: importlib.import_module(f"dm_control.{word}_test") for word in words}
+    from absl import flags
+
+    flags.FLAGS(["dm_control"])  # some tests read settings, which are known once the modules are there
     found = {word: outcomes(module, only, words=2) for word, module in modules.items()}
     print(json.dumps({"on": sys.modules["mujoco"].__name__, "found": found}))
 

@@ -207,6 +207,18 @@ def test_arrays_that_are_held_show_the_last_step(integrator: str, backend: None)
         np.testing.assert_allclose(seen[0][name], array, rtol=1e-7, atol=1e-9, err_msg=name)
 
 
+def test_arrays_that_are_held_are_filled_when_a_function_takes_them(kernels: None) -> None:
+    model = loaded(ours, SIMPLE, os.environ["DOVETAIL_BACKEND"])
+    data = ours.MjData(model)
+    held = data.qHDiagInv
+    ours.mj_step(model, data, 3)
+    assert "qHDiagInv" in data._data.arena.late.names
+    assert ours.mju_norm(held) == np.linalg.norm(data.qHDiagInv) > 0
+    ours.mj_step(model, data, 3)
+    ours.mju_copy(held, np.arange(len(held), dtype=float))
+    assert data.qHDiagInv.tolist() == list(range(len(held)))
+
+
 @pytest.mark.slow
 def test_fields_that_kernels_keep_are_all_known(kernels: None) -> None:
     for integrator, solver in (("Euler", "Newton"), ("implicitfast", "CG"), ("implicit", "PGS")):

@@ -44,6 +44,7 @@ def check(name: str, steps: int, backend: str) -> None:
     np.testing.assert_allclose(ours["rewards"], theirs["rewards"], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.by_default("Reacher")
 @pytest.mark.parametrize("name", ["Reacher", "Swimmer"])
 def test_observations_and_rewards_are_mujocos_on_the_reference(name: str) -> None:
     check(name, 20, "numpy")

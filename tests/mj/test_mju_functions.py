@@ -267,3 +267,19 @@ def test_an_error_names_the_argument_and_what_it_should_be() -> None:
         ours("mju_rotVecQuat")(np.zeros(4), np.zeros(3), np.zeros(4))
     with pytest.raises(TypeError, match="it has none called q; arguments: res, vec, quat"):
         ours("mju_rotVecQuat")(np.zeros(3), np.zeros(3), quat=np.zeros(4), q=1)
+
+
+class Guarded(np.ndarray):
+    """An array that refuses to be written to item by item, as dm_control's are that were made like others."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise AttributeError("it was made without its owner")
+
+
+def test_results_go_into_the_memory_of_an_array_whatever_its_class_does() -> None:
+    for module in (ours, lambda name: getattr(mujoco, name)):
+        vector, matrix = np.zeros(3).view(Guarded), np.zeros((2, 2)).view(Guarded)
+        module("mju_rotVecQuat")(vector, [1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0])
+        module("mju_transpose")(matrix, np.array([[1.0, 2.0], [3.0, 4.0]]))
+        assert np.asarray(vector).tolist() == [-1, 0, 0]
+        assert np.asarray(matrix).tolist() == [[1, 3], [2, 4]]

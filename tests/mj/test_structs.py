@@ -111,6 +111,12 @@ UNSPECIFIED = {
 ISLANDS_SPARSE = {"iefc_J", "iefc_J_colind", "iefc_J_rownnz", "iefc_J_rowadr", "iefc_J_rowsuper"}
 
 
+def test_data_has_the_attributes_of_mujocos_and_no_fields_besides() -> None:
+    found, wanted = ({name for name in dir(side.MjData) if name[0] != "_"} for side in (ours, mujoco))
+    assert found - wanted == {"of", "seen_by"}  # methods of the drop-in
+    assert wanted <= found
+
+
 def test_every_attribute_has_mujocos_shape_type_and_value() -> None:
     theirs, mine = _fields(mujoco), _fields(ours)
     for real, found in zip(theirs, mine, strict=True):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import ctypes
 import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from lane_backend import LANES, lanes_missing
 
 from dovetail import mj
+from dovetail.mj.functions import stand_ins
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -86,3 +92,179 @@ def test_the_text_of_a_broken_control_names_it() -> None:
     ):
         mj.mj_step(model, data)
     assert data.warning[7].lastinfo == 1
+
+
+BAD = np.nan, -np.inf, 1e11
+PUSHED = """
+<mujoco>
+  <option integrator="{integrator}"/>
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <body pos="0 0 .1"><freejoint/><geom size=".1"/></body>
+    <body pos="1 0 1"><joint name="swing" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body>
+  </worldbody>
+  <actuator><motor joint="swing"/><motor joint="swing"/></actuator>
+</mujoco>
+"""
+
+
+@pytest.fixture(params=["numpy", LANES])
+def _backend(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == LANES and lanes_missing():
+        pytest.skip(lanes_missing())
+    monkeypatch.setenv("DOVETAIL_BACKEND", request.param)
+    monkeypatch.setattr(stand_ins, "_known", OrderedDict())  # plans of the other backend
+
+
+@pytest.mark.usefixtures("_backend")
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_broken_controls_are_counted_as_mujoco_counts_them(integrator: str) -> None:
+    for value in BAD:
+        found = []
+        for module in (mj, mujoco):
+            model = module.MjModel.from_xml_string(PUSHED.format(integrator=integrator))
+            data = module.MjData(model)
+            found.append([])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for call in (
+                    lambda module, m, d: module.mj_step(m, d),
+                    lambda module, m, d: module.mj_step(m, d, 5),
+                    lambda module, m, d: module.mj_forward(m, d),
+                    lambda module, m, d: module.mj_step1(m, d),
+                    lambda module, m, d: module.mj_step2(m, d),
+                    lambda module, m, d: module.mj_fwdActuation(m, d),
+                    lambda module, m, d: module.mj_step(m, copy.copy(d)),
+                ):
+                    data.ctrl[1] = value
+                    call(module, model, data)
+                    row = data.warning[module.mjtWarning.mjWARN_BADCTRL]
+                    found[-1].append((int(row.number), int(row.lastinfo), data.warning.number.tolist()))
+        assert found[0] == found[1]
+        assert found[0][-1][:2] == (found[0][-1][2][7], 1)
+        assert found[0][-1][0] > 8
+
+
+@pytest.mark.usefixtures("_backend")
+def test_a_control_that_is_mended_between_the_halves_of_a_step_is_not_broken() -> None:
+    model = mj.MjModel.from_xml_string(PUSHED.format(integrator="Euler"))
+    data = mj.MjData(model)
+    data.ctrl[0] = np.nan
+    mj.mj_step1(model, data)  # a warning would be an error
+    data.ctrl[0] = 1
+    mj.mj_step2(model, data)
+    assert not any(data.warning.number)
+    assert data.qvel[-1] > 0
+
+
+# ---- who is told
+
+
+@pytest.fixture
+def _no_callbacks_left() -> Iterator[None]:
+    yield
+    for module in (mj, mujoco):
+        module.set_mju_user_warning(None)
+        module.mj_resetCallbacks()
+
+
+def times_told(module: Any) -> list[int]:
+    """How often a callback was called, after each of some calls."""
+    heard: list[Any] = []
+    module.set_mju_user_warning(heard.append)
+    model = module.MjModel.from_xml_string(PUSHED.format(integrator="Euler"))
+    data = module.MjData(model)
+    found = []
+    data.ctrl[1] = np.nan
+
+    def broken(field: str) -> None:
+        getattr(data, field)[0] = np.nan
+        module.mj_step(model, data)
+
+    def forgotten() -> None:
+        data.warning[7].number = 0
+        module.mj_step(model, data, 3)
+
+    for act in (
+        lambda: module.mj_step(model, data),
+        lambda: module.mj_step(model, data, 5),
+        forgotten,
+        lambda: broken("qpos"),
+        lambda: broken("qpos"),
+        lambda: broken("qvel"),
+        lambda: module.mj_resetData(model, data),
+        lambda: broken("qvel"),
+    ):
+        act()
+        found.append(len(heard))
+    assert all(isinstance(text, str) for text in heard)
+    return found
+
+
+@pytest.mark.usefixtures("_no_callbacks_left", "_backend")
+def test_a_kind_of_warning_is_told_once_until_its_count_is_put_back() -> None:
+    found = times_told(mj)
+    assert found == times_told(mujoco)
+    assert found[0] == found[1] == 1
+    assert found[-1] > 3
+
+
+@pytest.mark.usefixtures("_no_callbacks_left")
+@pytest.mark.parametrize("module", [mj, mujoco])
+@pytest.mark.parametrize("argument", [ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char)])
+def test_a_function_of_c_gets_the_text_as_c_has_it(module: Any, argument: Any) -> None:
+    heard: list[bytes] = []
+    shape = ctypes.CFUNCTYPE(None, argument)
+    callback = shape(lambda text: heard.append(ctypes.cast(text, ctypes.c_char_p).value or b""))
+    module.set_mju_user_warning(callback)
+    assert module.get_mju_user_warning() is callback
+    model = module.MjModel.from_xml_string(PUSHED.format(integrator="Euler"))
+    data = module.MjData(model)
+    data.ctrl[1] = np.nan
+    module.mj_step(model, data)
+    assert len(heard) == 1
+    assert b"ctrl" in heard[0].lower()
+    module.mj_resetCallbacks()  # those of physics alone
+    assert module.get_mju_user_warning() is callback
+    module.set_mju_user_warning(None)
+    assert module.get_mju_user_warning() is None
+
+
+@pytest.mark.usefixtures("_no_callbacks_left")
+@pytest.mark.parametrize("module", [mj, mujoco])
+def test_what_is_no_function_is_refused_and_the_one_before_stays(module: Any) -> None:
+    module.set_mju_user_warning(print)
+    for wrong in (5, "print", 3.5, True, ctypes.cast(None, ctypes.c_void_p)):
+        with pytest.raises(TypeError, match=r"Optional\[Callable\]"):
+            module.set_mju_user_warning(wrong)
+    assert module.get_mju_user_warning() is print
+
+
+@pytest.mark.usefixtures("_no_callbacks_left")
+@pytest.mark.parametrize("module", [mj, mujoco])
+def test_what_a_callback_raises_reaches_the_caller_and_is_not_counted(module: Any) -> None:
+    def fails(text: str) -> None:
+        raise KeyError(text)
+
+    module.set_mju_user_warning(fails)
+    model = module.MjModel.from_xml_string(PUSHED.format(integrator="Euler"))
+    data = module.MjData(model)
+    data.ctrl[1] = np.nan
+    with pytest.raises(KeyError):
+        module.mj_step(model, data)
+    assert data.warning[7].number == 0
+    module.set_mju_user_warning(lambda text: None)
+    module.mj_step(model, data)
+    assert data.warning[7].number == 1
+
+
+@pytest.mark.usefixtures("_no_callbacks_left")
+def test_a_function_of_c_that_wants_pointers_is_refused() -> None:
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda model, data: None)
+    for set_callback in (mj.set_mjcb_control, mj.set_mjcb_passive):
+        with pytest.raises(TypeError, match="function of C, which wants pointers"):
+            set_callback(callback)
+    assert mj.get_mjcb_control() is None
+    mj.set_mjcb_time(ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 2.0))
+    model = mj.MjModel.from_xml_string("<mujoco/>")
+    mj.mj_step(model, mj.MjData(model))

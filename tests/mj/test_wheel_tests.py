@@ -62,6 +62,7 @@ def test_tests_of_the_wheel_pass_on_the_reference(suite: str) -> None:
     compare(suite, found)
 
 
+@pytest.mark.slow
 def test_rollouts_of_the_wheel_pass_on_the_reference() -> None:
     found = outcomes("rollout", *QUICK_ROLLOUTS, backend="numpy")
     assert len(found) > 30

@@ -18,8 +18,12 @@ def each(tests: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 def name_of(test: unittest.TestCase, words: int = 1) -> str:
-    """The last words of its name: 1 for the method, 2 with its class."""
-    return ".".join(test.id().rsplit(".", words)[1:])
+    """The last words of its name: 1 for the method, 2 with its class.
+
+    An id may hold the values of a parametrised test, which need not differ and may have dots."""
+    if not isinstance(test, unittest.TestCase):
+        return str(test.id())  # what stands for a class or a module that could not be set up
+    return ".".join((type(test).__name__, test._testMethodName)[-words:])
 
 
 class Outcomes(unittest.TestResult):

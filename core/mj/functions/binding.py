@@ -19,6 +19,7 @@ import attrs
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.mj.structs.lasting import plain
 
 Convert: TypeAlias = Callable[[Any], Any]
 Function: TypeAlias = Callable[..., Any]
@@ -46,7 +47,7 @@ def _numbers(value: Any, dtype: Any) -> Array:
     """An array of this type, converted if need be."""
     if value is None:
         raise UnfitError
-    array: Array = np.asarray(value)
+    array: Array = np.asarray(plain(value))
     if array.dtype is not dtype:
         if array.dtype.kind not in "biuf":
             raise UnfitError
@@ -93,7 +94,7 @@ def _write_vector(dtype: Any, size: int | None) -> Convert:
     def convert(value: Any) -> Array:
         if not isinstance(value, np.ndarray) or value.dtype != dtype or not value.flags.writeable:
             raise UnfitError
-        flat: Array = value
+        value = flat = _memory(value)
         if value.ndim != 1:
             if value.ndim != 2 or value.shape[1] != 1:
                 raise UnfitError
@@ -111,9 +112,14 @@ def _write_matrix(dtype: Any, _: int | None) -> Convert:
             raise UnfitError
         if not value.flags.c_contiguous:
             raise UnfitError
-        return _as_matrix(value)
+        return _as_matrix(_memory(value))
 
     return convert
+
+
+def _memory(array: Array) -> Array:
+    """What a C function sees of an array: its numbers, whatever a class of its own does when it is written to."""
+    return np.asarray(plain(array))
 
 
 _ARRAYS = {

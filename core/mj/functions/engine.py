@@ -25,7 +25,7 @@ from dovetail.contracts.enums import DisableBit, Integrator, Solver
 from dovetail.contracts.fields import Array
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.contracts.types import DATA_SPECS, Data, Model
-from dovetail.mj.callbacks import CURRENT
+from dovetail.mj import callbacks
 from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.body_forces import BODY_FORCES
 from dovetail.mj.functions.staged import Stages
@@ -91,6 +91,8 @@ class Engine:
         self._observing_ready: Ready | None = None
         self._template: dict[str, Array] = {}
         self._taking_back = False
+        self._before_controls = False
+        """Whether controls are not asked for yet: what a kernel computes of them is taken back."""
         self._went_bad = False
         self._step_durations, self._step_numbers = owner.timer.duration, owner.timer.number
         places = data.arena.layout.places
@@ -270,7 +272,11 @@ class Engine:
         views = [data.field(n) for n in AFTER_VELOCITY if n not in late and n in data and data.field(n).size]
         kept = [view.copy() for view in views]
         sensors = np.array(data.sensordata)
-        self.forward()
+        self._before_controls = True
+        try:
+            self.forward()
+        finally:
+            self._before_controls = False
         for view, values in zip(views, kept, strict=True):
             view[...] = values
         of_accelerations = self._acceleration_sensors
@@ -375,14 +381,14 @@ class Engine:
         for event in events:
             of_state = event.field != "ctrl"
             self._went_bad |= of_state
-            if owner is None or (self._taking_back and of_state):
+            if owner is None or (self._taking_back and of_state) or (self._before_controls and not of_state):
                 continue
+            # The first one is told; the others are counted.
+            if not owner.warning[BAD_FIELDS[event.field]].number:
+                text = self._describe(event)
+                if not callbacks.warn(text):
+                    warnings.warn(text, StateWarning, stacklevel=2)
             self._count_event(owner, event)
-            text = self._describe(event)
-            if CURRENT.user_warning is not None:
-                CURRENT.user_warning(text)
-            else:
-                warnings.warn(text, StateWarning, stacklevel=2)
 
     def _count_event(self, owner: MjData, event: Event) -> None:
         """Count as MuJoCo 3.4 does: a reset forgets what was counted before; a bad state that is not reset counts

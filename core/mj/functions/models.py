@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.contracts.enums import ObjType, Solver
 from dovetail.contracts.fields import Array
-from dovetail.mj.errors import FatalError, MissingError
+from dovetail.mj.errors import FatalError
 from dovetail.mj.functions.binding import function
 from dovetail.mj.functions.engine import engine_of
 
@@ -209,16 +209,13 @@ def mj_sizeModel(m: MjModel) -> int:
 
 @function("filename: str, m: m")
 def mj_saveLastXML(filename: str, m: MjModel) -> None:
-    """Write MJCF that compiles to this model."""
-    import dovetail
+    """Write MJCF that compiles to this model: what it was loaded from, or all its numbers if it was edited."""
+    from dovetail import files
+    from dovetail.mj.structs.origin import as_mjcf
 
-    write = getattr(dovetail, "to_xml", None)
-    if write is None:
-        raise MissingError(
-            "dovetail.mj has no mj_saveLastXML yet: use mj_saveModel, or keep the XML text itself"
-        )
-    with open(filename, "w", encoding="utf-8") as file:
-        file.write(write(m._model))
+    text = as_mjcf(m._model, m._origin).encode()
+    with files.replacing(files.checked_path(filename)) as handle:
+        handle.write(text)
 
 
 @function("m: m, filename: str")

@@ -16,6 +16,7 @@ from dovetail.plugins.queries import finite_difference, positions
 from dovetail.plugins.shared.geometry import ray_numpy
 from dovetail.plugins.shared.motion_numpy import object_acceleration, object_velocity
 from dovetail.plugins.shared.quaternions_numpy import quat_matrix, quat_multiply, quat_normalize
+from dovetail.plugins.shared.rows.contact_forces_numpy import contact_force
 from dovetail.plugins.shared.tree_numpy import BALL, FREE
 
 if TYPE_CHECKING:
@@ -129,13 +130,10 @@ def mj_geomDistance(
 @function("m: m, d: d, id: int, result: w6")
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: Array) -> None:
     """Force and torque of a contact in its frame, the normal first; zero if there is no such contact."""
-    from dovetail.plugins.shared.rows.contact_forces_numpy import contact_forces
-
     data = engine_of(m, d).data
     result[:] = 0.0
     if 0 <= id < data.ncon:
-        data.arena.late.settle()
-        result[:] = contact_forces(data.model, data)[id]
+        result[:] = contact_force(data.model, data, id)
 
 
 # ---- motions ------------------------------------------------------------------------------------------------------

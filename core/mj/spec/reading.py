@@ -15,6 +15,7 @@ from typing import Any
 
 from dovetail import files
 from dovetail.errors import ArgumentError, DovetailError, MJCFError, shown
+from dovetail.mj.errors import model_text
 from dovetail.mj.spec.problems import SpecError
 from dovetail.mj.spec.spec import MjSpec
 
@@ -62,7 +63,7 @@ def _read(
         root = load(text(), source, loader)
         fill(spec, composed(root, source, loader, DEFAULT_DIALECT, frozenset()))
     except MJCFError as problem:
-        raise SpecError(f"XML Error: {problem}") from problem
+        raise SpecError(model_text(problem)) from problem
     except SpecError:
         raise
     except DovetailError as problem:

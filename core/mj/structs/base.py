@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import attrs
 import numpy as np
 
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
 
 S = TypeVar("S", bound="Struct")
@@ -90,12 +91,20 @@ def read(view: Array) -> Any:
 def write(name: str, view: Array, value: Any) -> None:
     """Assign to a member; a number must be of its kind, an array of a shape that fits, a text not too long."""
     if view.ndim:
-        view[...] = value
+        put(name, view, value)
         return
     fitting = _CASTS[view.dtype.kind](name, value)
     if view.dtype.kind == "S" and len(fitting) > view.dtype.itemsize:
         raise ValueError(f"len({name}) cannot exceed {view.dtype.itemsize}: got length {len(fitting)}")
     view[...] = fitting
+
+
+def put(name: str, view: Array, value: Any) -> None:
+    """Assign to an array; numbers are given as such, so that nothing of them is lost."""
+    if view.dtype.kind == "S":
+        view[...] = value
+    else:
+        assign(name, view, value)
 
 
 def _property(name: str) -> property:

@@ -1,4 +1,7 @@
-"""Models in files: what `mj_saveModel` writes and `MjModel.from_binary_path` reads, in dovetail's own format."""
+"""Models in files: what `mj_saveModel` writes and `MjModel.from_binary_path` reads, in dovetail's own format.
+
+As in MuJoCo, they do not say which file a model came from: equal models have equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 
+from dovetail.contracts import model_store
 from dovetail.contracts.model_store import load_model
 from dovetail.contracts.types import Model
 from dovetail.errors import DovetailError
@@ -34,7 +38,7 @@ def _from_bytes(content: bytes) -> Model:
 def save_binary(model: Model, filename: str | None, buffer: object = None) -> None:
     """Write a Model to a file, or into a buffer of bytes that is large enough."""
     if filename:
-        model.save(filename)
+        model_store.save(model, filename, source="")
         return
     content = as_bytes(model)
     target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
@@ -49,6 +53,6 @@ def as_bytes(model: Model) -> bytes:
     """What a file of the model holds."""
     with TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.npz")
-        model.save(path)
+        model_store.save(model, path, source="")
         with open(path, "rb") as file:
             return file.read()

@@ -49,7 +49,7 @@ class MjData:
     warning: _MjWarningStatList
     timer: _MjTimerStatList
     solver: _MjSolverStatList
-    _all_fields = ("narena", "nbuffer", "nplugin", *_PLAIN, *(n for n in DATA_SPECS if "." not in n))
+    _all_fields = ("narena", "nbuffer", "nplugin", *_PLAIN, *filter(fields.is_mujocos, DATA_SPECS))
     __slots__ = (
         "__weakref__",
         "_contact",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.fields import Array, FieldSpec, numpy_dtype
 from dovetail.contracts.types import Data
 from dovetail.mj.structs.lasting import LATE, LateArray
@@ -59,7 +60,7 @@ def own(name: str) -> property:
         return self._lasting[name]
 
     def set_(self: Any, value: Any) -> None:
-        get(self)[...] = value
+        assign(name, get(self), value)
 
     return property(get, set_)
 
@@ -102,16 +103,22 @@ def growing(spec: FieldSpec) -> property:
         return rows[:number] if number else np.empty((0, *width), dtype)
 
     def set_(self: Any, value: Any) -> None:
-        get(self)[...] = value
+        assign(name, get(self), value)
 
     return property(get, set_)
 
 
+def is_mujocos(name: str) -> bool:
+    """Whether a field is an attribute of MuJoCo's class: not those of groups, nor candidates, which dovetail alone
+    has."""
+    return "." not in name and "candidate" not in name
+
+
 def attributes(specs: Mapping[str, FieldSpec], path: str) -> dict[str, property]:
-    """The fields that have names of their own, by name; those of groups and of dovetail alone are left out."""
+    """The fields that MuJoCo's class has, by name."""
     found = {}
     for name, spec in specs.items():
-        if "." in name or (spec.shape and spec.shape[0] == "ncandidate_max"):
+        if not is_mujocos(name):
             continue
         if name in LATE:
             found[name] = late(name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from dovetail.contracts.fields import Array
-from dovetail.mj.structs.base import Struct, same, shown
+from dovetail.mj.structs.base import Struct, put, same, shown
 
 
 class Source(Protocol):
@@ -70,7 +70,7 @@ def _column(name: str) -> property:
         return self._rows(name)
 
     def set_(self: StructList, value: Any) -> None:
-        self._rows(name)[...] = value
+        put(name, self._rows(name), value)
 
     return property(get, set_)
 

@@ -13,9 +13,10 @@ import numpy as np
 from dovetail.contracts.sizes import SIZES
 from dovetail.contracts.types import MODEL_SPECS, Model
 from dovetail.errors import DovetailError
-from dovetail.mj.errors import ModelError
+from dovetail.mj.errors import ModelError, model_text
 from dovetail.mj.structs import fields
 from dovetail.mj.structs.named import MODEL_KINDS, Finder, give_methods
+from dovetail.mj.structs.origin import Origin
 from dovetail.mj.structs.parts import MjOption, MjStatistic, MjVisual, OfModel
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ class MjModel:
     stat: MjStatistic
     vis: MjVisual
     _size_fields = _SIZES
-    _all_fields = (*_SIZES, *(name for name in MODEL_SPECS if "." not in name))
+    _all_fields = (*_SIZES, *filter(fields.is_mujocos, MODEL_SPECS))
     __slots__ = (
         "__weakref__",
         "_finder",
         "_model",
         "_opt",
+        "_origin",
         "_plans",
         "_plugin_attr",
         "_stat",
@@ -55,6 +57,7 @@ class MjModel:
         _texts: dict[str, bytes]
         _plugin_attr: Any
         _plans: list[Plan]
+        _origin: Origin | None
 
         def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: Any) -> None: ...
@@ -65,10 +68,11 @@ class MjModel:
         )
 
     @classmethod
-    def of(cls, model: Model) -> MjModel:
-        """Around a Model, whose memory it shows."""
+    def of(cls, model: Model, origin: Origin | None = None) -> MjModel:
+        """Around a Model, whose memory it shows; `origin` is what it was loaded from."""
         made = cls.__new__(cls)
         made._model = model
+        made._origin = origin
         made._finder = Finder(model, model, MODEL_KINDS, "Model")
         made._opt = MjOption.over(OfModel(model, "opt."))
         made._stat = MjStatistic.over(OfModel(model, "stat."))
@@ -87,9 +91,9 @@ class MjModel:
 
         _check_assets(assets)
         try:
-            return cls.of(loads(xml, assets=assets))
+            return cls.of(loads(xml, assets=assets), Origin(xml, is_path=False, assets=assets))
         except DovetailError as problem:
-            raise ModelError(f"XML Error: {problem}") from problem
+            raise ModelError(model_text(problem)) from problem
 
     @classmethod
     def from_xml_path(
@@ -99,10 +103,11 @@ class MjModel:
         from dovetail.loading import load
 
         _check_assets(assets)
+        path = Path(os.fspath(filename))
         try:
-            return cls.of(load(Path(os.fspath(filename)), assets=assets))
+            return cls.of(load(path, assets=assets), Origin(path.absolute(), is_path=True, assets=assets))
         except DovetailError as problem:
-            raise ModelError(f"XML Error: {problem}") from problem
+            raise ModelError(model_text(problem)) from problem
 
     @classmethod
     def from_binary_path(
@@ -168,7 +173,7 @@ class MjModel:
     # ---- copies
 
     def __copy__(self) -> MjModel:
-        return MjModel.of(self._model.copy())
+        return MjModel.of(self._model.copy(), self._origin)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjModel:
         return self.__copy__()

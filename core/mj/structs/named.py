@@ -16,7 +16,7 @@ import numpy as np
 from dovetail.contracts.named import KINDS, Named
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import UnknownFieldError
-from dovetail.mj.structs.base import shown
+from dovetail.mj.structs.base import put, shown
 from dovetail.mj.structs.fields import late_array
 from dovetail.mj.structs.lasting import ISLAND_ARRAYS, LATE
 
@@ -137,7 +137,7 @@ class Views:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("id", "name"):
             raise AttributeError(f"{name} of {type(self).__name__} cannot be set")
-        getattr(self, name)[...] = value
+        put(name, getattr(self, name), value)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._shows, *self._named._attributes()})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.contracts.assigned import assign
 from dovetail.contracts.enums import EnableBit, SleepState
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data, Model
@@ -65,7 +66,7 @@ def _cut(name: str) -> property:
         return rows[: self._data.nidof]
 
     def set_(self: Any, value: Any) -> None:
-        get(self)[...] = value
+        assign(name, get(self), value)
 
     return property(get, set_)
 
@@ -82,7 +83,7 @@ def _by_edge(name: str) -> property:
         return found
 
     def set_(self: Any, value: Any) -> None:
-        get(self)[...] = value
+        assign(name, get(self), value)
 
     return property(get, set_)
 

@@ -16,19 +16,26 @@ from dovetail.contracts.protocols import DataLike, ModelLike
 from dovetail.plugins.shared.vectors_numpy import apply_rows
 
 
-def contact_forces(model: ModelLike, data: DataLike) -> Array:
-    """Force, then torque (ncon, 6) of every contact in its own frame; zero for contacts without rows."""
-    count = int(data.ncon)
-    wrench = np.zeros((count, 6))
-    address, dim = data.contact.efc_address[:count], data.contact.dim[:count]
+def contact_forces(model: ModelLike, data: DataLike, which: slice = slice(None)) -> Array:
+    """Force, then torque (n, 6) of every contact, or of some, in its own frame; zero for contacts without rows."""
+    here = slice(*which.indices(int(data.ncon)))
+    address, dim = data.contact.efc_address[here], data.contact.dim[here]
+    friction = data.contact.friction[here]
+    wrench = np.zeros((len(address), 6))
     for size in np.unique(dim[address >= 0]).tolist():
-        here = np.flatnonzero((dim == size) & (address >= 0))
+        alike = np.flatnonzero((dim == size) & (address >= 0))
         pyramid = size > 1 and model.opt.cone == Cone.PYRAMIDAL
-        rows = address[here, None] + np.arange(2 * (size - 1) if pyramid else size)
+        rows = address[alike, None] + np.arange(2 * (size - 1) if pyramid else size)
         force = data.efc_force[rows]
         if pyramid:
-            force = from_pyramid(force, data.contact.friction[here])
-        wrench[here, :size] = force
+            force = from_pyramid(force, friction[alike])
+        wrench[alike, :size] = force
+    return wrench
+
+
+def contact_force(model: ModelLike, data: DataLike, number: int) -> Array:
+    """The same (6,) of one contact that exists; the others are not looked at."""
+    wrench: Array = contact_forces(model, data, slice(number, number + 1))[0]
     return wrench
 
 
