@@ -32,3 +32,8 @@ NO_COMPILER = choose_compiler() is None
 def lanes_missing() -> str:
     """What the lane backend lacks here, or an empty string."""
     return default_registry().backend(LANES).missing()
+
+
+def taichi_missing() -> str:
+    """What the Taichi backend lacks here, or an empty string."""
+    return default_registry().backend("taichi").missing()

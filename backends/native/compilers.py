@@ -19,7 +19,6 @@ import os
 import re
 import shlex
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -393,6 +392,9 @@ EXACT = (
 )
 """The same bits from every compiler, and vectors of what would else be calls and branches."""
 
+OPTIMISED = "-O1"
+"""Kernels are vectors already: more takes longer and gains nothing. No bit depends on it."""
+
 _CPU_FLAGS = {"x86_64": "-march", "aarch64": "-mcpu", "ppc64le": "-mcpu"}
 """What a processor is named by; on other architectures only one that the user names is."""
 
@@ -404,7 +406,7 @@ def flags(compiler: Compiler, cpu: str | None = None) -> tuple[str, ...]:
 
 def _flags(compiler: Compiler, cpu: str) -> tuple[str, ...]:
     return (
-        "-O1",  # kernels are vectors already: more takes longer and gains nothing
+        OPTIMISED,
         *_cpu_flag(compiler, cpu),
         *(("-fPIC",) if os.name == "posix" else ()),
         "-fvisibility=hidden",
@@ -443,7 +445,7 @@ def _sanitizers(compiler: Compiler) -> tuple[str, ...]:
 
 
 def time_limit() -> float:
-    """Seconds that a compiler may take."""
+    """Seconds of processors that a compiler may take."""
     text = os.environ.get(SECONDS_VARIABLE) or f"{SECONDS:g}"
     with contextlib.suppress(ValueError):
         if 0.0 < float(text) < math.inf:
@@ -473,12 +475,11 @@ def _compiled(
 ) -> Path:
     """A library in a working folder. One source is compiled and linked by one command, several are compiled at once
     and linked after."""
-    deadline = time.monotonic() + seconds
     names = [f"kernel_{number}" for number in range(len(sources))]
     for name, source in zip(names, sources, strict=True):
         (work / f"{name}{compiler.suffix}").write_text(source, encoding="utf-8")
     for commands in _steps(names, compiler, flags):
-        _run(commands, compiler, work, deadline)
+        _run(commands, compiler, work, seconds)
     built = work / _LIBRARY
     if not built.is_file() or built.stat().st_size == 0:
         raise _failure(compiler, "ended well, but wrote no library")
@@ -508,9 +509,9 @@ def _steps(names: Sequence[str], compiler: Compiler, flags: Sequence[str]) -> li
     return [compiling, [[*start, *(f"{name}.o" for name in names), *end]]]
 
 
-def _run(commands: Sequence[Sequence[str]], compiler: Compiler, work: Path, deadline: float) -> None:
+def _run(commands: Sequence[Sequence[str]], compiler: Compiler, work: Path, seconds: float) -> None:
     try:
-        outcome = jobs.run(commands, work, deadline - time.monotonic())[-1]
+        outcome = jobs.run(commands, work, seconds)[-1]
     except OSError as error:
         if error.errno in NO_ROOM:
             raise

@@ -1,13 +1,16 @@
 """Running a compiler: for so long and no longer, in an environment of its own, with nothing left of it afterwards.
 
 A compiler may hang, crash, print what is no text, or start others. It runs as the leader of a group of processes,
-which is ended as a whole when its time is over or when the user interrupts. What it prints goes to a file, so that it
-never waits for us to read; temporary files go to the folder it works in, which is removed.
+which is ended as a whole when its time is over or when the user interrupts. Its time is what the group had of the
+processors: on a busy machine a compiler that works waits for its turn, and one that hangs does not work. What it
+prints goes to a file, so that it never waits for us to read; temporary files go to the folder it works in, which is
+removed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -26,6 +29,9 @@ PREFIX = "building-"
 
 STALE = 24 * 3600.0
 """Seconds after which what a build left behind belongs to a process that was killed."""
+
+BREATH = 0.1
+"""Of its time: how long a compiler that is late may do nothing."""
 
 MOST_LINES, LONGEST_LINE = 20, 300
 """Of what a compiler says, in an error."""
@@ -123,15 +129,15 @@ def remove(path: Path) -> None:
 
 def run(commands: Sequence[Sequence[str]], work: Path, seconds: float) -> list[Outcome]:
     """Run commands at once in a working folder, and tell how they ended, up to the first that failed. None is left
-    when this returns or raises."""
-    deadline = time.monotonic() + seconds
+    when this returns or raises. Each has so many seconds."""
+    began = time.monotonic()
     processes: list[subprocess.Popen[bytes]] = []
     outcomes: list[Outcome] = []
     try:
         for number, command in enumerate(commands):
             processes.append(_started(command, work, _log(work, number)))
         for number, process in enumerate(processes):
-            code = _waited(process, deadline)
+            code = _waited(process, began, seconds)
             outcomes.append(Outcome(code, readable(_log(work, number))))
             if code != 0:
                 break
@@ -158,11 +164,34 @@ def _started(command: Sequence[str], work: Path, log: Path) -> subprocess.Popen[
         )
 
 
-def _waited(process: subprocess.Popen[bytes], deadline: float) -> int | None:
-    try:
-        return process.wait(max(deadline - time.monotonic(), 0.0))
-    except subprocess.TimeoutExpired:
-        return None
+def _waited(process: subprocess.Popen[bytes], began: float, seconds: float) -> int | None:
+    """The code with which a process ends; None if its time is over."""
+    patience, used = began + seconds - time.monotonic(), -1.0
+    while True:
+        try:
+            return process.wait(max(patience, 0.0))
+        except subprocess.TimeoutExpired:
+            before, used = used, processor_time(process.pid)
+            if not before < used < seconds:
+                return None
+            patience = BREATH * seconds
+
+
+def processor_time(group: int) -> float:
+    """Seconds that a group of processes had of the processors; endless where the system does not tell."""
+    if not Path("/proc/self/stat").exists():
+        return math.inf
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # one that has just ended
+            words = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(words[_GROUP]) == group:
+                ticks += sum(int(word) for word in words[_TIMES])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+_GROUP, _TIMES = 2, slice(11, 15)
+"""Places in /proc/…/stat behind the name: the group; times of the process and of its children that have ended."""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ MOST_SECONDS = 1.0
 """Of processor time, from the call to the error."""
 MOST_BYTES = 200 << 20
 """Of memory, beyond what the input itself takes."""
+
+NO_ORACLE = importlib.util.find_spec("mujoco") is None
+NO_TAICHI = all(importlib.util.find_spec(runtime) is None for runtime in ("taichi", "quadrants"))
+"""What is not installed is not attacked."""
 
 Build = Callable[[Path], Callable[[], Any]]
 """Prepares an input in an empty folder, unmeasured, and gives the call that is measured."""

@@ -8,10 +8,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from .case import Table
+from .case import NO_ORACLE, Table
 
 CASES = Table("command")
-COMMANDS = ("run", "check", "info", "plan", "bench", "conform", "compare")
+COMMANDS = ("run", "check", "info", "plan", "bench", "compare") + ("conform",) * (not NO_ORACLE)
 MOST_TEXT = 40_000
 """Characters that a command may print about what is wrong."""
 

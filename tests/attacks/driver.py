@@ -89,7 +89,9 @@ def run(cases: Iterable[Case], factor: float = 1.0) -> Iterator[Outcome]:
 def run_one(case: Case) -> Outcome:
     reading, writing = os.pipe()
     folder = Path(tempfile.mkdtemp())
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the child does not use
+        child = os.fork()
     if child == 0:
         os.close(reading)
         _in_child(case, folder, writing)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .case import Table
+from .case import NO_TAICHI, Table
 
 CASES = Table("memory")
 TEXTURE = "<texture name='t' type='2d' builtin='flat' width='8000' height='8000'/>"
@@ -43,7 +43,7 @@ def _limited(model: Any, **options: Any) -> Any:
         resource.setrlimit(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1:] * 2)
 
 
-for backend in ("numpy", "taichi"):
+for backend in ("numpy",) if NO_TAICHI else ("numpy", "taichi"):
     for nworld in (10**9, 2**31 - 1):
         add(
             f"{nworld} worlds on {backend}",

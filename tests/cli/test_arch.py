@@ -13,6 +13,7 @@ def test_on_a_device_every_world_has_a_thread(run) -> None:
 
 
 def test_what_is_none_is_refused(run) -> None:
+    pytest.importorskip("quadrants")
     answer = run("plan", "pendulum", "--backend", "taichi", "--arch", "vulcan")
     assert answer.code != 0
     assert "'vulcan'" in answer.err

@@ -11,6 +11,7 @@ from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.native import compilers, libraries
 from dovetail.backends.native import doctor as native
 from dovetail.cli import doctor as command_module
+from dovetail.once import Once
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the compilers are scripts of the shell")
 
@@ -27,7 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(libraries, "_loaded", {})
-    for name, empty in {"_usable": set(), "_instead": {}, "_told": set()}.items():
+    for name, empty in {"_usable": set(), "_instead": {}, "_told": Once()}.items():
         monkeypatch.setattr(kernel_cache, name, empty)
     compilers.forget()
     return tmp_path / "cache" / "native"

@@ -61,6 +61,7 @@ def narrow(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return at
 
 
+@pytest.mark.slow_cases("rollout-80")
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CALLS)
 def test_no_line_is_longer_than_the_terminal_is_wide(narrow, name: str, width: int) -> None:

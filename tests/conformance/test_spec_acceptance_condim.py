@@ -110,6 +110,7 @@ def test_condim_ac3_torsion_stops_a_spinning_top(cone: str, condim: int, stops: 
         assert sim.data.qvel[5] == pytest.approx(10.0, abs=1e-9)
 
 
+@pytest.mark.by_default("6-True-elliptic", "3-False-pyramidal")
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize(("condim", "stops"), [(3, False), (6, True)])
 def test_condim_ac4_rolling_friction_stops_a_ball(cone: str, condim: int, stops: bool) -> None:

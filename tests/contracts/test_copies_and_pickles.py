@@ -51,6 +51,7 @@ def shares_memory(first: Any, second: Any) -> bool:
     return any(np.may_share_memory(a, b) for a in blocks[0] for b in blocks[1])
 
 
+@pytest.mark.covering
 @ways
 @pytest.mark.parametrize("case", CASES)
 def test_a_copy_of_a_simulation_goes_on_as_its_original_and_shares_nothing(case: str, way: Any) -> None:

@@ -19,6 +19,7 @@ REFERENCE = "\n".join(
 )
 
 
+@pytest.mark.slow
 def test_drawings_are_current() -> None:
     command = [sys.executable, str(pages.DOCS / "figures" / "make.py"), "--check"]
     outcome = subprocess.run(command, capture_output=True, text=True)

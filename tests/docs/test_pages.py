@@ -56,6 +56,7 @@ def _needs(page: Path) -> str:
     return ""
 
 
+@pytest.mark.slow_cases("docs/howto/many-machines.md")
 @pytest.mark.parametrize("page", _RUNNABLE, ids=pages.title)
 def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if _needs(page):

@@ -52,3 +52,9 @@ def test_what_the_hooks_of_a_commit_run_is_run_by_tox() -> None:
     assert {"typos", "validate-pyproject", "ruff check"} <= set(_hooks())
     for hook in _hooks():
         assert any(command.startswith(hook) for command in commands), f"{hook} is not in lint, docs or typing"
+
+
+def test_tox_runs_the_suite_on_each_python_that_is_promised() -> None:
+    promised = re.findall(r":: Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))
+    run = re.findall(r"^py3\{([\d,]+)\}", "\n".join(_lines("tox", "env_list")), re.M)
+    assert promised == ",".join(run).split(",")

@@ -18,6 +18,7 @@ TASTE = "(observation space m..imum value is|symmetric and normalized space)"
 """What the checker says of Gymnasium's own classes, too: their observations have no bounds."""
 
 
+@pytest.mark.by_default("InvertedPendulum", "Swimmer", "Hopper")
 @pytest.mark.parametrize("name", EPISODES)
 def test_gymnasiums_checker_is_content(name):
     with warnings.catch_warnings():
@@ -33,6 +34,12 @@ def test_it_is_with_pictures(name):
         check_env(gymnasium.make(f"dovetail/{name}-v5", physics=PHYSICS).unwrapped)
 
 
+@pytest.mark.by_default(
+    "Hopper-AutoresetMode.SAME_STEP",
+    "Hopper-AutoresetMode.DISABLED",
+    "InvertedPendulum-AutoresetMode.NEXT_STEP",
+    "Pusher-AutoresetMode.NEXT_STEP",
+)
 @pytest.mark.parametrize(
     ("name", "mode"),
     [*((name, AutoresetMode.NEXT_STEP) for name in EPISODES), *(("Hopper", mode) for mode in AutoresetMode)],

@@ -239,6 +239,7 @@ def test_wrappers_copies_and_two_at_once():
     assert isinstance(info, dict)
 
 
+@pytest.mark.filterwarnings("ignore:.* is multi-threaded, use of fork:DeprecationWarning")
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_processes(context):
     env = gymnasium.make_vec(

@@ -90,6 +90,7 @@ QUICK = (CHOICES[0], CHOICES[-1])
 MIXES = [c if c in QUICK else pytest.param(c, marks=pytest.mark.slow) for c in CHOICES]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda m: m.name)
 @pytest.mark.parametrize("choice", MIXES, ids=lambda c: "-".join(str(int(x > 0) if x != 3 else 3) for x in c))
 def test_checkpoints_seeds_and_neighbours_in_any_mix(choice, mode):

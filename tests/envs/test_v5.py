@@ -90,6 +90,7 @@ def test_all_of_a_run_is_gymnasiums(name):
     run(name, AutoresetMode.NEXT_STEP, 2 * EPISODE + 6)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("name", ["Hopper", "Ant"])
 def test_all_modes_of_starting_again_are_gymnasiums(name, mode):
@@ -204,6 +205,7 @@ def distance(ours, theirs):
     return np.max(np.abs(np.subtract(ours, theirs)) / (1.0 + np.abs(theirs)))
 
 
+@pytest.mark.by_default("InvertedPendulum", "HalfCheetah")
 @pytest.mark.parametrize("name", EPISODES)
 def test_every_step_of_a_thousand_is_gymnasiums(name):
     """Full-range actions, episodes that end by themselves; each step begins with the same bits on both sides."""

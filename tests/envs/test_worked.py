@@ -39,6 +39,7 @@ def random_actions(env):
     return lambda _: generator.uniform(env.action_space.low, env.action_space.high)
 
 
+@pytest.mark.by_default("QuadrupedVelocity-rough", "ArmReach-")
 @pytest.mark.parametrize(
     ("name", "arguments"), VARIANTS, ids=lambda v: v if isinstance(v, str) else "-".join(v)
 )

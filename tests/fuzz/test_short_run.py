@@ -32,6 +32,7 @@ def judge() -> Iterator[Judge]:
         yield asked
 
 
+@pytest.mark.slow
 def test_documents_of_a_fixed_seed_agree(judge: Judge, tmp_path: Path) -> None:
     """No failure at all, no disagreement but those that a rule explains."""
     report = Report(tmp_path)

@@ -11,18 +11,23 @@ from typing import Any
 
 import pytest
 
+from dovetail import config
+from dovetail.backends.native import poison
 from dovetail.backends.numpy import NumpyBackend
 from dovetail.implementation import Implementation
 from dovetail.registry import Registry, build_registry
 
 MODULE = "toy_stages"
+OF_TESTS = ("DOVETAIL_CACHE_DIR", "DOVETAIL_MODEL_CACHE", poison.VARIABLE)
+"""Where kernels are kept, whether models are, and that memory is poisoned."""
 
 
 @pytest.fixture(autouse=True)
 def _no_outside_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither variables nor configuration files of the place where the tests run."""
-    for name in [n for n in os.environ if n.startswith("DOVETAIL_") and n != "DOVETAIL_MODEL_CACHE"]:
+    """Neither variables nor configuration files of the place where the tests run, except what the tests set."""
+    for name in [n for n in os.environ if n.startswith("DOVETAIL_") and n not in OF_TESTS]:
         monkeypatch.delenv(name)
+    config._told.forget()
     monkeypatch.chdir(tmp_path)
 
 

@@ -83,6 +83,7 @@ def all_mismatches(
     ]
 
 
+@pytest.mark.by_default("native-plain", "native-no limits", "batch-no autoreset")
 @pytest.mark.parametrize("set_up", ["plain", "no limits", "no autoreset"], indirect=True)
 @pytest.mark.parametrize("who", ["native", "batch"])
 def test_a_bad_input_does_what_it_does_in_mujoco(bench: Bench, who: str, set_up: str) -> None:

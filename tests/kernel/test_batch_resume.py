@@ -50,6 +50,7 @@ def assert_equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray], world
         assert np.array_equal(values[worlds], other[name][worlds]), name
 
 
+@pytest.mark.by_default("native")
 @pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_a_resumed_run_with_contacts_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> None:
     sim = simulation(backend)

@@ -271,6 +271,7 @@ WORKED_IN = ("cam_sensorsize", "cam_intrinsic", "cam_fovy", "mesh_vert", "opt.ls
 """Fields of which the very numbers are part of a kernel: an edit compiles another one."""
 
 
+@pytest.mark.slow_cases("batch")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_large_edit_of_every_real_field(way: str) -> None:
     bench = bench_of("machine")
@@ -321,6 +322,7 @@ OF_A_ROD = (
 )
 
 
+@pytest.mark.slow_cases("numpy per world")
 @pytest.mark.parametrize("way", PER_WORLD_WAYS)
 def test_an_edit_of_one_world(way: str) -> None:
     sweep_one_world(bench_per_world("rod", fields=OF_A_ROD, midphase=False), way).check()

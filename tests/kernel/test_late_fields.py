@@ -281,6 +281,7 @@ EDITS: dict[str, Callable[[Any], None]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("before", [0, 2], ids=["first step", "kept ready"])
 @pytest.mark.parametrize("edit", EDITS)
 def test_what_is_edited_after_a_step_does_not_change_what_the_step_computed(edit: str, before: int) -> None:
@@ -323,6 +324,7 @@ def test_of_a_world_that_was_reset_they_are_the_references(before: int) -> None:
     assert_same(values(sim.data, compared(sim)), values(reference.data, compared(sim)), 1e-7)
 
 
+@pytest.mark.covering
 @pytest.mark.filterwarnings("ignore::dovetail.bad_states.StateWarning")
 @pytest.mark.filterwarnings("ignore:.*the reference has:RuntimeWarning")
 @pytest.mark.parametrize("before", [0, 2], ids=["first step", "kept ready"])

@@ -265,7 +265,7 @@ def test_a_dispatcher_named_on_a_backend_that_lacks_a_part_is_an_error(
     record("actuation", lambda model, data, parts: None, name="gain_bias", backend="toy")
     with pytest.raises(
         SelectionError,
-        match=r"none \(only one installed\) has no toy implementation, but it runs inside actuation, which is on "
+        match=r"none \(default\) has no toy implementation, but it runs inside actuation, which is on "
         r"'toy'; choose another backend for actuation, e\.g\. stages={\"actuation\": \"@numpy\"}\. Installed: none@",
     ):
         plan({"actuation": "@toy"})

@@ -440,7 +440,8 @@ def test_nothing_keeps_a_model_or_data_that_was_dropped() -> None:
     ours.mj_step(model, data)
     ours.mj_step(model, data)
     data.body(1).xpos, data.contact, data.efc_J, model.opt
-    assert sys.getrefcount(data) == 2
+    alone = object()  # how many are counted for a variable depends on the Python
+    assert sys.getrefcount(data) == sys.getrefcount(alone)
     gone = weakref.ref(data), weakref.ref(model)
     inner = weakref.ref(data._data), weakref.ref(model._model)
     del data, model

@@ -47,6 +47,7 @@ def test_no_model_is_left_out(package: str, prefix: str, count: int) -> None:
     assert sum(name.startswith(prefix) for name in FILES) == count
 
 
+@pytest.mark.slow_cases("suite/dog")
 @pytest.mark.parametrize("name", FILES)
 def test_model_file(name: str) -> None:
     mujoco = pytest.importorskip("mujoco")

@@ -153,6 +153,7 @@ def sampled(vertices: np.ndarray, faces: np.ndarray) -> tuple[float, np.ndarray,
     return len(kept) * cell, centre, np.trace(second) * np.eye(3) - second
 
 
+@pytest.mark.by_default("1")
 @pytest.mark.parametrize("seed", range(3))
 def test_signed_volume_is_the_volume_integral(seed):
     vertices, faces = random_hull(seed)

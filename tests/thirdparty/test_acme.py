@@ -3,17 +3,14 @@ is in the numbers."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
+from lane_backend import NO_COMPILER
 
-RUNTIME = "quadrants"
-needs_lanes = pytest.mark.skipif(
-    importlib.util.find_spec(RUNTIME) is None, reason=f"{RUNTIME} is not installed"
-)
+needs_lanes = pytest.mark.skipif(NO_COMPILER, reason="there is no C compiler here")
 
 Ask = Callable[..., Any]
 
@@ -24,7 +21,7 @@ def acme(ask: Ask) -> Ask:
     return partial(ask, packages=("dovetail_acme",))
 
 
-LANES = f'dict(backend="taichi", runtime="{RUNTIME}")'
+LANES = 'dict(backend="native")'
 
 WEDGE = """
 MODEL = '''
@@ -128,7 +125,7 @@ answer = (
 )
 """
     )
-    assert labels == ["acme@numpy", "acme@taichi"]
+    assert labels == ["acme@numpy", "acme@native"]
     assert set(count) <= {0, 3}
     assert 3 in count
     assert error < 1e-9
@@ -262,7 +259,7 @@ label = plan.choices["passive_force:acme_drag"].record.label
 answer = label, len(plan.segments()), float(abs(a - b).max()), float((a[:, 1] - a[:, 0]).max())
 """
     )
-    assert (label, segments) == ("acme@taichi", 1)
+    assert (label, segments) == ("acme@native", 1)
     assert error < 1e-12
     assert slower < -0.01
 
@@ -292,7 +289,7 @@ def test_its_solver_feeds_the_sensors_of_force(acme: Ask) -> None:
     labels, segments, readings, error = acme(
         RESTING
         + f"""
-chosen = [{{}}, {{"solve_constraints": "acme_patient@taichi"}}]
+chosen = [{{}}, {{"solve_constraints": "acme_patient@native"}}]
 sims = [
     dovetail.Simulation(model, nworld=2, keep=("sensordata",), stages=stages, **{LANES}) for stages in chosen
 ]
@@ -305,8 +302,8 @@ labels = [plan.choices[slot].record.label for slot in ("solve_constraints", "sen
 answer = labels, len(plan.segments()), b[0].tolist(), float(abs(a - b).max())
 """
     )
-    assert labels[0] == "acme_patient@taichi"
-    assert all(label.endswith("@taichi") for label in labels)
+    assert labels[0] == "acme_patient@native"
+    assert all(label.endswith("@native") for label in labels)
     assert segments == 1
     assert readings[0] == pytest.approx(2 * 9.81, rel=0.05)
     assert readings[1] > 0.1
@@ -320,7 +317,7 @@ def test_its_solver_is_refused_where_its_own_feature_says_so(acme: Ask) -> None:
         + f"""
 model.opt.cone = 1
 try:
-    dovetail.Simulation(model, nworld=2, stages={{"solve_constraints": "acme_patient@taichi"}}, **{LANES})
+    dovetail.Simulation(model, nworld=2, stages={{"solve_constraints": "acme_patient@native"}}, **{LANES})
 except dovetail.DovetailError as error:
     answer = str(error)
 """

@@ -201,6 +201,7 @@ def test_a_state_saved_under_it_warns_when_resumed_without(answers: Callable[...
     assert f"{ran} and continues as nothing" in warned[0]
 
 
+@pytest.mark.slow
 def test_it_passes_the_house_rules(run: Run, tmp_path: Path) -> None:
     rules = HERE / "dovetail_windmill" / "tests" / "test_house_rules.py"
     shutil.copy(rules, tmp_path)

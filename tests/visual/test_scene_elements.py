@@ -155,6 +155,7 @@ VARIANTS = (
 )
 
 
+@pytest.mark.slow_cases("dm_control/dog", "dm_control/humanoid_CMU")
 @pytest.mark.parametrize("name", FILES)
 def test_models_of_collections(name: str) -> None:
     model = mujoco.MjModel.from_xml_path(str(FILES[name]))

@@ -11,6 +11,7 @@ import pytest
 from device import DEVICE, why_no_device
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(DEVICE), reason="this is that process")
 def test_the_short_tests_of_devices_pass(tmp_path: Path) -> None:
     missing = why_no_device("vulkan")

@@ -227,6 +227,7 @@ def assert_an_edit_acts_as_in_a_fresh_simulation(edit: Callable[[Any], None]) ->
     assert not np.array_equal(result(unedited)["qvel"], result(sim)["qvel"])
 
 
+@pytest.mark.by_default("heavier", "slippery")
 @pytest.mark.parametrize("edit", VALUES, ids=lambda edit: edit.__name__)
 def test_edited_values_act_as_in_a_fresh_simulation(edit: Callable[[Any], None]) -> None:
     assert_an_edit_acts_as_in_a_fresh_simulation(edit)

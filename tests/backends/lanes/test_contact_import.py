@@ -105,6 +105,7 @@ QUICK = {("turned", PGS), ("foreign", PGS), ("choosy", PGS)}
 """One of each kind: another order, another table of pairs, contacts left out."""
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("name", "option"),
     [

@@ -118,6 +118,7 @@ def on_numpy(sim: dovetail.Simulation) -> list[str]:
     return [line.split()[1] for line in sim.plan.explain().splitlines() if "@numpy" in line]
 
 
+@pytest.mark.slow_cases("held", "many_trees", "held_rope", "solid")
 @pytest.mark.parametrize("name", ON_THE_FLOOR)
 def test_lanes_have_mujocos_contacts_along_200_steps(name: str) -> None:
     m, theirs = worlds(ON_THE_FLOOR[name])
@@ -257,6 +258,9 @@ ELEMENTS = {
 """Contacts of elements, by formulas and of convex shapes: all in lanes."""
 
 
+@pytest.mark.slow_cases(
+    "loose_ball_of_many_trees", "solid_and_sheet", "ball_by_cg", "box", "loose_ball", "rope_on_a_box"
+)
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_contacts_of_elements_are_mujocos(name: str) -> None:
     m, theirs = worlds(ELEMENTS[name], 3, speed=0.02)
@@ -361,6 +365,7 @@ def shifted(model: Any, data: Any, parts: Any) -> None:
     data.contact.dist[: data.ncon] -= 0.001
 
 
+@pytest.mark.slow_cases("narrowphase")
 @pytest.mark.parametrize(
     "stages",
     [

@@ -202,6 +202,7 @@ def test_every_operation_of_the_printers_is_tried(printer: Any) -> None:
     assert {op for names in CASES for op in names.split()} == printer.OPERATIONS
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 @pytest.mark.skipif(WANTED != "native", reason="the others are tried in processes of their own")
 @pytest.mark.parametrize("lanes", [1, 8])

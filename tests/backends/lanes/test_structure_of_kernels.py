@@ -84,6 +84,7 @@ def test_values_are_read_at_run_time(model: dovetail.Model) -> None:
     assert text(lane_plan(model)) == before
 
 
+@pytest.mark.by_default("everything")
 def test_what_builders_looked_at_is_watched(model: dovetail.Model) -> None:
     """Integers that give another kernel make the plan stale; none is baked in unseen."""
     plan = lane_plan(model)

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -486,6 +487,59 @@ def test_the_time_limit_follows_the_variable(
     monkeypatch.setenv("DOVETAIL_NATIVE_SECONDS", "0.05")
     with pytest.raises(CompilerError, match="did not end in time"):
         compilers.build([source()], fake(tmp_path, "exec /bin/sleep 1000"), (), cache / "x.so")
+
+
+LINUX = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="the system does not tell of processor time"
+)
+
+
+@LINUX
+def test_a_compiler_that_works_and_is_late_goes_on(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine: it gets little of the processors, but gets it."""
+    times = iter(range(1_000_000))
+    monkeypatch.setattr(jobs, "processor_time", lambda group: 1e-9 * next(times))
+    late = fake(tmp_path, "/bin/sleep 0.3", "echo library > kernel.so")
+    compilers.build([source()], late, (), cache / "x.so", seconds=0.01)
+    assert (cache / "x.so").exists()
+    assert next(times) > 2
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "lines", ["exec /bin/sleep 1000", "while :; do :; done"], ids=["waits", "never ends"]
+)
+def test_a_compiler_that_does_nothing_or_has_had_its_time_is_stopped(
+    cache: Path, tmp_path: Path, lines: str
+) -> None:
+    with pytest.raises(CompilerError, match="did not end in time"):
+        compilers.build([source()], fake(tmp_path, lines), (), cache / "x.so", seconds=0.2)
+
+
+@LINUX
+def test_a_compiler_that_has_had_its_time_is_stopped_however_it_goes_on(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(1, 1_000_000))
+    monkeypatch.setattr(jobs, "processor_time", lambda group: float(next(times)))
+    with pytest.raises(CompilerError, match="did not end in time"):
+        compilers.build([source()], fake(tmp_path, "exec /bin/sleep 1000"), (), cache / "x.so", seconds=0.05)
+    assert next(times) == 2
+
+
+@LINUX
+def test_processor_time_is_that_of_a_group() -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen(
+        [sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        assert jobs.processor_time(process.pid) >= 0.25
+        process.communicate(b"\n")
+    assert jobs.processor_time(process.pid) == 0.0
 
 
 def test_sanitizers_are_asked_for_by_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

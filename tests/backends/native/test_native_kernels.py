@@ -116,6 +116,7 @@ def by_taichi(name: str, precision: str) -> dict[str, bytes]:
     return after(name, backend="taichi", precision=precision)
 
 
+@pytest.mark.by_default("light-f32")
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 @pytest.mark.parametrize("name", ["light", "gymnasium/half_cheetah"])
 def test_bits_are_those_of_taichi(name: str, precision: str) -> None:

@@ -60,6 +60,7 @@ def index_in(folder: Path) -> Path:
 RESULT = f"{2.0 * sum(range(32))}\n"
 
 
+@pytest.mark.slow
 def test_a_damaged_index_is_removed_and_kernels_are_compiled_anew(tmp_path: Path) -> None:
     assert in_process(tmp_path).stdout == RESULT
     index = index_in(tmp_path)
@@ -82,6 +83,7 @@ def test_damaged_kernels_are_not_run(tmp_path: Path) -> None:
     assert (again.returncode, again.stdout) == (0, RESULT), again.stderr
 
 
+@pytest.mark.slow
 def test_processes_share_a_cache(tmp_path: Path) -> None:
     runs = [
         subprocess.Popen(

@@ -28,8 +28,9 @@ LANGUAGE = (
 STEPS = (
     "test_fused_step.py::test_every_field_is_mujocos[Euler-1]",
     "test_batch_watch.py::test_a_frozen_world_keeps_the_state_it_had_before",
-    "test_batch_contacts.py::test_contacts_and_rows_are_those_of_the_reference",
 )
+CONTACTS = "test_batch_contacts.py::test_contacts_and_rows_are_those_of_the_reference"
+"""Kernels of the runtimes leave contacts and rows in an outbox, which native kernels do not have."""
 
 
 def on(runtime: str, *command: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +63,7 @@ def both(*quick: str) -> list[Any]:
         ("quadrants", "f64"),
         pytest.param("quadrants", "f32", marks=pytest.mark.slow),
         pytest.param("taichi", "f64", marks=pytest.mark.slow),
-        ("taichi", "f32"),
+        pytest.param("taichi", "f32", marks=pytest.mark.slow),
     ],
 )
 def test_operations_neither_abort_nor_differ_from_numpy(runtime: str, precision: str) -> None:
@@ -71,7 +72,8 @@ def test_operations_neither_abort_nor_differ_from_numpy(runtime: str, precision:
     assert done.stdout.split()[-1] == "done"
 
 
-@pytest.mark.parametrize("runtime", both("quadrants"))
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_worlds_one_by_one_neither_abort_nor_differ_from_numpy(runtime: str) -> None:
     done = on(runtime, "test_lane_worlds.py", runtime)
     assert done.returncode == 0, f"died in {done.stdout.split()[-1:]}:\n{done.stderr[-2000:]}"
@@ -84,11 +86,17 @@ def assert_passed(done: subprocess.CompletedProcess[str]) -> None:
     assert "skipped" not in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("runtime", both("quadrants", "taichi"))
+@pytest.mark.parametrize("runtime", both("taichi"))
 def test_the_language_means_the_same(runtime: str) -> None:
     assert_passed(on(runtime, "-m", "pytest", "-q", "-p", "no:cacheprovider", *LANGUAGE))
 
 
-@pytest.mark.parametrize("runtime", both("quadrants"))
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_whole_steps_do_the_same(runtime: str) -> None:
     assert_passed(on(runtime, "-m", "pytest", "-q", "-p", "no:cacheprovider", *STEPS))
+
+
+@pytest.mark.parametrize("runtime", both("quadrants"))
+def test_contacts_and_rows_land_as_those_of_the_reference(runtime: str) -> None:
+    assert_passed(on(runtime, "-m", "pytest", "-q", "-p", "no:cacheprovider", CONTACTS))

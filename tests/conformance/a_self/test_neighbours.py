@@ -77,6 +77,7 @@ def check(count: int, options: str, steps: int) -> None:
                 np.testing.assert_allclose(beside, want, rtol=0, atol=allowed, err_msg=field)
 
 
+@pytest.mark.by_default("2-")
 @pytest.mark.parametrize(("count", "options"), [(2, ""), (4, 'cone="elliptic"')])
 def test_forces_are_those_of_the_world(count: int, options: str) -> None:
     check(count, options, steps=12)

@@ -35,6 +35,7 @@ def conform_any(conform: Conform, model: Any, **options: Any) -> Any:
         return conform(model, disable=("constraint",), compiled_by="mujoco", **options)
 
 
+@pytest.mark.slow
 @trees
 @given(xml=tree_models(), seed=st.integers(min_value=0, max_value=2**32 - 1))
 def test_random_trees_conform(conform_model: Conform, xml: str, seed: int) -> None:
@@ -49,6 +50,7 @@ def test_built_in_models_conform(conform_model: Conform, name: str) -> None:
     assert report.worst() <= REFERENCE, report.table()
 
 
+@pytest.mark.slow_cases("suite/dog")
 @pytest.mark.parametrize("name", robots.FILES)
 def test_smooth_dynamics_of_collections_conform(conform_model: Conform, name: str) -> None:
     report = conform_model(
@@ -60,7 +62,7 @@ def test_smooth_dynamics_of_collections_conform(conform_model: Conform, name: st
         states=3,
     )
     assert report.complete
-    assert report.worst() <= REFERENCE, report.table()
+    assert report.worst() <= FAST, report.table()  # what falls freely becomes fast, and differences cancel
 
 
 @pytest.mark.parametrize("name", ["reacher", "inverted_pendulum", "inverted_double_pendulum"])
@@ -77,6 +79,7 @@ def test_lanes_conform_on_a_random_tree(conform_model: Conform, seed: int, nworl
     assert {label.partition("@")[2] for label in report.implementations.values()} == {LANES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["humanoid", pytest.param("arm", marks=pytest.mark.slow)])
 def test_lanes_conform_on_a_built_in_model(conform_model: Conform, name: str) -> None:
     report = conform_model(name, backend=LANES, nworld=3, steps=3)

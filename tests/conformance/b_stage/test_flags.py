@@ -62,6 +62,7 @@ def run(name: str, *flags: str, option: str = "") -> scenes.SideBySide:
     return both
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("flag", FLAGS)
 @pytest.mark.parametrize("name", scenes.SCENES)
 def test_ten_steps_are_mujocos_under_every_flag(name: str, flag: str) -> None:

@@ -87,6 +87,7 @@ def first_beyond(values: Iterator[float]) -> int | None:
     return next((step for step, value in enumerate(values) if not value < TOLERANCE), None)
 
 
+@pytest.mark.slow_cases("gymnasium/humanoidstandup")
 @pytest.mark.parametrize("name", [name for name in QUICK if name in robots.FILES])
 def test_a_hundred_steps_stay_on_mujocos_trajectory(name: str) -> None:
     worst = max(errors(ours(name, 100), driven(robots.theirs(name), 100)))
@@ -139,6 +140,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("solver", "integrator"), CASES)
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_hundred_steps_of_a_yard(cone: str, solver: str, integrator: str) -> None:

@@ -99,6 +99,7 @@ def check(theirs: Any, ours: Any, iterations: int, searches: int, cone: int, sol
         assert error <= max(1e-9, 1000 * moved), f"step {step}, MuJoCo moves by {moved:.1e}"
 
 
+@pytest.mark.by_default("5-8-0-1")
 @pytest.mark.parametrize(
     ("iterations", "searches", "cone", "solver"), [(1, 4, 0, 2), (3, 10, 1, 2), (5, 8, 0, 1)]
 )

@@ -26,6 +26,13 @@ WORLD = 2
 """The world that is compared: inside a tile, not at its edge."""
 
 
+@pytest.mark.by_default(
+    "pendulum-native",
+    "loose-native",
+    "arm-native",
+    "inverted_double_pendulum-native",
+    "reacher-native",
+)
 @pytest.mark.filterwarnings("ignore:world 0:dovetail.bad_states.StateWarning")  # a wild start, not compared
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", EVERY_OTHER)

@@ -116,6 +116,7 @@ def test_energy_error_falls_with_the_fourth_power_of_the_time_step() -> None:
     assert order > 3.5
 
 
+@pytest.mark.by_default("Euler")
 @pytest.mark.parametrize("integrator", ["RK4", "Euler"])
 def test_damping_only_dissipates(integrator: str) -> None:
     sim = moving(dovetail.loads(SWING.format(integrator=integrator, damping=".5")))

@@ -84,6 +84,7 @@ def test_internal_constraints_exert_no_net_force_and_no_net_torque(cone: str) ->
     assert len(kinds) >= 5  # equality, friction, both limits, contacts
 
 
+@pytest.mark.by_default("pyramidal")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_momentum_stays_through_collisions(cone: str) -> None:
     """Linear momentum to rounding; angular momentum as well as the step's order allows."""
@@ -107,6 +108,7 @@ def test_momentum_stays_through_collisions(cone: str) -> None:
 # ---- forces -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("name", scenes.SCENES)
 def test_forces_are_those_that_constraints_can_exert(name: str, cone: Cone) -> None:
@@ -170,6 +172,7 @@ def states(sim: dovetail.Simulation, steps: int) -> Any:
     return np.array(found)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("name", scenes.SCENES)
 def test_steps_by_islands_equal_steps_of_the_whole(name: str, cone: Cone) -> None:
@@ -181,6 +184,7 @@ def test_steps_by_islands_equal_steps_of_the_whole(name: str, cone: Cone) -> Non
     assert np.abs(difference).max() < 1e-8
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("name", scenes.SCENES)
 def test_a_warm_start_does_not_change_the_answer(name: str, cone: Cone) -> None:
@@ -201,6 +205,7 @@ def test_solvers_agree_on_the_answer(cone: Cone) -> None:
         np.testing.assert_allclose(other, answers[0], atol=1e-6 * np.abs(answers[0]).max())
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("name", scenes.SCENES)
 def test_inverse_dynamics_returns_what_acted(name: str, cone: Cone) -> None:
@@ -235,6 +240,7 @@ def dropped(cone: str) -> dovetail.Simulation:
     return dovetail.Simulation(dovetail.loads(DROPPED.format(cone=cone, bodies=bodies)))
 
 
+@pytest.mark.by_default("elliptic")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_a_heap_comes_to_rest_without_sinking_in_or_gaining_energy(cone: str) -> None:
     sim = dropped(cone)

@@ -43,6 +43,7 @@ def check(name: str, nworld: int, steps: int) -> None:
     assert not bad or bad <= lost(model, nworld, steps, "f64")
 
 
+@pytest.mark.by_default("suite/finger")
 @pytest.mark.parametrize("name", FRAGILE)
 def test_fragile_models_stay_whole(name: str) -> None:
     check(name, nworld=256, steps=200)

@@ -43,6 +43,7 @@ def test_references_are_whole_and_of_the_right_version(path: Path) -> None:
     assert references.digest(reference.text, reference.arrays) == reference.digest
 
 
+@pytest.mark.slow_cases("sdf_shapes")
 @pytest.mark.parametrize("path", FILES, ids=IDS)
 def test_every_field_has_the_stored_values(path: Path) -> None:
     most = references.LOOSER.get(path.stem, 0.0)

@@ -73,6 +73,7 @@ def test_a_forward_evaluation_gives_the_stored_values(
     assert [str(row) for row in worst.sorted_rows() if not row.ok] == []
 
 
+@pytest.mark.slow_cases("loose")
 def test_steps_give_the_stored_values(golden: dict[str, Any], model: Model) -> None:
     check_steps(golden, dovetail.Simulation(model, nworld=STATES))
 

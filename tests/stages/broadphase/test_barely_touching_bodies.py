@@ -67,6 +67,7 @@ def compare(other: str, backend: str, count: int) -> tuple[int, int]:
     return found[0], found[1]
 
 
+@pytest.mark.by_default("alone", "with a margin", "over a plane")
 @pytest.mark.parametrize("other", OTHERS)
 def test_bodies_that_barely_touch_have_the_contacts_of_mujoco(other: str) -> None:
     touching, missed = compare(other, "numpy", 4)

@@ -25,6 +25,7 @@ def candidates(data: Any) -> list[list[int]]:
     return np.concatenate([*columns, data.candidate_pair[:count, None]], axis=1).tolist()
 
 
+@pytest.mark.by_default('override="enable"', "")
 @pytest.mark.parametrize("flags", ["", 'midphase="disable"', 'override="enable"'])
 def test_a_crowd_touches_as_in_mujoco(flags: str) -> None:
     scene = Scene(crowd(flags))

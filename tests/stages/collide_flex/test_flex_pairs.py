@@ -35,6 +35,7 @@ def assert_mujocos(
     assert total >= least
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("margin", [0.0, 0.02])
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("kind", GEOMS)
@@ -49,6 +50,7 @@ def test_without_midphase_all_elements_count(kind: str, dim: int) -> None:
     assert_mujocos(Scene(on_geom(kind, dim, flags='midphase="disable"')), FORMULA, seeds=2)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize(
     "kind", ["hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"]
@@ -58,6 +60,7 @@ def test_portal_refinement_where_nativeccd_is_off(kind: str, dim: int) -> None:
     assert_mujocos(scene, ITERATION, seeds=2)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flags", ["", 'midphase="disable"', 'nativeccd="disable"'])
 @pytest.mark.parametrize("dim2", DIMS)
 @pytest.mark.parametrize("dim1", DIMS)

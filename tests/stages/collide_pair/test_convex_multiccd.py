@@ -26,6 +26,7 @@ def multiccd(key: str, margin: float, mesh: str) -> Pair:
     return pair
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("margin", [0.0, 0.05])
 @pytest.mark.parametrize(("key", "mesh"), CASES)
 def test_several_contacts_equal_mujocos(key: str, mesh: str, margin: float) -> None:

@@ -102,6 +102,7 @@ def test_a_pose_that_is_no_pose_has_no_contacts(value: float) -> None:
                 assert not len(height_field(model, data, 0, 1, 0.0).dist)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("margin", [0.0, 0.03])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_contacts_equal_mujocos(shape: str, margin: float) -> None:

@@ -30,6 +30,7 @@ def portal_pair(key: str, margin: float, mesh: str, multiccd: bool) -> Pair:
     return pair
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("multiccd", [False, True])
 @pytest.mark.parametrize("margin", [0.0, 0.05])
 @pytest.mark.parametrize(("key", "mesh"), CASES)

@@ -12,6 +12,7 @@ from dovetail.plugins.shared.contacts.pair_types import SDF_PAIRS
 from dovetail.plugins.shared.geometry.sdf_fields_numpy import mesh_field
 
 
+@pytest.mark.by_default("sphere-sdf", "capsule-sdf", "mesh-sdf")
 @pytest.mark.parametrize("key", SDF_PAIRS)
 def test_octree_of_a_mesh(key):
     first = key.split("-")[0]

@@ -46,6 +46,7 @@ def moved(model: dovetail.Model, launches: tuple[int, ...], **settings: object) 
     return np.concatenate([np.asarray(sim.data.qpos), np.asarray(sim.data.qvel)], axis=1)
 
 
+@pytest.mark.by_default("f64-0.05-native")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("precision", "margin"), [("f64", 0.0), ("f64", 0.05), ("f32", 0.0)])
 def test_steps_of_one_launch_are_those_of_many(backend: str, precision: str, margin: float) -> None:

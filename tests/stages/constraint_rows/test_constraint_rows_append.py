@@ -203,3 +203,17 @@ def test_a_source_of_rows_given_to_a_simulation_acts_as_one_of_the_model() -> No
         run.step(100)
     np.testing.assert_allclose(sim.data.qpos, native.data.qpos, rtol=1e-9)
     assert abs(sim.data.qpos[0] - sim.data.qpos[1]) < 0.01
+
+
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+def test_a_row_of_no_object_in_a_model_without_equality_constraints_acts_alone(jacobian: str) -> None:
+    def hold(model: Any, data: Any) -> None:
+        append_rows(model, data, ConstraintType.EQUALITY, np.eye(2)[:1], [data.qpos[0]])
+
+    xml = ARM.format("").replace('jacobian="sparse"', f'jacobian="{jacobian}"')
+    sim = dovetail.Simulation(dovetail.loads(xml), stages={"constraint_rows:hold": hold})
+    free = dovetail.Simulation(dovetail.loads(xml))
+    for run in (sim, free):
+        run.step(50)
+    assert abs(sim.data.qpos[0]) < 1e-3
+    np.testing.assert_allclose(sim.data.qpos[1], free.data.qpos[1], rtol=1e-9)

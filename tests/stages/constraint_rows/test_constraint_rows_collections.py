@@ -37,6 +37,7 @@ def load(package: str, name: str) -> Any:
     return model
 
 
+@pytest.mark.slow_cases("dm_control-dog")
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{p}-{n}" for p, n in CASES])
 def test_rows_agree_during_a_run(package: str, name: str) -> None:
     model = load(package, name)

@@ -147,6 +147,7 @@ def randomise(builder: Builder, model: Any, data: Any) -> None:
     data.qvel[:] = builder.random.normal(size=model.nv)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_rows_are_mujocos(cone: str, jacobian: str) -> None:

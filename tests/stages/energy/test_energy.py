@@ -51,6 +51,7 @@ SENSED = """<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1"/></
 <sensor>{sensors}</sensor></mujoco>"""
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flags", [0, int(DisableBit.SENSOR)])
 @pytest.mark.parametrize("sensors", ["", "<e_kinetic/>", "<e_potential/><e_kinetic/>"])
 @pytest.mark.parametrize("backend", ["numpy", LANES])

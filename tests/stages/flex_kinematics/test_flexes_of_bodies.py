@@ -36,6 +36,7 @@ def test_forces_obey_flags(flags: str, how: How) -> None:
     assert_mujocos(text, "passive_force:flex", how, seeds=1)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("how", implementations("integrate"))
 @pytest.mark.parametrize("name", ["sheet", "on_a_limb"])
 def test_steps_are_mujocos(name: str, how: How) -> None:

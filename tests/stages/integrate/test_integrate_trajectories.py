@@ -46,6 +46,7 @@ SWIMMER = """<mujoco><option timestep=".004" density="1000" viscosity=".02" wind
 MODELS = {"arm": ARM, "swimmer": SWIMMER, "machine": machine("windy")}
 
 
+@pytest.mark.by_default("arm-RK4", "arm-Euler", "arm-implicitfast", "machine-implicit")
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", ["arm", "machine", pytest.param("swimmer", marks=pytest.mark.slow)])
 def test_trajectory_is_that_of_mujoco(name: str, integrator: str) -> None:

@@ -68,6 +68,7 @@ def assert_follows_mujoco(model: Any) -> None:
         assert error < TOLERANCE, name
 
 
+@pytest.mark.slow_cases("hopper.xml-1")
 @pytest.mark.parametrize(("name", "integrator"), CASES)
 def test_gymnasiums_models_without_constraints_follow_mujoco(name: str, integrator: int) -> None:
     model = mujoco.MjModel.from_xml_path(str(ASSETS / name))

@@ -24,6 +24,7 @@ TOLERANCE = 1e-12
 """Metres, and for directions and parameters without unit, relative to their size."""
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name in robots.FILES])
 @pytest.mark.parametrize("backend", ["numpy", LANES])
 def test_contacts_of_robots_are_mujocos(name: str, backend: str) -> None:

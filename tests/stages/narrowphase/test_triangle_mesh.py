@@ -192,6 +192,7 @@ RESTING = {
 }
 
 
+@pytest.mark.by_default("cube on a cube", "ball in the hollow", "rod across")
 @pytest.mark.parametrize("case", RESTING)
 def test_bodies_come_to_rest(case: str) -> None:
     scenery, geom, start, end = RESTING[case]

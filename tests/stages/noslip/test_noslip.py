@@ -17,6 +17,7 @@ from dovetail.plugins.noslip.gauss_seidel_numpy import noslip  # noqa: E402
 SLOW_YARDS = [pytest.param(name, marks=pytest.mark.slow) for name in ("pyramidal 3 4", "elliptic 4 6")]
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("condim", [1, 3, 6])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])

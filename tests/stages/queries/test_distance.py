@@ -123,6 +123,7 @@ def poses(first: str, second: str, data: Any) -> Iterator[float]:
         yield float(rng.choice([10.0, 1.0, 0.1, 0.0]))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 def test_distances_equal_mujocos(first: str, second: str) -> None:
@@ -136,6 +137,7 @@ def test_distances_equal_mujocos(first: str, second: str) -> None:
         np.testing.assert_allclose(fromto, expected, atol=TOLERANCE)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 def test_distances_by_portal_refinement_equal_mujocos(first: str, second: str) -> None:

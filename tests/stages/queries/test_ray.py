@@ -232,6 +232,7 @@ SDF_SCENE = """<mujoco>
 </mujoco>"""
 
 
+@pytest.mark.by_default("torus")
 @pytest.mark.parametrize("shape", ["nut", "torus"])
 def test_rays_march_to_distance_fields(shape: str) -> None:
     """From outside and inside, whatever the length of the vector; grazing rays that need too many steps too."""

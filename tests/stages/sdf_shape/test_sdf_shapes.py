@@ -13,6 +13,7 @@ from dovetail.errors import MissingStageError
 from dovetail.plugin import SdfShape
 
 
+@pytest.mark.by_default("nut-sphere-0.4", "gear-sphere-0.6", "bolt-ellipsoid-0.4")
 @pytest.mark.parametrize(
     ("shape", "first", "reach"),
     [

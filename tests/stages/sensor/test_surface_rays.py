@@ -47,6 +47,7 @@ def test_a_ray_has_the_same_bits_however_many_worlds_are_beside_it(kind: str) ->
     assert np.array_equal(wide, alone)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_runtimes_give_the_same_bits() -> None:
     pytest.importorskip("dovetail.backends.taichi")

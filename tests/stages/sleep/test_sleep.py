@@ -88,6 +88,7 @@ class Pair:
         return int((np.asarray(self.data.tree_asleep) >= 0).sum())
 
 
+@pytest.mark.by_default("Euler")
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
 def test_falling_asleep_and_being_woken_by_a_contact(integrator: str) -> None:
     pair = Pair(STACK, integrator)
@@ -259,6 +260,7 @@ EVALUATED = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", EVALUATED)
 def test_evaluations_pass_sleepers_over(name: str, cone: str) -> None:

@@ -134,6 +134,7 @@ def all_misfits(beside: Beside, iterations: list[int], searches: list[int]) -> l
     return found
 
 
+@pytest.mark.by_default("box-PGS-elliptic", "legs-Newton-pyramidal")
 @pytest.mark.parametrize(
     ("name", "solver", "cone"),
     [

@@ -48,6 +48,7 @@ def out_of_balance(model: Any, theirs: Any, fields: Any) -> float:
     return float(np.abs(inertial - smooth - constraint).max()) / size
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def chains_in_a_heap(count: int) -> str:
     )
 
 
+@pytest.mark.by_default("chains")
 @pytest.mark.parametrize("text", [heap(COUNT).source, chains_in_a_heap(COUNT)], ids=["heap", "chains"])
 def test_many_trees_move_as_in_mujoco(text: str) -> None:
     """Each world as MuJoCo's after a fall; and the same bits whatever the number of lanes."""

@@ -161,6 +161,7 @@ def islands(text: str, found: Any) -> list[tuple[float, float, float, float, int
     return result
 
 
+@pytest.mark.by_default("stacks-elliptic", "robots-pyramidal", "mixture-elliptic")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", SCENES)
 def test_newton_agrees_in_every_island(name: str, cone: str) -> None:
@@ -173,6 +174,7 @@ def test_newton_agrees_in_every_island(name: str, cone: str) -> None:
     assert len({iterations for *_, iterations in found}) > (cone == "elliptic" or name != "stacks")
 
 
+@pytest.mark.by_default("elliptic")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_newton_agrees_without_islands(cone: str) -> None:
     text = scene("robots", "Newton", cone, '<flag island="disable"/>')
@@ -181,6 +183,7 @@ def test_newton_agrees_without_islands(cone: str) -> None:
         assert np.abs(own - data.qacc).max() < 1e-9
 
 
+@pytest.mark.by_default("stacks-pyramidal", "robots-elliptic", "mixture-pyramidal")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", SCENES)
 def test_conjugate_gradients_agree_where_mujoco_agrees_with_itself(name: str, cone: str) -> None:
@@ -194,6 +197,7 @@ def test_conjugate_gradients_agree_where_mujoco_agrees_with_itself(name: str, co
     assert agreeing > 0.9 * len(found)
 
 
+@pytest.mark.by_default("stacks-elliptic", "robots-pyramidal")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", ["stacks", "robots"])
 def test_projected_gauss_seidel_agrees_in_every_island(name: str, cone: str) -> None:
@@ -202,6 +206,7 @@ def test_projected_gauss_seidel_agrees_in_every_island(name: str, cone: str) -> 
         assert difference < max(1e-8 * largest, 1e-10)
 
 
+@pytest.mark.by_default("Newton")
 @pytest.mark.parametrize("solver", ["Newton", "CG"])
 def test_a_world_does_not_depend_on_the_islands_of_others(solver: str) -> None:
     """Worlds of a tile fall into different islands; alone each gives the same bits."""

@@ -110,6 +110,7 @@ def no_repetition(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Replayer, "run", refuse)
 
 
+@pytest.mark.by_default("newton-more", "cg-some", "pgs-some", "noslip-some")
 @pytest.mark.usefixtures("no_repetition")
 @pytest.mark.parametrize(
     ("options", "lonely"), [*((options, "some") for options in OPTIONS), ("newton", "more")]
@@ -159,6 +160,7 @@ BALL = """<mujoco><option {}/><worldbody><geom type="plane" size="1 1 1"/>
 SOLVERS = {name: BALL.format(OPTIONS[name]) for name in ("newton", "cg", "pgs", "noslip")}
 
 
+@pytest.mark.covering
 @pytest.mark.usefixtures("no_repetition")
 @pytest.mark.parametrize("nworld", [None, 3])
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -184,6 +186,7 @@ def test_of_many_steps_the_last_one_counts(solver: str) -> None:
     assert np.any(many.data.solver_niter)
 
 
+@pytest.mark.by_default("newton", "noslip")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_single_precision_stops_about_where_double_does(solver: str) -> None:
     xml = SOLVERS[solver]

@@ -103,6 +103,7 @@ def assert_same(together: Any, alone: Any, rounding: float = ROUNDING) -> None:
     np.testing.assert_allclose(together.contact.H[: alone.ncon], H, rtol=1e-9, atol=limit)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
 @pytest.mark.parametrize("iterations", [1, 2, 5])

@@ -112,6 +112,7 @@ def ours(text: str, worlds: slice, **options: Any) -> np.ndarray:
     return np.array(sim.data.qvel)
 
 
+@pytest.mark.by_default("rows of all kinds-the matrix for all", "an equality-some worlds without")
 @needs_compiler
 @pytest.mark.parametrize("most", [64, 12], ids=["the matrix for all", "some worlds without"])
 @pytest.mark.parametrize("text", MIXED.values(), ids=MIXED)

@@ -107,6 +107,7 @@ def test_a_cold_start_is_mujocos(name: str, solver: str, how: How) -> None:
     assert_solved(cold, solver, how)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", [PYRAMIDS, CONES])
 @each("cg")
 def test_islands_have_the_same_minimum(name: str, solver: str, how: How) -> None:

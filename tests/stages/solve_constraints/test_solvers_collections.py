@@ -28,6 +28,7 @@ def models(request: pytest.FixtureRequest) -> tuple[Any, Any]:
     return theirs, ours(theirs, path)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_answers_and_iterations_are_mujocos(models: tuple[Any, Any], solver: str, cone: str) -> None:

@@ -18,6 +18,7 @@ TOLERANCE = {"newton": 1e-11, "cg": 1e-3, "pgs": 1e-11}
 """Conjugate gradients magnify rounding on these stiff equalities (see `test_conjugate_gradients_when_converged`)."""
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("impratio", [1, 5])
 @pytest.mark.parametrize("condim", [1, 3, 6])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
