@@ -63,6 +63,20 @@ def stage_option(help: str) -> Callable[[F], F]:
     )
 
 
+def start_option(default: tuple[str, ...], before: str = "Where runs begin:") -> Callable[[F], F]:
+    """The option `--start`, passed as `starts`: kinds of starts, keyframes and saved states."""
+    return click.option(
+        "--start",
+        "starts",
+        multiple=True,
+        default=default,
+        show_default=bool(default),
+        metavar="STATE",
+        help=f"{before} near the model's pose, at rest in it, random, at a keyframe (name or number), or in a saved "
+        "state's file. Repeatable.",
+    )
+
+
 LOCK_FILE = "dovetail.lock"
 
 locked_option = click.option(

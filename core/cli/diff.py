@@ -13,6 +13,7 @@ from dovetail.cli._options import (
     check_model_name,
     cli_command,
     confine,
+    start_option,
 )
 from dovetail.cli._output import emit, say
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     example="""dovetail diff humanoid --a numpy --b mujoco --steps 200
     dovetail diff box.xml --b combine_friction=geometric_mean --html report.html
     dovetail diff humanoid --a native --b native,f32 --nworld 16 --mode both
+    dovetail diff humanoid --b native --start near --start random --steps 20
     dovetail diff --from first.npz"""
 )
 @click.argument("model", metavar="[MODEL]", required=False)
@@ -46,13 +48,7 @@ if TYPE_CHECKING:
 @click.option("--steps", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option("--nworld", type=click.IntRange(min=1), help="Compare this many worlds as one batch.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first states.")
-@click.option(
-    "--start",
-    default="near",
-    show_default=True,
-    metavar="STATE",
-    help="near the model's pose, at rest in it, random, a keyframe's name, or a saved state's file.",
-)
+@start_option(("near",))
 @click.option("--tolerance", type=FiniteRange(min=0.0), help="In place of the fields' own.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Record A's results (.npz).")
 @click.option(
@@ -65,6 +61,7 @@ def diff(
     mode: str | None,
     save: Path | None,
     html: Path | None,
+    starts: tuple[str, ...],
     asset_root: str | None,
     as_json: bool,
     **asked: Any,
@@ -88,7 +85,7 @@ def diff(
         if path is not None and not path.parent.is_dir():
             raise click.BadParameter(f"there is no folder {path.parent}", param_hint=option)
     chosen: Any = mode or ("both" if html is not None else "isolated")
-    report = diff_runs(model, mode=chosen, save=save, **asked)
+    report = diff_runs(model, mode=chosen, save=save, start=starts, **asked)
     if html is not None:
         html.write_text(report.html(), encoding="utf-8")
     _show(report, as_json)

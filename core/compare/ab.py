@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import numpy as np
 
 from dovetail import pipeline
 from dovetail.arguments import instance, whole
@@ -24,7 +23,7 @@ from dovetail.compare.errors import FieldError, Worst, comparable, compare_data
 from dovetail.compare.evidence import Evidence, why_nothing
 from dovetail.compare.isolate import Isolated, Worlds, common_lanes, copy_into, isolate, shared_data
 from dovetail.compare.reports import Report
-from dovetail.compare.states import randomize
+from dovetail.compare.run_starts import AnyStart, begin_at, said_starts
 from dovetail.compare.tables import error_table
 from dovetail.contracts.choices import Precision
 from dovetail.contracts.fields import FieldSpec
@@ -56,6 +55,8 @@ class ABReport(Report):
     microseconds_b: float
     speedup: float
     """Median over pairs of time(a) / time(b): above 1, b is quicker."""
+    starts: tuple[str, ...] = ()
+    """Where the trajectories began."""
     missing: tuple[str, ...] = ()
     """Stages the model needs that nothing implements; the trajectory ran without them."""
     nothing: str = ""
@@ -83,7 +84,8 @@ class ABReport(Report):
         return f"{self.model}, {self.stage}: {self.a} and {self.b} {agree}"
 
     def headline(self) -> str:
-        return f"{self.verdict()}; {self.comparisons} comparisons in {self.worlds} world(s), {self.precision}"
+        begun = f" from {', '.join(self.starts)}" if self.starts else ""
+        return f"{self.verdict()}; {self.comparisons} comparisons{begun} in {self.worlds} world(s), {self.precision}"
 
     def times(self) -> str:
         """Both times, and which of the two is the quicker one."""
@@ -121,6 +123,7 @@ class ABReport(Report):
         return {
             **attrs.asdict(self, filter=lambda attribute, _: attribute.name != "rows"),
             "missing": list(self.missing),
+            "starts": list(self.starts),
             "ok": self.ok,
             "rows": self.rows_as_dicts(),
         }
@@ -139,17 +142,19 @@ def compare(
     threads: int = 1,
     repeat: int = 1,
     registry: Registry | None = None,
+    start: AnyStart | Sequence[AnyStart] = "random",
 ) -> ABReport:
     """Compare implementations `a` (the authority) and `b`, each `name@backend`, of a stage or row
-    (`passive_force:spring`, `actuator_gain:affine`) along `steps` steps from random states. For a stage that takes
+    (`passive_force:spring`, `actuator_gain:affine`) along `steps` steps from each start. For a stage that takes
     part in loading (`mesh_inertia:exact`) the model, a file or MJCF text, is loaded with each instead.
 
-    `repeat`: timed runs of each per comparison.
+    `start`: `random`, `near` the model's pose, at `rest` in it, a keyframe's name or number, the file of a saved
+    state; or several of these. `repeat`: timed runs of each per comparison.
     """
     _check_arguments(stage, a, b, steps=steps, seed=seed, repeat=repeat)
     if registry is not None:
         instance("registry", registry, Registry, "a Registry, or None")
-    registry = registry or default_registry()
+    registry, starts = registry or default_registry(), said_starts(start)
     if works_in_loading(stage):
         from dovetail.compare.compiled import compare_loading
 
@@ -162,14 +167,15 @@ def compare(
         model, stage, (a, b), Worlds(nworld=nworld, precision=precision, threads=threads), registry
     )
     data = shared_data(model, pair.worlds, registry)
-    randomize(data, np.random.default_rng(seed))
-    for _ in range(steps):
-        for evaluation in range(pair.first.plan.evaluations):
-            pair.first.prepare(data, evaluation)
-            pair.compare(data, evaluation, repeat)
-            pair.first.run(data, evaluation)
-            pair.first.finish(data, evaluation)
-    return pair.report()
+    for begun in starts:
+        begin_at(data, begun, seed)
+        for _ in range(steps):
+            for evaluation in range(pair.first.plan.evaluations):
+                pair.first.prepare(data, evaluation)
+                pair.compare(data, evaluation, repeat)
+                pair.first.run(data, evaluation)
+                pair.first.finish(data, evaluation)
+    return pair.report([str(begun) for begun in starts])
 
 
 def _check_arguments(*labels: object, steps: object, seed: object, repeat: object) -> None:
@@ -280,7 +286,7 @@ class _Pair:
             durations[index] = time.perf_counter() - start
         return durations[0], durations[1]
 
-    def report(self) -> ABReport:
+    def report(self, starts: Sequence[str] = ()) -> ABReport:
         ratios = [a / b for a, b in zip(*self.seconds, strict=True) if b > 0.0]
         return ABReport(
             model=self.first.plan.model.modelname or self.first.plan.model.source,
@@ -294,6 +300,7 @@ class _Pair:
             microseconds_a=1e6 * median(self.seconds[0]),
             microseconds_b=1e6 * median(self.seconds[1]),
             speedup=median(ratios),
+            starts=tuple(starts),
             missing=tuple(m.slot for m in self.first.plan.missing),
             nothing="" if self.evidence.found else why_nothing(self.first.slot.label),
         )

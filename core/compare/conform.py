@@ -1,12 +1,12 @@
-"""Conformance with MuJoCo 3.4.0: the compiled model, every field each slot writes, and the state after a step.
+"""Conformance with MuJoCo 3.4.0: the compiled model, every field each slot writes, and steps as users take them.
 
-`conform(model)` loads the model twice, puts both engines into the same states (random ones, then those along a
-trajectory of MuJoCo's) and compares after every slot of the plan. MuJoCo: mj_forward, mj_step.
+`conform(model)` loads the model twice and puts both engines into the same states: random ones, states along MuJoCo's
+trajectories, keyframes. There it compares each stage by itself, and what a step of an ordinary Simulation leaves. The
+model keeps its own options; then all is done again with solvers that have converged. MuJoCo: mj_forward, mj_step.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,60 +16,31 @@ import attrs
 import numpy as np
 
 from dovetail import pipeline
-from dovetail.backend import REFERENCE, Slot
-from dovetail.bad_states import MAXVAL, StateWarning
-from dovetail.compare.errors import SPARSE, FieldError, Getter, Worst, has_room, meaningful, written_out
-from dovetail.compare.isolate import plan_with_holes
-from dovetail.compare.oracle import (
-    VERSION,
-    load_both,
-    model_from_mujoco,
-    object_names,
-    read,
-    require_mujoco,
-)
+from dovetail.arguments import whole, words
+from dovetail.backend import Slot
+from dovetail.bad_states import MAXVAL
+from dovetail.compare import conform_report
+from dovetail.compare.conform_report import COMPILE as COMPILE
+from dovetail.compare.conform_report import Part
+from dovetail.compare.errors import FieldError, Worst
+from dovetail.compare.mujoco_fields import AWAKE, ITERATIONS, MujocoFields
+from dovetail.compare.mujoco_fields import BY_MATRIX as BY_MATRIX
+from dovetail.compare.mujoco_fields import UNCOMPARED as UNCOMPARED
+from dovetail.compare.oracle import load_both, model_from_mujoco, object_names, read, unheard
+from dovetail.compare.real_steps import Disagreement
 from dovetail.compare.reports import Report
-from dovetail.compare.states import random_state
-from dovetail.compare.tables import error_table
+from dovetail.compare.run_starts import said_starts
 from dovetail.config import Config
 from dovetail.contracts.choices import Backend, CompiledBy, Precision
-from dovetail.contracts.enums import DisableBit, EnableBit, Flag, Jacobian
-from dovetail.contracts.fields import Array, FieldSpec
-from dovetail.contracts.types import DATA_SPECS, MODEL_SPECS, STATE, Data, Model
-from dovetail.errors import UnknownStageError, ValidationError, listing, nearest
+from dovetail.contracts.fields import Array
+from dovetail.contracts.types import MODEL_SPECS, Data, Model
+from dovetail.errors import UnknownStageError, listing, nearest
 from dovetail.lock import StageLock
 from dovetail.planning.plan import Plan
-
-COMPILE = "compile"
-"""The name under which the comparison of Model fields is reported."""
 
 IGNORED_FIELDS = ("names", "names_map", "paths", "bvh_*", "oct_*", "name_*adr", "body_bvhadr", "body_bvhnum")
 """Model fields that are bookkeeping of MuJoCo's and are not compared: byte tables of names (names are compared as
 names) and bounding volume trees (an acceleration structure, not physics)."""
-
-UNCOMPARED = {
-    "bvh_active": "a record of which boxes MuJoCo tested, for drawing",
-    "contact.H": "left from an earlier iteration unless the contact slides",
-    "efc_AR_*": "left from an earlier step unless a solver needs the matrix",
-    "iacc": "copies, sorted by island, of fields that are compared",
-    "iacc_smooth": "copies, sorted by island, of fields that are compared",
-    "ifrc_*": "copies, sorted by island, of fields that are compared",
-    "iefc_aref": "copies, sorted by island, of fields that are compared",
-    "iefc_force": "copies, sorted by island, of fields that are compared",
-    "efc_state": "stale in MuJoCo when it solves by island",
-    "iefc_state": "stale in MuJoCo when it solves by island",
-    "solver.*": "how the solver went, not where it arrived",
-    "solver_niter": "how the solver went, not where it arrived",
-    "solver_nnz": "how the solver stores its matrix",
-}
-"""Data fields that are not compared, and why."""
-
-SOLVER_ITERATIONS = 500
-"""At least so many are allowed when both engines solve further than the model asks."""
-
-BY_MATRIX = ("flexedge_J",)
-"""Matrices kept by rows that are compared written out, because MuJoCo's array has more room, and entries that cancel;
-where their entries stand is not compared."""
 
 IGNORED_SIZES = (
     "nnames",
@@ -87,14 +58,15 @@ IGNORED_SIZES = (
 
 @attrs.frozen(kw_only=True)
 class ConformReport(Report):
-    """Worst error of every field, slot by slot."""
+    """Worst error of every field, slot by slot, and of what steps leave."""
 
     model: str
     plan: str
-    """One line on what ran."""
+    """One line on whose stages were compared."""
     implementations: Mapping[str, str]
     """`name@backend` by slot."""
     rows: tuple[FieldError, ...]
+    """The compiled model, and each stage by itself under the model's own options."""
     missing: tuple[str, ...]
     """Slots the model needs and nothing implements: MuJoCo ran them, dovetail did not."""
     ignored: tuple[str, ...]
@@ -102,53 +74,76 @@ class ConformReport(Report):
     states: int
     steps: int
     worlds: int
+    parts: tuple[Part, ...] = ()
+    """Under the model's own options, and with solvers that have converged."""
+    stepped: str = ""
+    """One line on what took the steps."""
+    starts: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Keyframes that were too many to be tried."""
+    notes: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
         """Whether every slot the model needs was there to compare."""
         return not self.missing
 
+    @property
+    def failures(self) -> tuple[FieldError, ...]:
+        """The fields that are beyond their tolerance, in any part."""
+        compiled = tuple(row for row in self.rows if row.slot == COMPILE and not row.ok)
+        return compiled + tuple(row for part in self.parts for row in part.failures)
+
+    @property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """What steps do that they should not, in any part."""
+        return tuple(one for part in self.parts for one in part.disagreements)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every field is within its tolerance, and steps do nothing that they should not."""
+        return not self.failures and not self.disagreements
+
     def worst(self, slot: str | None = None) -> float:
         """The largest error of a slot, or of all slots at run time."""
-        rows = [r for r in self.rows if (r.slot == slot if slot else r.slot != COMPILE)]
+        everything = (*self.rows, *(r for part in self.parts for r in (*part.stages, *part.steps)))
+        rows = [r for r in everything if (r.slot == slot if slot else r.slot != COMPILE)]
         return max((r.error for r in rows), default=0.0)
 
     def headline(self) -> str:
-        verdict = "conforms" if self.ok else f"{len(self.failures)} field(s) out of tolerance"
-        holes = f", {len(self.missing)} slot(s) missing" if self.missing else ""
-        return (
-            f"{self.model}: {verdict}{holes}; {self.states} random states and {self.steps} steps in "
-            f"{self.worlds} world(s), compared with MuJoCo {VERSION}"
-        )
+        """The verdict in a sentence."""
+        return conform_report.headline(self)
 
     def table(self, *, fields: bool = False) -> str:
-        """As text: the worst field of each slot, or all of them; failures always."""
-        parts = [self.headline(), self.plan, error_table(self.rows, fields=fields)]
-        if not fields and self.failures:
-            parts.append("out of tolerance:\n" + "\n".join(f"  {row}" for row in self.failures))
-        if self.missing:
-            parts.append(
-                "missing (MuJoCo ran them, dovetail did not; disable them in both with "
-                f'disable=("constraint",) or the like): {", ".join(self.missing)}'
-            )
-        parts.append(f"not compared: {', '.join(self.ignored)}")
-        return "\n".join(parts)
+        """As text of 80 columns: the worst field of each slot, or all of them; what is wrong always."""
+        return conform_report.text(self, fields=fields)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "mujoco": VERSION,
-            "ok": self.ok,
-            "complete": self.complete,
-            "plan": self.plan,
-            "implementations": dict(self.implementations),
-            "missing": list(self.missing),
-            "ignored": list(self.ignored),
-            "states": self.states,
-            "steps": self.steps,
-            "worlds": self.worlds,
-            "rows": self.rows_as_dicts(),
-        }
+        """As plain values, for JSON."""
+        return conform_report.plain(self)
+
+
+@attrs.define
+class StageRecorder:
+    """Wraps every slot, so that each stands alone, and keeps what it wrote in the first evaluation of a step."""
+
+    name = "recorder"
+    written: dict[str, dict[str, Array]] = attrs.field(factory=dict)
+    slots: dict[str, Slot] = attrs.field(factory=dict)
+
+    def wants(self, label: str) -> bool:
+        return True
+
+    def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
+        self.slots[slot.label] = slot
+        fields = sorted(slot.in_data)
+
+        def recorded(data: Data) -> None:
+            call(data)
+            if slot.label not in self.written:
+                self.written[slot.label] = {f: np.array(data.field(f)) for f in fields if f in data}
+
+        return recorded
 
 
 def conform(
@@ -158,6 +153,8 @@ def conform(
     steps: int = 10,
     states: int = 5,
     seed: int = 0,
+    starts: str | Path | Sequence[str | Path] = (),
+    keyframes: Sequence[str] = (),
     disable: Sequence[str] = (),
     enable: Sequence[str] = (),
     backend: Backend | None = None,
@@ -171,49 +168,75 @@ def conform(
     """Compare dovetail with MuJoCo on a model: a file, a built-in model's name, MJCF text, or a loaded Model
     that knows its file.
 
+    In states of MuJoCo's, each stage is compared by itself, and so is what steps of an ordinary Simulation leave, one
+    world and a batch. The model keeps its own options; then solvers go on to `solver_tolerance` in both engines, and
+    all is compared again (None: it is not). Where an error is beyond its tolerance, it counts if it is beyond a
+    thousand of the moves that MuJoCo itself makes when the state is nudged by rounding.
+
     `stages`: slots or stages to report (default all; `compile` is the Model itself, `integrate` the state after
-    a step). `steps`, `states`: length of the trajectory, number of random states, for each of `nworld` worlds.
-    `disable`, `enable`: option flags set in both engines (autoreset is always disabled: a random state may be
-    beyond what the integrator bears, and both shall go on). `compiled_by="mujoco"` takes MuJoCo's compiled model,
-    to check stages on what dovetail's compiler does not read. `solver_tolerance`: how far both engines solve the
-    constraints, so that the answers are compared and not where each stopped; None leaves the model's own.
-    `locked`: a stage lock, or the path of one, that what is compared must keep to; a configured one is for runs.
+    a step). `steps`, `states`: states along each trajectory, and random states, for each of `nworld` worlds.
+    `starts`: `near`, `rest`, `random`, a keyframe, or a saved state's file; `keyframes`: keyframes by name or number.
+    If you name none, trajectories begin at random, near the model's pose, and at each keyframe, at most 16 of them.
+    `disable`, `enable`: option flags set in both engines. `backend`: what computes; if you say nothing, stages are
+    the reference's, and steps those of the backend that runs would take. `compiled_by="mujoco"` takes MuJoCo's
+    compiled model, to check stages on what dovetail's compiler does not read. `locked`: a stage lock, or the path of
+    one, that what is compared must keep to; a configured one is for runs.
     """
+    from dovetail.compare import conform_run as run
+
+    whole("steps", steps, 0, "STEPS")
+    whole("states", states, 0)
+    whole("seed", seed, 0)
+    keyframes = words("keyframes", keyframes)
+    named = said_starts(starts) if starts != () and starts != [] else ()
     ours, theirs = load_both(model, compiled_by)
-    _set_flags(ours, theirs, ("autoreset", *disable), enable)
-    _prepare_solvers(ours, theirs, solver_tolerance)
-    call = Config.of_call(backend=backend, precision=precision, keep="computed", locked=locked)
-    found = Config.discover() if config is None else config
-    merged = Config.merge([call, found.unlocked()])
-    recorder = StageRecorder()
-    plan = plan_with_holes(ours, merged, nworld=nworld, wrappers=(recorder,))
-    wanted = _chooser(stages, plan)
-    worst = Worst(ours, plan.precision)
+    run.set_flags(ours, theirs, disable, enable)
+    settings = run.Settings(
+        backend, precision, nworld, Config.discover() if config is None else config, locked
+    )
+    comparison = run.Comparison(ours, theirs, settings)
+    wanted = _chooser(stages, comparison.plan)
+    compiler = Worst(ours)
     if compiled_by == "dovetail":
-        compiler = Worst(ours)
         compare_models(compiler, ours, theirs)
-    bench = _Bench(plan, theirs, recorder, worst)
-    rng = np.random.default_rng(seed)
-    for _ in range(states):
-        bench.randomize(rng)
-        bench.compare_step()
-    bench.randomize(rng)
-    for _ in range(steps):
-        bench.compare_step()
-    rows = (*(compiler.sorted_rows() if compiled_by == "dovetail" else ()), *worst.sorted_rows())
+    chosen = run.chosen_starts(ours, named, keyframes, steps, states, seed, nworld or 1)
+    runs = stages is None or set(stages) != {COMPILE}
+    if runs:
+        with unheard():
+            comparison.run(run.moments_of(ours, theirs, chosen, steps), solver_tolerance)
+    bookkeeping = (*IGNORED_FIELDS, *IGNORED_SIZES)
+    uncompared = (
+        *(name for name in UNCOMPARED if name != ITERATIONS),
+        *(() if MujocoFields(theirs).sleeps else AWAKE),
+    )
+    parts = tuple(_only(part, wanted) for part in comparison.parts)
+    rows = (*compiler.sorted_rows(), *(parts[0].stages if parts else ()))
     return ConformReport(
         model=ours.modelname or ours.source,
-        plan=plan.headline(),
-        implementations={label: choice.record.label for label, choice in plan.choices.items()},
+        plan=comparison.plan.headline(),
+        stepped=comparison.stepped,
+        implementations={s: choice.record.label for s, choice in comparison.plan.choices.items()},
         rows=tuple(row for row in rows if wanted(row.slot)),
-        missing=tuple(m.slot for m in plan.missing),
-        ignored=(
-            *((*IGNORED_FIELDS, *IGNORED_SIZES) if compiled_by == "dovetail" else ("the compiled model",)),
-            *UNCOMPARED,
-        ),
-        states=states,
+        missing=tuple(m.slot for m in comparison.plan.missing),
+        ignored=(*(bookkeeping if compiled_by == "dovetail" else ("the compiled model",)), *uncompared),
+        states=comparison.count,
         steps=steps,
         worlds=nworld or 1,
+        parts=parts,
+        starts=tuple(dict.fromkeys(begun.start for begun in chosen.beginnings)),
+        left_out=chosen.left_out,
+        notes=tuple(comparison.notes),
+    )
+
+
+def _only(part: Part, wanted: Callable[[str], bool]) -> Part:
+    """What a part says about the stages that are asked for."""
+    return attrs.evolve(
+        part,
+        stages=tuple(row for row in part.stages if wanted(row.slot)),
+        steps=tuple(row for row in part.steps if wanted(row.slot)),
+        disagreements=tuple(one for one in part.disagreements if wanted(one.stage)),
+        moved=tuple(one for one in part.moved if wanted(one.slot)),
     )
 
 
@@ -229,32 +252,6 @@ def _chooser(stages: Sequence[str] | None, plan: Plan) -> Callable[[str], bool]:
             )
     wanted = set(stages)
     return lambda slot: slot in wanted or slot.partition(":")[0] in wanted
-
-
-def _set_flags(ours: Model, theirs: Any, disable: Sequence[str], enable: Sequence[str]) -> None:
-    for names, bits, option in ((disable, DisableBit, "disableflags"), (enable, EnableBit, "enableflags")):
-        mask = _mask(names, bits, option)
-        for model in (ours, theirs):
-            setattr(model.opt, option, int(getattr(model.opt, option)) | mask)
-
-
-def _prepare_solvers(ours: Model, theirs: Any, tolerance: float | None) -> None:
-    """Let MuJoCo store its constraint Jacobian as dovetail does, and both solve as far as asked."""
-    for model in (ours, theirs):
-        model.opt.jacobian = int(Jacobian.SPARSE)
-        if tolerance is not None:
-            model.opt.tolerance = tolerance
-            model.opt.iterations = max(int(model.opt.iterations), SOLVER_ITERATIONS)
-
-
-def _mask(names: Sequence[str], bits: type[Flag], option: str) -> int:
-    known = {bit.keyword: int(bit) for bit in bits}
-    unknown = [n for n in names if n not in known]
-    if unknown:
-        raise ValidationError(
-            option, [f"unknown flag {n!r}{nearest(n, known)} Flags: {listing(known)}" for n in unknown]
-        )
-    return sum(known[n] for n in set(names))
 
 
 # ---- the compiled model
@@ -306,145 +303,3 @@ def _misfit(what: str, ours: object, theirs: object) -> FieldError:
         theirs=np.nan,
         note=f"{ours!r} instead of {theirs!r}",
     )
-
-
-# ---- the stages
-
-
-@attrs.define
-class StageRecorder:
-    """Wraps every slot, so that each stands alone, and keeps what it wrote in the first evaluation of a step."""
-
-    name = "recorder"
-    written: dict[str, dict[str, Array]] = attrs.field(factory=dict)
-    slots: dict[str, Slot] = attrs.field(factory=dict)
-
-    def wants(self, label: str) -> bool:
-        return True
-
-    def wrap(self, slot: Slot, call: Callable[[Data], None]) -> Callable[[Data], None]:
-        self.slots[slot.label] = slot
-        fields = sorted(slot.in_data)
-
-        def recorded(data: Data) -> None:
-            call(data)
-            if slot.label not in self.written:
-                self.written[slot.label] = {f: np.array(data.field(f)) for f in fields if f in data}
-
-        return recorded
-
-
-class _Bench:
-    """Both engines side by side: one MjData per world of our Data."""
-
-    def __init__(self, plan: Plan, theirs: Any, recorder: StageRecorder, worst: Worst) -> None:
-        self.mujoco = require_mujoco()
-        self.plan, self.theirs, self.recorder, self.worst = plan, theirs, recorder, worst
-        self.data = plan.make_data()
-        self.batch = plan.nworld is not None
-        self.oracles = [self.mujoco.MjData(theirs) for _ in range(plan.nworld or 1)]
-        self.last_writer = self._last_writers()
-
-    def _last_writers(self) -> dict[str, str]:
-        """The slot after which a field has its final value (rows of a table add to a common sum)."""
-        return {
-            field: slot.label
-            for slot in self.plan.slots
-            for field in sorted(slot.in_data)
-            if field in DATA_SPECS
-        }
-
-    def randomize(self, rng: np.random.Generator) -> None:
-        """Another random state in every world."""
-        for oracle in self.oracles:
-            self.mujoco.mj_resetData(self.theirs, oracle)
-            for name, value in random_state(self.plan.model, rng).items():
-                getattr(oracle, name)[...] = value
-
-    def compare_step(self) -> None:
-        """Inject MuJoCo's state, advance both by a step, compare all that was computed on the way."""
-        for name in STATE:
-            self._inject(name)
-        self.recorder.written.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StateWarning)  # random states may explode, in MuJoCo too
-            self.plan.step(self.data)
-        for oracle in self.oracles:
-            self.mujoco.mj_forward(self.theirs, oracle)
-        if any(map(_exploded, self.oracles)):
-            return
-        integrators = [s for s in self.plan.slots if s.integrates]
-        for slot in self.plan.slots:
-            if slot not in integrators:
-                self._compare(slot, self.recorder.written.get(slot.label, {}))
-        for oracle in self.oracles:
-            self.mujoco.mj_step(self.theirs, oracle)
-        for slot in integrators:
-            self._compare(slot, {f: np.array(self.data.field(f)) for f in sorted(slot.leaves)})
-
-    def _inject(self, name: str) -> None:
-        if self.batch:
-            self.data.field(name)[...] = np.stack([read(d, name) for d in self.oracles])
-        else:
-            self.data.field(name)[...] = read(self.oracles[0], name)
-
-    def _compare(self, slot: Slot, written: Mapping[str, Array]) -> None:
-        for name, value in written.items():
-            if self.last_writer.get(name) == slot.label and self._known(name):
-                self._compare_field(slot, DATA_SPECS[name], value, written)
-
-    def _known(self, name: str) -> bool:
-        """Whether MuJoCo has the field (it does not show which pairs it tests for contact) and gives it a meaning."""
-        layouts = (field for matrix in BY_MATRIX for field in SPARSE[matrix])
-        if name in layouts or any(fnmatchcase(name, pattern) for pattern in UNCOMPARED):
-            return False
-        owner, _, field = name.rpartition(".")
-        return hasattr(read(self.oracles[0], owner) if owner else self.oracles[0], field)
-
-    def _compare_field(self, slot: Slot, spec: FieldSpec, value: Array, written: Mapping[str, Array]) -> None:
-        reference = slot.record.backend == REFERENCE
-        if spec.name in BY_MATRIX:
-            self._compare_matrix(slot, spec, written)
-            return
-        if not has_room(spec):
-            theirs = [_shaped(read(d, spec.name), value.shape[self.batch :]) for d in self.oracles]
-            expected = np.stack(theirs) if self.batch else theirs[0]
-            self.worst.add(slot.label, spec, value, expected, reference=reference, batch=self.batch)
-            return
-        for world, oracle in enumerate(self.oracles):
-            own = value[world] if self.batch else value
-            get = _reader(oracle)
-            expected = _shaped(read(oracle, spec.name), (-1, *own.shape[1:]))
-            self.worst.add(
-                slot.label,
-                spec,
-                meaningful(spec, own, get),
-                meaningful(spec, expected, get),
-                reference=reference,
-                world=world if self.batch else None,
-            )
-
-    def _compare_matrix(self, slot: Slot, spec: FieldSpec, written: Mapping[str, Array]) -> None:
-        """Compare a matrix written out; a backend whose rows are full writes no layout."""
-        nv, reference = int(self.theirs.nv), slot.record.backend == REFERENCE
-        parts = {name: written.get(name, self.data.field(name)) for name in (spec.name, *SPARSE[spec.name])}
-        for world, oracle in enumerate(self.oracles):
-            own = {name: np.asarray(part[world] if self.batch else part) for name, part in parts.items()}
-            ours, theirs = (written_out(spec.name, get, nv) for get in (own.__getitem__, _reader(oracle)))
-            self.worst.add(
-                slot.label, spec, ours, theirs, reference=reference, world=world if self.batch else None
-            )
-
-
-def _exploded(oracle: Any) -> bool:
-    """Whether MuJoCo itself would give this world up: its numbers say nothing any more."""
-    return any(_undefined(np.asarray(value)).any() for value in (oracle.qpos, oracle.qvel, oracle.qacc))
-
-
-def _shaped(value: Any, shape: tuple[int, ...]) -> Array:
-    """MuJoCo's array in our shape (its bindings show some matrices flat)."""
-    return np.asarray(value).reshape(shape)
-
-
-def _reader(oracle: Any) -> Getter:
-    return lambda name: np.asarray(read(oracle, name))

@@ -66,6 +66,8 @@ class FreeRun:
     contacts_b: tuple[int, ...]
     energy_a: tuple[float, ...]
     energy_b: tuple[float, ...]
+    cause: str = ""
+    """Of an error, the first step and the stage that make it, in words."""
 
     @property
     def verdict(self) -> Kind:
@@ -83,7 +85,7 @@ class FreeRun:
             step = self.kinds.index("error")
             return (
                 f"free running: ERROR from step {step + 1} (t = {self.times[step]:g} s): B is farther from A than "
-                "rounding grows to"
+                f"rounding grows to{self._because()}"
             )
         if self.verdict == "chaos":
             step = self.kinds.index("chaos")
@@ -92,6 +94,9 @@ class FreeRun:
                 "neighbours one ulp away do"
             )
         return "free running: the same within tolerance all the way"
+
+    def _because(self) -> str:
+        return f"; {self.cause}" if self.cause else ""
 
     def table(self) -> str:
         """Some of the steps."""
@@ -124,11 +129,12 @@ class FreeRun:
             "verdict": self.verdict,
             "first_error": self.first_error,
             **{name: _plain(value) for name, value in attrs.asdict(self, recurse=False).items()},
+            "cause": self.cause,
         }
 
 
 def _plain(value: Any) -> Any:
-    return {k: list(v) for k, v in value.items()} if isinstance(value, Mapping) else list(value)
+    return {k: list(v) for k, v in value.items()} if isinstance(value, Mapping) else [*value]
 
 
 def free_run(

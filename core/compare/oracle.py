@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from dovetail.contracts.types import MODEL_SPECS, Model
 from dovetail.errors import MissingDependencyError, MJCFError, ValidationError, listing, shown
 
 VERSION = "3.4.0"
+INSTALL = f"run: pip install mujoco=={VERSION} (it has wheels for Python 3.10 to 3.13)"
 
 UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
 """Fields that mujoco's Python bindings show as empty arrays."""
@@ -43,15 +45,26 @@ def require_mujoco() -> Any:
         import mujoco
     except ImportError:
         raise MissingDependencyError(
-            f"comparing with MuJoCo needs the package 'mujoco', which is not installed; "
-            f"run: pip install mujoco=={VERSION}"
+            f"comparing with MuJoCo needs the package 'mujoco', which is not installed; {INSTALL}"
         ) from None
     if mujoco.__version__ != VERSION:
         raise MissingDependencyError(
-            f"comparing needs mujoco {VERSION}, but {mujoco.__version__} is installed; "
-            f"run: pip install mujoco=={VERSION}"
+            f"comparing needs mujoco {VERSION}, but {mujoco.__version__} is installed; {INSTALL}"
         )
     return mujoco
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Keep MuJoCo from printing warnings, and from writing them into a file of the present folder: it is given states
+    that are bad on purpose."""
+    mujoco = require_mujoco()
+    kept = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(kept)
 
 
 def model_from_mujoco(mj_model: Any, source: str = "mujoco.MjModel") -> Model:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.compare.conform import COMPILE, compare_models, ignored
+from dovetail.compare.conform import compare_models, ignored
+from dovetail.compare.conform_report import COMPILE
 from dovetail.compare.errors import FieldError, Worst
 from dovetail.compare.timeline import Divergence, Timeline
 from dovetail.contracts.types import MODEL_SPECS, Model

@@ -16,6 +16,11 @@ from dovetail.text_tables import table_lines
 Verdict = Literal["agree", "differ", "nothing compared"]
 EXIT_CODES: dict[Verdict, int] = {"agree": 0, "differ": 1, "nothing compared": 3}
 WIDTH = 80
+SHOWN = 8
+"""So many divergences are printed; JSON has all."""
+MOVED = (
+    "beyond the tolerance, but within a thousand of the moves of A itself when its inputs are nudged by 1e-14"
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -34,6 +39,8 @@ class StageResult:
     """Entries that were compared: of stages that make lists (contacts, rows), those of the lists."""
     stopped_elsewhere: int
     """Steps at which solvers differ by no more than their tolerance."""
+    moved: int
+    """Steps at which B differs by no more than A does from itself, when its inputs are nudged by rounding."""
     microseconds_a: float
     microseconds_b: float
 
@@ -48,6 +55,8 @@ class StageResult:
             return "DIFFERS"
         if self.stopped_elsewhere:
             return "solver"
+        if self.moved:
+            return "moved"
         if not self.compared:
             return "nothing"
         return "same" if self.error == 0.0 else "ok"
@@ -61,6 +70,7 @@ class StageResult:
             "error": self.error,
             "compared": self.compared,
             "stopped_elsewhere": self.stopped_elsewhere,
+            "moved": self.moved,
             "microseconds_a": self.microseconds_a,
             "microseconds_b": self.microseconds_b,
             "first": None if self.first is None else self.first.to_dict(),
@@ -95,6 +105,8 @@ class DiffRunsReport(Report):
     """A's energy in the first world, by step; empty if it is not computed."""
     free: FreeRun | None = None
     notes: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
+    """Where the runs began."""
 
     @property
     def first(self) -> Divergence | None:
@@ -126,7 +138,8 @@ class DiffRunsReport(Report):
     def headline(self) -> str:
         """The verdict in a sentence."""
         worlds = f"{self.worlds} worlds" if self.worlds > 1 else "one world"
-        what = f"{self.model}: {self.a} and {self.b}, {self.steps} steps, {worlds}, {self.precision}"
+        several = f" from each of {len(self.starts)} starts" if len(self.starts) > 1 else ""
+        what = f"{self.model}: {self.a} and {self.b}, {self.steps} steps{several}, {worlds}, {self.precision}"
         found: dict[Verdict, str] = {
             "agree": "agree" + self._within(),
             "differ": "DIFFER",
@@ -145,9 +158,14 @@ class DiffRunsReport(Report):
         first = self.first
         if first is None:
             return []
-        when = f"step {first.step} (t = {first.time:g} s)"
+        when = f"from {first.start}, " if first.start else ""
+        when += f"step {first.step} (t = {first.time:g} s)"
         when += f", evaluation {first.evaluation}" if first.evaluation else ""
         lines = [f"first divergence: {when}, stage {first.stage}", f"  {first.where}"]
+        if not first.alone:
+            lines.insert(0, f"ONLY WHOLE STEPS DIFFER: {first.how}")
+        elif first.how:
+            lines.append(f"  {first.how}")
         if first.note:
             return [*lines, f"  {first.note}"]
         return [
@@ -164,13 +182,17 @@ class DiffRunsReport(Report):
         parts += ["\n".join(_wrapped(line, "    ") for line in self.first_lines())] if self.first else []
         later = self.divergences[1:]
         if later:
-            parts.append(
-                "then, each on A's inputs:\n" + "\n".join(_wrapped(f"  {d}", "    ") for d in later[:8])
-            )
-            if len(later) > 8:
-                parts.append(f"  and {len(later) - 8} more fields (--json lists all)")
+            alone = self.first is not None and self.first.alone
+            lines = ["then, each on A's inputs:" if alone else "then:"]
+            lines += [_wrapped(f"  {d}", "    ") for d in later[:SHOWN]]
+            parts.append("\n".join(lines))
+            if len(later) > SHOWN:
+                parts.append(f"  and {len(later) - SHOWN} more fields (--json lists all)")
         if self.stages:
             parts.append(stage_table(self.stages))
+        moved = [stage.stage for stage in self.stages if stage.moved]
+        if moved:
+            parts.append(_wrapped(f"{MOVED}: {', '.join(moved)}", "  "))
         parts += [_wrapped(f"nothing compared: {why}", "  ") for why in self.unseen]
         if self.free is not None:
             parts.append(self.free.table())
@@ -185,6 +207,7 @@ class DiffRunsReport(Report):
             "mode": self.mode,
             "steps": self.steps,
             "worlds": self.worlds,
+            "starts": list(self.starts),
             "precision": self.precision,
             "verdict": self.verdict,
             "ok": self.ok,

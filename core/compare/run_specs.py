@@ -52,7 +52,7 @@ class RunSpec:
     stages: Mapping[str, Stage] = attrs.field(factory=dict)
     backend: str | None = None
     precision: str | None = None
-    config: str | None = None
+    config: str | Config | None = None
     model: Source | None = None
     """A second model."""
     plugins: tuple[str, ...] = ()
@@ -92,14 +92,19 @@ class RunSpec:
                     "file or its MJCF text"
                 )
             source = source.source
-        config = None if self.config is None else Config.of_file(self.config)
+        config = self._configuration()
         if isinstance(source, str) and source.lstrip().startswith("<"):
             return loads(source, stages=chosen or None, registry=registry, config=config)
         return load(source, stages=chosen or None, registry=registry, config=config)
 
+    def _configuration(self) -> Config | None:
+        if self.config is None or isinstance(self.config, Config):
+            return self.config
+        return Config.of_file(self.config)
+
     def simulation_arguments(self) -> dict[str, Any]:
         """What a Simulation of this side is made with, besides model, worlds and fields to keep."""
-        config = None if self.config is None else Config.of_file(self.config)
+        config = self._configuration()
         backend = self.backend
         if backend is None and (config is None or "backend" not in config.settings):
             backend = REFERENCE

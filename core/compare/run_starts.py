@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -13,8 +15,8 @@ from dovetail.compare.states import randomize
 from dovetail.contracts import store
 from dovetail.contracts.derive import make_data, reset
 from dovetail.contracts.fields import Array
-from dovetail.contracts.types import STATE, Data, Model
-from dovetail.errors import SelectionError, listing, nearest
+from dovetail.contracts.types import DATA_SPECS, STATE, Data, Model
+from dovetail.errors import ArgumentError, SelectionError, listing, nearest, shown
 
 STARTS = ("near", "rest", "random")
 """A pose near the model's own with random controls; the model's own state; anything a user might set."""
@@ -81,6 +83,43 @@ def keyframe_starts(model: Model) -> tuple[str, ...]:
     )
 
 
+AnyStart = str | Path | Mapping[str, Any]
+"""A kind of start, a keyframe or a file, or fields of the state itself."""
+
+
+def said_starts(start: AnyStart | Sequence[AnyStart]) -> tuple[AnyStart, ...]:
+    """One start or several, as a list without repetitions."""
+    if isinstance(start, str | Path | Mapping):
+        return (start,)
+    found: list[AnyStart] = []
+    for one in start if isinstance(start, Iterable) else (start,):
+        if not isinstance(one, str | Path | Mapping):
+            raise ArgumentError(f"start = {shown(one)} should be {', '.join(STARTS)}, a keyframe or a file")
+        if not any(one is known or (not isinstance(one, Mapping) and one == known) for known in found):
+            found.append(one)
+    if not found:
+        raise ArgumentError("start: give at least one")
+    return tuple(found)
+
+
+def begin_at(data: Data, start: AnyStart, seed: int) -> None:
+    """Put every world of a Data into its first state, which may be given itself."""
+    if not isinstance(start, Mapping):
+        begin(data, start, seed)
+        return
+    unknown = [name for name in start if name not in DATA_SPECS]
+    if unknown:
+        raise SelectionError(f"start: Data has no field {unknown[0]!r}{nearest(unknown[0], STATE) or '.'}")
+    reset(data.model, data)
+    for name, value in start.items():
+        if name in data:
+            place = data.field(name)
+            shape = np.shape(place)[data.nworld is not None :]
+            if np.size(value) != np.prod(shape, dtype=int):
+                raise ArgumentError(f"start: {name} has shape {np.shape(value)}, which should be {shape}")
+            place[...] = np.reshape(value, shape)
+
+
 def begin(data: Data, start: str | Path, seed: int) -> None:
     """Put every world of a Data into its first state: one of STARTS, a keyframe or a saved state's file."""
     name = str(start)
@@ -92,9 +131,23 @@ def begin(data: Data, start: str | Path, seed: int) -> None:
     if number is not None:
         reset(data.model, data, number)
     elif name.endswith(".npz"):
-        store.load(data, name)
+        with warnings.catch_warnings():  # every side has today's values of the Model
+            warnings.simplefilter("ignore", store.ResumeWarning)
+            store.load(data, name)
     else:
         raise _unknown(data.model, name)
+
+
+def keyframe_start(model: Model, name: str) -> str:
+    """A keyframe, by its name or its number, as a start."""
+    number = _keyframe(model, name)
+    if number is None:
+        keys = keyframe_starts(model)
+        raise SelectionError(
+            f"keyframe = {name!r}: the model has no such keyframe{nearest(name, keys) or '.'} "
+            f"Keyframes: {listing(keys) or 'none'}"
+        )
+    return keyframe_starts(model)[number]
 
 
 def _near(data: Data, seed: int) -> None:
@@ -105,7 +158,7 @@ def _near(data: Data, seed: int) -> None:
         found.write_world(0, data)
 
 
-_WAYS = {
+_WAYS: Mapping[str, Callable[[Data, int], None]] = {
     "near": _near,
     "rest": lambda data, seed: None,
     "random": lambda data, seed: randomize(data, np.random.default_rng(seed)),

@@ -5,7 +5,7 @@ A Timeline is a `Worst` that also knows at which step, evaluation and slot it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -14,6 +14,9 @@ import numpy as np
 from dovetail.compare.errors import FLOOR, FieldError, Worst, has_room, tolerance_of, worst_entry
 from dovetail.contracts.derive import describe_index, describe_object
 from dovetail.contracts.fields import Array, FieldSpec
+
+MOVES = 1e3
+"""So many of the authority's own moves count as rounding."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +43,12 @@ class Divergence:
     """How many of A's units in the last place lie between the two values."""
     tolerance: float
     note: str = ""
+    start: str = ""
+    """Where the run began, if there are several runs."""
+    alone: bool = True
+    """Whether the stage shows it by itself, on A's inputs; else only whole steps of B do."""
+    how: str = ""
+    """How the stage was told from others of its kernel, or what else is known."""
 
     @property
     def where(self) -> str:
@@ -49,7 +58,8 @@ class Divergence:
         return text if self.world is None else f"{text} in world {self.world}"
 
     def __str__(self) -> str:
-        return f"step {self.step}, {self.stage}: {self.where}: {self.values()}"
+        begun = f"{self.start}, " if self.start else ""
+        return f"{begun}step {self.step}, {self.stage}: {self.where}: {self.values()}"
 
     def values(self) -> str:
         """Both values and how far apart they are."""
@@ -76,6 +86,8 @@ class SlotHistory:
     """The largest error by step."""
     excused: set[int] = attrs.field(factory=set)
     """Steps whose differences the tolerance of an iterative solver explains."""
+    moved: set[int] = attrs.field(factory=set)
+    """Steps whose differences are no larger than those that rounding makes: see `Timeline.moves`."""
     worst: Divergence | None = None
     """The largest error over tolerance, also within it."""
     first: Divergence | None = None
@@ -115,6 +127,16 @@ class Timeline(Worst):
     """The Data whose contacts say which geoms an entry of theirs is about."""
     excusing: bool = False
     """Whether differences are those of a solver that stopped elsewhere."""
+    start: str = ""
+    """Where the present run began, if there are several."""
+    offset: int = 0
+    """Steps of the runs before the present one."""
+    moves: Callable[[str], float] | None = None
+    """How far the authority's own field moves when what it is computed from is nudged by rounding."""
+    same_lost: bool = False
+    """Whether two numbers that are both NaN or infinite agree: a run that begins with such a number."""
+    beyond: int = 0
+    """Comparisons beyond tolerance so far, those of fields that were found before too."""
     _seen: set[tuple[str, str]] = attrs.field(factory=set)
 
     def at(self, step: int, time: float) -> None:
@@ -134,6 +156,8 @@ class Timeline(Worst):
         note: str = "",
     ) -> FieldError:
         """Compare, remember when and where."""
+        if self.same_lost:
+            ours, theirs = _without_lost(ours, theirs)
         row = super().add(slot, spec, ours, theirs, reference=reference, batch=batch, world=world, note=note)
         entry = self._divergence(slot, spec, ours, theirs, reference, batch, world)
         history = self.slots.setdefault(slot, SlotHistory())
@@ -146,14 +170,19 @@ class Timeline(Worst):
         return row
 
     def _remember(self, history: SlotHistory, entry: Divergence) -> None:
-        history.errors[self.step] = max(history.errors.get(self.step, 0.0), entry.error)
+        step = self.offset + self.step
+        history.errors[step] = max(history.errors.get(step, 0.0), entry.error)
         if history.worst is None or _badness(entry) > _badness(history.worst):
             history.worst = entry
         if entry.error <= entry.tolerance:
             return
         if self.excusing:
-            history.excused.add(self.step)
+            history.excused.add(step)
             return
+        if self.moves is not None and entry.error <= MOVES * self.moves(entry.field):
+            history.moved.add(step)
+            return
+        self.beyond += 1
         history.first = history.first or entry
         if (entry.stage, entry.field) not in self._seen:
             self._seen.add((entry.stage, entry.field))
@@ -180,6 +209,7 @@ class Timeline(Worst):
             "stage": slot,
             "field": spec.name,
             "tolerance": tolerance,
+            "start": self.start,
         }
         if a.shape != b.shape:
             note = f"shape {b.shape} instead of {a.shape}"
@@ -213,6 +243,15 @@ class Timeline(Worst):
         return " and ".join(describe_object(self.model, "geom", g) for g in geoms if g >= 0)
 
 
+def _without_lost(ours: Array, theirs: Array) -> tuple[Array, Array]:
+    """Both, with zeros where both have lost the number."""
+    a, b = (np.array(value, np.float64) for value in (ours, theirs))
+    if a.shape == b.shape:
+        lost = ~np.isfinite(a) & ~np.isfinite(b)
+        a[lost] = b[lost] = 0.0
+    return a, b
+
+
 def _badness(entry: Divergence) -> float:
     return entry.error / entry.tolerance if entry.tolerance else entry.error / FLOOR
 
@@ -237,7 +276,18 @@ def ulps_between(a: float, b: float, *, single: bool = False) -> float:
         return float(np.float64(abs(a - b)) / unit) if unit else np.inf
 
 
-def in_pipeline_order(found: Iterable[Divergence], order: dict[str, int]) -> list[Divergence]:
-    """By step, then by slot as they run."""
-    last = len(order)
-    return sorted(found, key=lambda d: (d.step, d.evaluation, order.get(d.stage, last)))
+def in_pipeline_order(
+    found: Iterable[Divergence], order: dict[str, int], starts: Sequence[str] = ("",)
+) -> list[Divergence]:
+    """By run and step, then by slot as they run; what only a whole step shows comes last."""
+    last, runs = len(order), {start: n for n, start in enumerate(starts)}
+    return sorted(
+        found,
+        key=lambda d: (
+            runs.get(d.start, -1),
+            d.step,
+            d.evaluation,
+            not d.alone,
+            order.get(d.stage, last),
+        ),
+    )

@@ -265,6 +265,7 @@ def test_seals_of_other_letters_are_wrong(written: Path, word: str) -> None:
     assert (found.intact, found.signature, found.ok) == (False, "wrong", False)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("word", [None, 5, ["0"], {"sha256": "0"}, True])
 @pytest.mark.parametrize("name", ["sha256", "hmac_sha256"])
 def test_seals_that_are_no_text_are_told(written: Path, name: str, word: Any) -> None:

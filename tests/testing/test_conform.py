@@ -12,10 +12,18 @@ import pytest
 from without_stage import hide
 
 import dovetail
-from dovetail.compare import oracle
+from dovetail.compare import mujoco_moves, oracle
 from dovetail.compare.conform import compare_models, conform
 from dovetail.compare.errors import Worst
-from dovetail.errors import MissingDependencyError, UnknownStageError, ValidationError
+from dovetail.errors import (
+    ArgumentError,
+    MissingDependencyError,
+    SelectionError,
+    UnknownStageError,
+    ValidationError,
+)
+from dovetail.plugins.bias_force import rne_numpy as bias_numpy
+from dovetail.plugins.solve_constraints import newton_numpy
 from dovetail.testing.samples import SAMPLES
 
 CHAIN = SAMPLES["chain"]
@@ -69,11 +77,117 @@ def test_report_can_be_narrowed_to_stages() -> None:
 @pytest.mark.usefixtures("mujoco")
 def test_report_is_text_and_json() -> None:
     report = conform(CHAIN, steps=1, states=1)
-    assert report.table().startswith("chain: conforms; 1 random states and 1 steps")
+    assert report.table().startswith("chain: conforms; compared with MuJoCo 3.4.0 in 3 states of 2 starts")
     assert "not compared: names" in report.table()
     text = json.loads(json.dumps(report.to_dict()))
     assert text["mujoco"] == "3.4.0"
     assert text["ok"] is True
+    assert text["starts"] == ["random", "near"]
+    (part,) = text["parts"]
+    assert (part["name"], part["ok"], part["disagreements"]) == ("own options", True, [])
+    assert {row["field"] for row in part["steps"]} > {"qpos", "qvel", "qfrc_bias", "xpos"}
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_a_report_fits_eighty_columns() -> None:
+    report = conform(TOUCHING, steps=2, states=1, backend="numpy", starts=["near"])
+    for text in (report.table(), report.table(fields=True)):
+        assert max(map(len, text.splitlines())) <= 80
+    assert "constraint_rows:contact" in report.table()
+
+
+# ---- options and states
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_solvers_are_compared_as_the_model_has_them_and_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = conform(TOUCHING, steps=2, states=0, backend="numpy")
+    assert [part.name for part in report.parts] == ["own options", "converged"]
+    assert "solver_niter" in {row.field for row in report.parts[0].steps}
+    assert "solver_niter" not in {row.field for row in report.parts[1].steps}
+    right = newton_numpy.solve_constraints
+
+    def wrong_at_first(model: Any, data: Any) -> None:
+        right(model, data)
+        data.qacc[:] *= 1.0 + 1e-5 * (model.opt.iterations < 10)
+
+    monkeypatch.setattr(newton_numpy, "solve_constraints", wrong_at_first)
+    few = TOUCHING.replace("<worldbody>", '<option iterations="2" ls_iterations="1"/><worldbody>')
+    wrong = conform(few, steps=6, states=0, backend="numpy")
+    assert [part.ok for part in wrong.parts] == [False, True], wrong.table()
+    assert {row.slot for row in wrong.failures} <= {"solve_constraints", "integrate", "noslip"}
+    assert conform(TOUCHING, steps=2, states=0, backend="numpy", solver_tolerance=None).parts[1:] == ()
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_models_without_a_row_have_nothing_to_converge() -> None:
+    assert [part.name for part in conform(CHAIN, steps=1, states=1, backend="numpy").parts] == ["own options"]
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_every_keyframe_is_a_start_and_those_left_out_are_told() -> None:
+    keys = "".join(f'<key name="k{n}" qpos="0 0 {0.09 + n} 1 0 0 0"/>' for n in range(18))
+    many = TOUCHING.replace("</mujoco>", f"<keyframe>{keys}</keyframe></mujoco>")
+    report = conform(many, steps=1, states=0, backend="numpy")
+    assert len([start for start in report.starts if start.startswith("k")]) == 16
+    assert len(report.left_out) == 2
+    assert f"keyframes left out: 2 ({report.left_out[0]}" in report.table()
+    named = conform(many, steps=1, states=0, backend="numpy", keyframes=[report.left_out[0], "3"])
+    assert named.starts == (report.left_out[0], "k3")
+    assert named.left_out == ()
+    with pytest.raises(SelectionError, match="no such keyframe; did you mean 'k1'"):
+        conform(many, keyframes=["k1O"], backend="numpy")
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_starts_are_those_that_are_asked_for() -> None:
+    assert conform(CHAIN, steps=1, states=2, backend="numpy", starts=["rest", "near"]).starts == (
+        "rest",
+        "near",
+    )
+    with pytest.raises(SelectionError, match="neither near, rest, random"):
+        conform(CHAIN, starts=["nearr"], backend="numpy")
+
+
+@pytest.mark.usefixtures("mujoco")
+@pytest.mark.parametrize(
+    "asked",
+    [{"starts": 3}, {"starts": [None]}, {"starts": {"qpos": 1}}, {"keyframes": [3]}, {"keyframes": None}],
+)
+def test_what_is_no_start_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match=r"starts?|keyframes"):
+        conform(CHAIN, backend="numpy", **asked)
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_what_mujoco_itself_does_not_tell_is_said_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deviation far beyond the tolerance counts, until MuJoCo is said to move by a thousandth of it."""
+    right = bias_numpy.bias_force
+
+    def wrong(model: Any, data: Any) -> None:
+        right(model, data)
+        data.qfrc_bias[0] += 1e-5
+
+    monkeypatch.setattr(bias_numpy, "bias_force", wrong)
+    asked: dict[str, Any] = {"steps": 1, "states": 1, "backend": "numpy"}
+    assert "bias_force" in {row.slot for row in conform(CHAIN, **asked).failures}
+    monkeypatch.setattr(mujoco_moves, "NUDGE", {"f64": 1e-5})
+    report = conform(CHAIN, **asked)
+    assert report.ok, report.table()
+    (part,) = report.parts
+    assert part.explained
+    assert "bias_force" in {one.slot for one in part.moved}
+    assert "of the moves that nudges of 1e-14 make MuJoCo take" in " ".join(report.table().split())
+
+
+@pytest.mark.usefixtures("mujoco")
+def test_mujocos_warnings_are_neither_printed_nor_filed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    conform(CHAIN, steps=1, states=1, backend="numpy")
+    assert capfd.readouterr().out == ""
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("mujoco")

@@ -91,6 +91,7 @@ def generated(count: int, seed: int = 0) -> str:
 WRONG = Differs(stage="kinematics", a="tree@numpy", b="wrong@numpy")
 
 
+@pytest.mark.by_default("12")
 @pytest.mark.usefixtures("registry")
 @pytest.mark.parametrize("count", [12, 60])
 def test_a_planted_fault_is_left_with_three_bodies_at_most(count: int, tmp_path: Path) -> None:
