@@ -70,9 +70,13 @@ _ABOUT = {
 }
 
 
+_OF_C: Any = ctypes.CFUNCTYPE(None).__mro__[1]
+"""The class of all functions of ctypes, which has no public name."""
+
+
 def _is_of_c(callback: object) -> bool:
     """Whether it is a function of ctypes: one of a library, or one of Python's in the shape of C's."""
-    return isinstance(callback, ctypes._CFuncPtr)
+    return isinstance(callback, _OF_C)
 
 
 def _setter(name: str) -> Callable[[object], None]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from dovetail.contracts.arena import TiledArray
 from dovetail.contracts.fields import Array
 from dovetail.errors import StaleFieldError
 from dovetail.planning.dependencies import SMALL, stretches_of
@@ -99,11 +100,11 @@ class _Remembered:
         self._known: Array | None = None
         self._digest = b""
 
-    def digest(self, view: Array) -> bytes:
+    def digest(self, view: Array | TiledArray) -> bytes:
         if self._known is None or not np.array_equal(self._known, view):
             self._known, self._digest = np.array(view), _digest(view)
         return self._digest
 
 
-def _digest(values: Array) -> bytes:
+def _digest(values: Array | TiledArray) -> bytes:
     return hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()

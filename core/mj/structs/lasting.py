@@ -68,10 +68,10 @@ class LateArray(np.ndarray[Any, Any]):
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
         return function(*_plain_in(args), **_plain_in(named))
 
-    def __copy__(self) -> Array:
+    def __copy__(self) -> Any:
         return self.now().copy()
 
-    def __deepcopy__(self, memo: Any) -> Array:
+    def __deepcopy__(self, memo: Any) -> Any:
         return self.now().copy()
 
     def __reduce__(self) -> Any:

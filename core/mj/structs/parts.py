@@ -35,7 +35,8 @@ class OfModel:
     def __getitem__(self, name: str) -> Array:
         view: Any = self._views.get(name)
         if view is None:
-            view = self._views[name] = self._model.field(self._prefix + name)
+            view = self._model.field(self._prefix + name)
+            self._views[name] = view
         return view
 
 
@@ -224,7 +225,7 @@ class SolverStats:
     def array(self, name: str) -> Array:
         field = f"solver.{name}"
         if name not in self._rows:
-            rows: Array = self._data.field(field)
+            rows: Any = self._data.field(field)
             self._rows[name] = late_array(self._data, rows.reshape(-1), field)
         fill(self._data, field)
         return self._rows[name]

@@ -128,7 +128,8 @@ def _awake(name: str) -> property:
         found = self._lasting.get(name)
         if found is None:
             data: Data = self._data
-            found = self._lasting[name] = LateArray.over(data.field(name), partial(_wake, data, name))
+            view: Any = data.field(name)
+            found = self._lasting[name] = LateArray.over(view, partial(_wake, data, name))
         _wake(self._data, name)
         return found
 
