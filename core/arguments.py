@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -35,6 +36,46 @@ def as_whole(value: object) -> int | None:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def real(name: str, value: object, *, least: float | None = None, finite: bool = True) -> float:
+    """A real number: finite ones alone, or all but NaN; and none below `least`."""
+    bound = "" if least is None else f", at least {least:g}"
+    number = as_real(value)
+    if number is None or number != number or (finite and math.isinf(number)):
+        raise ArgumentError(f"{name} = {shown(value)} should be a {'finite ' * finite}number{bound}")
+    if least is not None and number < least:
+        raise ArgumentError(f"{name} = {shown(value)} should be at least {least:g}")
+    return number
+
+
+def as_real(value: object) -> float | None:
+    """A number of Python or NumPy as a float; None for everything else: texts, truth values, complex numbers."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return math.copysign(math.inf, value)
+
+
+def truth(name: str, value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} = {shown(value)} should be True or False")
+    return bool(value)
+
+
+def controls_misfit(value: object, count: int, width: int) -> str:
+    """What is wrong with a value as controls of so many worlds, a world a row: `None`, `complex128 of shape (3, 1)`;
+    empty if it fits. One row or one number stands for all."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # rows of different lengths
+        return shown(value)
+    if array.dtype.kind not in "biuf":
+        return shown(value) if array.dtype.kind == "O" else f"{array.dtype} of shape {array.shape}"
+    return "" if array.shape in ((), (width,), (count, width)) else f"an array of shape {array.shape}"
 
 
 def choice(name: str, value: object, known: Iterable[W]) -> W:

@@ -35,6 +35,7 @@ from dovetail.arguments import texts_by_name
 from dovetail.contracts.choices import ON_NAN
 from dovetail.deprecation import find, todays
 from dovetail.errors import ConfigError, FileError, listing, nearest
+from dovetail.once import Once
 
 BY_CALL = "call argument"
 """The origin of what a call says itself."""
@@ -204,15 +205,18 @@ def _with_todays_names(environ: Mapping[str, str]) -> Mapping[str, str]:
     return {**renamed, **{name: text for name, text in environ.items() if name not in old}}
 
 
+_told = Once()
+
+
 def _warn_of_variable(variable: str) -> None:
+    """Say once that a variable is none of ours."""
     name = variable.removeprefix(PREFIX)
     known = [other.removeprefix(PREFIX) for other in VARIABLES] + [f"STAGE_{name.partition('_')[2] or name}"]
     hint = nearest(name, known).replace("'", f"'{PREFIX}", 1)
-    warnings.warn(
-        f"environment {variable}: dovetail reads no such variable{hint}",
-        ConfigWarning,
-        stacklevel=4,
-    )
+    with _told.new(variable) as new:
+        if new:
+            text = f"environment {variable}: dovetail reads no such variable{hint}"
+            warnings.warn(text, ConfigWarning, stacklevel=4)
 
 
 # ---- files

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from dovetail.once import Once
+
 if TYPE_CHECKING:
     from dovetail.implementation import Implementation
     from dovetail.registry import Registry
@@ -120,15 +122,15 @@ def todays(kind: str, name: str, where: str = "") -> str:
 # ---- warning
 
 
-_told: set[Deprecation] = set()
+_told = Once()
 
 
 def tell(one: Deprecation, where: str = "") -> None:
     """Warn, if that has not been said in this process: at the line of the first caller outside of dovetail."""
-    if one not in _told:
-        text = f"{where}: {one}" if where else str(one)
-        warnings.warn(text, DovetailDeprecationWarning, stacklevel=_depth())
-        _told.add(one)
+    with _told.new(one) as new:
+        if new:
+            text = f"{where}: {one}" if where else str(one)
+            warnings.warn(text, DovetailDeprecationWarning, stacklevel=_depth())
 
 
 def _depth() -> int:
@@ -146,7 +148,7 @@ def _is_ours(module: str) -> bool:
 
 def forget() -> None:
     """Say everything again when it is next used."""
-    _told.clear()
+    _told.forget()
 
 
 # ---- implementations

@@ -24,6 +24,7 @@ from dovetail.features import FeatureGroup, strange_feature
 from dovetail.hookspecs import discovery
 from dovetail.hookspecs.markers import PROJECT
 from dovetail.implementation import Implementation
+from dovetail.once import Once
 from dovetail.semantics import Semantics
 
 if TYPE_CHECKING:
@@ -483,12 +484,12 @@ def _warn(text: str) -> None:
 
 def _warn_once(text: str) -> None:
     """The same is said once in a process, however often the registry is built again."""
-    if text not in _said:
-        _said.add(text)
-        warnings.warn(text, stacklevel=4)
+    with _told.new(text) as new:
+        if new:
+            warnings.warn(text, stacklevel=4)
 
 
-_said: set[str] = set()
+_told = Once()
 
 
 def _note_unknown_backends(registry: Registry, warn: Warn) -> None:

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dovetail.cache_folder import cache_directory, make_private, why_others_write, why_unsafe, write_whole
+from dovetail.once import Once
 
 __all__ = [
     "CacheWarning",
@@ -50,7 +51,7 @@ _usable: set[Path] = set()
 _instead: dict[Path, Path] = {}
 """Temporary folders in place of those that cannot be written to."""
 
-_told: set[str] = set()
+_told = Once()
 """What was warned of."""
 
 
@@ -116,9 +117,9 @@ def _why_unwritable(folder: Path) -> str:
 
 def warn(text: str, what: str = "") -> None:
     """Warn of the same thing once."""
-    if (what or text) not in _told:
-        _told.add(what or text)
-        warnings.warn(text, CacheWarning, stacklevel=3)
+    with _told.new(what or text) as new:
+        if new:
+            warnings.warn(text, CacheWarning, stacklevel=3)
 
 
 def warn_full(path: Path, error: OSError) -> None:

@@ -111,7 +111,9 @@ plugins = _group(plugins)
 
 @cli_command(
     example="""dovetail plugins new dovetail-wind
-    dovetail plugins new my-solver --stage solve_constraints --no-lanes"""
+    dovetail plugins new my-solver --stage solve_constraints
+    dovetail plugins new my-odometer --stage sensor:odometer
+    dovetail plugins new my-inertia --stage mesh_inertia:exact"""
 )
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -120,20 +122,25 @@ plugins = _group(plugins)
     default="passive_force",
     show_default=True,
     metavar="SLOT",
-    help="A force of its own, or a stage or row that begins as the built-in one.",
+    help="What it is for: any stage, row or part. It begins as the built-in one, or as an example of its own.",
 )
-@click.option("--lanes/--no-lanes", default=True, show_default=True, help="With a sibling for kernels.")
+@click.option(
+    "--lanes/--no-lanes",
+    default=None,
+    help="With a sibling for kernels [default: where there is one to begin with].",
+)
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     default=".",
     help="Where to put the new folder [default: here].",
 )
-def new(name: str, slot: str, lanes: bool, folder: Path, as_json: bool) -> int:
+def new(name: str, slot: str, lanes: bool | None, folder: Path, as_json: bool) -> int:
     """Write a package that installs, passes its own tests and is listed.
 
-    It has an implementation for NumPy and one in lanes, tests, a README and a file for GitHub's CI. Nothing that
-    exists is overwritten.
+    It has an implementation for NumPy, one in lanes where it can have one, tests, a README and a file for GitHub's
+    CI. `dovetail stages` lists the slots: stages, rows of tables as passive_force:wind, parts as combine_friction.
+    Nothing that exists is overwritten.
     """
     from dovetail.template import new_package
 
@@ -145,7 +152,8 @@ def new(name: str, slot: str, lanes: bool, folder: Path, as_json: bool) -> int:
         say(f"  {written.folder / path}")
     say(f"{written.distribution} implements {written.slot}. Next:")
     say(f"  cd {written.folder} && pip install -e '.[test]' && pytest")
-    say(f"  dovetail certify {written.distribution}")
+    if written.certified:
+        say(f"  dovetail certify {written.distribution}")
     return 0
 
 

@@ -1,8 +1,8 @@
 """Saving and restoring a run, bit for bit, as one .npz file without pickle.
 
-A file holds the state fields (or all fields), and a header: format, model fingerprint, worlds, precision, the
-implementation of each stage and, from a Simulation, the stage lock. It is written beside its place and moved there
-when complete; loading checks everything before it touches the Data.
+A file holds the state fields (or all fields), and a header: format, model fingerprint, digests of the Model's values,
+worlds, precision, the implementation of each stage and, from a Simulation, the stage lock. It is written beside its
+place and moved there when complete; loading checks everything before it touches the Data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from dovetail import deprecation, files, limits
 from dovetail.arguments import words
-from dovetail.contracts.derive import kept_fields
+from dovetail.contracts.derive import OF_MODEL, kept_fields
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.errors import (
@@ -65,13 +65,24 @@ MOST_GROWTH = 20
 SMALL = 16 * limits.MEGA
 """What the arrays may have in any case."""
 MOST_CHANGES = 6
-"""Changes of the stage lock that one warning names."""
+"""Changes of the stage lock, or fields of the Model, that one warning names."""
+_READ_BY_NO_STEP = (
+    *("names", "name_", "paths", "text_", "tuple_", "key_"),
+    *("tex_", "mat_", "skin_", "light_", "vis."),
+)
+"""Beginnings of the names of Model fields on which no step depends."""
+_DIGEST = 8
+"""Bytes that tell one field's values from others."""
 _ARRAY_HEADER = 10_000
 """Characters of the description of one array."""
 
 
 class ResumeWarning(UserWarning):
     """A state was saved under other implementations than those that will continue it."""
+
+
+class ModelValuesWarning(ResumeWarning):
+    """A state was saved beside a Model that had other values than the one beside which it is loaded."""
 
 
 def fingerprint(model: Model) -> str:
@@ -82,6 +93,15 @@ def fingerprint(model: Model) -> str:
             if model.specs[name].dtype == dtype:
                 digest.update(np.ascontiguousarray(model.field(name)).tobytes())
     return digest.hexdigest()[:16]
+
+
+def value_digests(model: Model) -> dict[str, str]:
+    """A hash of each field of a Model on which a step may depend."""
+    return {
+        name: hashlib.blake2b(np.ascontiguousarray(model.field(name)).data, digest_size=_DIGEST).hexdigest()
+        for name in model.specs
+        if not name.startswith(_READ_BY_NO_STEP) and np.size(model.field(name))
+    }
 
 
 def save(
@@ -102,6 +122,7 @@ def save(
     header = {
         "format": FORMAT,
         "model": fingerprint(data.model),
+        "values": value_digests(data.model),
         "modelname": data.model.modelname,
         "nworld": data.nworld,
         "precision": data.precision,
@@ -126,9 +147,10 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and arrays of a saved run."""
     header, arrays = read_archive(path, FORMAT)
-    saved = header.get("implementations")
-    if not isinstance(saved, dict) or not all(isinstance(text, str) for text in saved.values()):
-        raise FileFormatError(f"{path}: not in the format {FORMAT}: its header does not say what ran")
+    for name, what in (("implementations", "what ran"), ("values", "which values the Model had")):
+        saved = header.setdefault(name, {} if name == "values" else None)  # older files have no digests
+        if not isinstance(saved, dict) or not all(isinstance(text, str) for text in saved.values()):
+            raise FileFormatError(f"{path}: not in the format {FORMAT}: its header does not say {what}")
     return header, arrays
 
 
@@ -209,7 +231,8 @@ def load(
     """Restore a Data from a file saved by `save`; nothing is changed unless everything fits.
 
     `implementations` and `lock` say what will continue the run; where that is something else than what the file
-    says there is a warning, or an error if the run is `locked`.
+    says there is a warning, or an error if the run is `locked`. Values of the Model that were edited since are a
+    warning in any case.
     """
     header, arrays = read(path)
     problems = _misfits(data, header, arrays)
@@ -224,6 +247,9 @@ def load(
         )
     for line in lines:
         warnings.warn(f"{path}: {line}", ResumeWarning, stacklevel=3)
+    edited = _edited_values(data, header["values"])
+    if edited:
+        warnings.warn(f"{path}: {_told_values(edited)}", ModelValuesWarning, stacklevel=3)
     data.reserve(**_saved_capacities(data, arrays))
     for name, value in arrays.items():
         view = data.field(name)
@@ -308,6 +334,23 @@ def _other_lock(
     was, now = (attrs.evolve(one, stages={s: one.stages[s] for s in both}) for one in (was, now))
     changes = [*was.changes(now), *was.surroundings(now)]
     return ["; ".join(map(str, changes[:MOST_CHANGES])) + _rest(changes)] if changes else []
+
+
+def _edited_values(data: Data, saved: Mapping[str, str]) -> list[str]:
+    """Fields of the Model that have other values than when the file was written. What every world has for itself is
+    in the file, and does not count."""
+    if not saved:
+        return []
+    here = value_digests(data.model)
+    own = {name.removeprefix(OF_MODEL) for name in data.specs if name.startswith(OF_MODEL)}
+    return [name for name in here if name not in own and saved.get(name, here[name]) != here[name]]
+
+
+def _told_values(names: Sequence[str]) -> str:
+    return (
+        f"the Model had other values of {', '.join(names[:MOST_CHANGES])}{_rest(names)} when this was saved; "
+        "the run continues with those of today"
+    )
 
 
 def _label(lock: StageLock, slot: str) -> str:

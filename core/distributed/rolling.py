@@ -34,6 +34,7 @@ from dovetail.distributed.job import Asked, asked
 from dovetail.distributed.pool import ATTEMPTS, Pool, Task
 from dovetail.distributed.worker import Inputs, Policy, RolloutWorker, Summary
 from dovetail.errors import UnknownFieldError, listing, nearest
+from dovetail.once import Once
 from dovetail.planning.costs import Cost, costs
 
 SMALL = 16_384
@@ -234,7 +235,7 @@ class Run:
         self.seconds = self.startup = self.busy = self.processor = 0.0
         self.spent: Counter[str] = Counter()
         self.session = runtime.session(ray)
-        self._told: set[str] = set()
+        self._told = Once()
 
     def _sent(self, inputs: Inputs) -> Any:
         return inputs if inputs.nbytes <= SMALL else self.ray.put(inputs)
@@ -306,9 +307,9 @@ class Run:
 
     def _warn(self, block: Block, found: Iterable[tuple[type[Warning], str]]) -> None:
         for kind, text in found:
-            if text not in self._told:
-                self._told.add(text)
-                warnings.warn(f"{block} (counted from 0 within them): {text}", kind, stacklevel=2)
+            with self._told.new(text) as new:
+                if new:
+                    warnings.warn(f"{block} (counted from 0 within them): {text}", kind, stacklevel=2)
 
     # ---- afterwards
 

@@ -17,12 +17,13 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dovetail.arguments import controls_misfit
 from dovetail.bad_states import StateWarning
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Data, Model
 from dovetail.distributed.blocks import Block
 from dovetail.distributed.pool import FORGOT
-from dovetail.errors import DovetailError
+from dovetail.errors import ArgumentError, DovetailError
 from dovetail.planning.costs import Clock, watch
 from dovetail.simulation import Simulation
 
@@ -156,7 +157,7 @@ class RolloutWorker:
         alone = job.policy is not None or inputs.controls is not None
         while step.number < last:
             if job.policy is not None:
-                sim.data.ctrl = job.policy(sim.data, step.number, worlds)
+                sim.data.ctrl = controls_of(job.policy, sim, step.number, worlds)
             elif inputs.controls is not None:
                 sim.data.ctrl = inputs.controls[:, step.number]
             until = job.every - step.number % job.every
@@ -197,6 +198,19 @@ class RolloutWorker:
             self._simulations[count] = sim
             self._clocks[count] = watch(sim.plan)
         return sim
+
+
+def controls_of(policy: Policy, sim: Simulation, step: int, worlds: Array) -> Any:
+    """What a policy says. NaN goes on, and is a bad control as everywhere."""
+    controls = policy(sim.data, step, worlds)
+    problem = controls_misfit(controls, len(worlds), sim.model.nu)
+    if problem:
+        name = getattr(policy, "__qualname__", None) or type(policy).__qualname__
+        raise ArgumentError(
+            f"the policy {name} returned {problem} at step {step}; it should return numbers of shape "
+            f"{(len(worlds), sim.model.nu)}: a world a row, an actuator a column"
+        )
+    return controls
 
 
 def check_same(wanted: Mapping[str, str], here: Mapping[str, str]) -> None:

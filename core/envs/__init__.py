@@ -16,7 +16,7 @@ from dovetail.envs.registration import register
 from dovetail.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from dovetail.envs.errors import BadActionError, ClosedEnvError, ResetNeededError, TaskError
+    from dovetail.envs.errors import BadActionError, BadSeedError, ClosedEnvError, ResetNeededError, TaskError
     from dovetail.envs.single import DovetailEnv
     from dovetail.envs.stable_baselines import StableBaselinesVecEnv
     from dovetail.envs.task import Task
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "BadActionError": "errors",
+    "BadSeedError": "errors",
     "ClosedEnvError": "errors",
     "DovetailEnv": "single",
     "DovetailVectorEnv": "vector",
@@ -41,6 +42,7 @@ _PLACES = {
 
 __all__ = [
     "BadActionError",
+    "BadSeedError",
     "ClosedEnvError",
     "DovetailEnv",
     "DovetailVectorEnv",

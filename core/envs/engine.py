@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.arguments import whole
+from dovetail.arguments import controls_misfit, texts_by_name, whole
 from dovetail.contracts.fields import GROWING, Array
+from dovetail.envs.checks import checked_task
 from dovetail.envs.errors import BadActionError, TaskError
 from dovetail.envs.task import Outcome, Task
 from dovetail.envs.worlds import Worlds
@@ -31,12 +32,14 @@ class Engine:
     """The worlds of an environment."""
 
     def __init__(self, task: Task, num_envs: int, physics: Mapping[str, Any] | None = None) -> None:
-        self.task, self.num_envs = task, whole("num_envs", num_envs, 1, "WORLDS")
-        self.model = task.load()
-        options = {"keep": task.keep or "state", "per_world": task.per_world, **dict(physics or {})}
-        taken = sorted({"nworld", "keep", "per_world"} & set(physics or ()))
+        self.task = task = checked_task(task)
+        self.num_envs = num_envs = whole("num_envs", num_envs, 1, "WORLDS")
+        physics = {} if physics is None else texts_by_name("physics", physics)
+        taken = sorted({"nworld", "keep", "per_world"} & set(physics))
         if taken:
             raise ArgumentError(f"physics names {', '.join(taken)}: the task and num_envs say that")
+        self.model = task.load()
+        options = {"keep": task.keep or "state", "per_world": task.per_world, **physics}
         self.sim = Simulation(self.model, nworld=num_envs, **options)
         self._options = {**options, "threads": 1}
         self._nurseries: dict[int, Simulation] = {}
@@ -219,6 +222,12 @@ class Engine:
             low, high = self._ctrl_range.T
             action = low + (np.asarray(action, float) + 1.0) * 0.5 * (high - low)
         ctrl = self._call("controls", task.controls, self.worlds, action)
+        problem = controls_misfit(ctrl, self.num_envs, self.model.nu)
+        if problem:
+            raise TaskError(
+                f"controls of the task {type(task).__name__} gave {problem}; it should be numbers "
+                f"{(self.num_envs, self.model.nu)}, a world a row"
+            )
         if not task.control_delay:
             return ctrl
         now = self._delayed[0].copy()
@@ -230,6 +239,11 @@ class Engine:
         """With the task's noise; a world draws it from a generator of its own, some steps ahead."""
         if not np.any(self.task.observation_noise):
             return observation
+        if np.shape(self.task.observation_noise) not in ((), (1,), observation.shape[1:]):
+            raise TaskError(
+                f"{type(self.task).__name__}.observation_noise has shape {np.shape(self.task.observation_noise)}; "
+                f"it should be a number, or one for each of the {observation.shape[1]} that are observed"
+            )
         if not isinstance(rows, slice):  # a start: noise of its own
             drawn = np.array([self.generators[row].standard_normal(observation.shape[1]) for row in rows])
             return observation + self.task.observation_noise * drawn

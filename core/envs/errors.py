@@ -11,6 +11,10 @@ class BadActionError(ArgumentError, gymnasium.error.InvalidAction):
     """Actions of a wrong shape or kind, or that are no numbers. Nothing was stepped."""
 
 
+class BadSeedError(ArgumentError, gymnasium.error.Error):
+    """A seed that is no whole number, or negative. Nothing was reset."""
+
+
 class ResetNeededError(DovetailError, gymnasium.error.ResetNeeded):
     """A step before the first reset, or of an environment that is over and does not start again by itself."""
 

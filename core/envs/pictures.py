@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.arguments import choice, instance, whole
 from dovetail.contracts.fields import Array
 from dovetail.errors import ArgumentError, shown
 from dovetail.simulation import Simulation
@@ -32,6 +33,36 @@ def metadata_of(engine: Any) -> dict[str, Any]:
     return {"render_modes": list(RENDER_MODES), "render_fps": int(np.round(1.0 / period))}
 
 
+def checked_camera(model: Any, camera_id: object, camera_name: object) -> int | str | None:
+    """The camera that one of two arguments names, or None."""
+    if camera_id is not None and camera_name is not None:
+        raise ArgumentError("camera_id and camera_name are both given; one of them names the camera")
+    if camera_name is not None:
+        name = instance("camera_name", camera_name, str, "text")
+        return choice("camera_name", name, [model.camera(i).name for i in range(model.ncam)])
+    if camera_id is None:
+        return None
+    number = whole("camera_id", camera_id, -1)
+    if number >= model.ncam:
+        raise ArgumentError(
+            f"camera_id = {number}: the model has {model.ncam} cameras, from 0; -1 is the free one"
+        )
+    return number
+
+
+def checked_options(options: object) -> Any:
+    """What is drawn, by flags that are on or off; None for what is usual."""
+    if options is None:
+        return None
+    from dovetail.visual import VisualOptions
+
+    if not isinstance(options, Mapping):
+        raise ArgumentError(
+            f"visual_options = {shown(options)} should be a mapping from flags to truth values"
+        )
+    return VisualOptions(flags=options)
+
+
 class Pictures:
     """Makes pictures of the worlds of an engine; what it needs is made with the first one."""
 
@@ -46,11 +77,10 @@ class Pictures:
         max_geom: int = 1000,
         visual_options: Mapping[int, bool] | None = None,
     ) -> None:
-        if camera_id is not None and camera_name is not None:
-            raise ArgumentError("camera_id and camera_name are both given; one of them names the camera")
-        self._engine, self._size, self._max_geom = engine, (height, width), max_geom
-        self._camera_asked = camera_name if camera_name is not None else camera_id
-        self._flags = dict(visual_options or {})
+        self._size = whole("height", height, 1), whole("width", width, 1)
+        self._engine, self._max_geom = engine, whole("max_geom", max_geom, 1)
+        self._camera_asked = checked_camera(engine.model, camera_id, camera_name)
+        self._options = checked_options(visual_options)
         self._sim: Simulation | None = None
         self._renderer: Any = None
 
@@ -67,7 +97,7 @@ class Pictures:
             if name in engine.sim.data and name in data:
                 setattr(data, name, engine.sim.data.field(name)[world])
         self._sim.forward()
-        self._renderer.update_scene(data, self._camera(), self._options())
+        self._renderer.update_scene(data, self._camera(), self._options)
         colour = self._renderer.render() if mode != "depth_array" else None
         depth = self._depth() if mode != "rgb_array" else None
         return (colour, depth) if mode == "rgbd_tuple" else depth if colour is None else colour
@@ -87,16 +117,6 @@ class Pictures:
         if config is None or (model.ncam and "track" in [model.camera(i).name for i in range(model.ncam)]):
             return "track" if model.ncam and model.camera(0).name == "track" else -1
         return free_camera(model, config)
-
-    def _options(self) -> Any:
-        if not self._flags:
-            return None
-        import dovetail
-
-        options = dovetail.visual.VisualOptions()
-        for flag, value in self._flags.items():
-            options.flags[flag] = value
-        return options
 
     def close(self) -> None:
         """Free the renderer; a second time changes nothing."""

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.envs.checks import checked_limit, checked_options, checked_seed
 from dovetail.envs.engine import Engine
 from dovetail.envs.errors import ClosedEnvError, ResetNeededError
 from dovetail.envs.pictures import Pictures, checked_render_mode, metadata_of
@@ -28,12 +29,12 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
         render_mode: str | None = None,
         **picture: Any,
     ) -> None:
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode, limit = checked_render_mode(render_mode), checked_limit(max_episode_steps)
         self.engine = Engine(task, 1, physics)
         self.task = task
         self.metadata = metadata_of(self.engine)
         self.action_space, self.observation_space = spaces_of(self.engine)
-        self._limit = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        self._limit = task.max_episode_steps if limit is None else limit
         self._elapsed = 0
         self._started = self._closed = False
         self._pictures = Pictures(self.engine, **picture)
@@ -48,7 +49,8 @@ class DovetailEnv(gymnasium.Env[Array, Array]):
     ) -> tuple[Array, dict[str, Any]]:
         """Begin an episode; `options` may give `qpos`, `qvel` and `act`."""
         self._check_open("reset")
-        alone = {name: [value] for name, value in (options or {}).items()}
+        seed = checked_seed(seed)
+        alone = {name: [value] for name, value in checked_options(options).items()}
         given = self.engine.given_state(alone, np.array([0]))
         super().reset(seed=seed)
         if self.engine.generators[0] is not self.np_random:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dovetail.arguments import whole
 from dovetail.contracts.fields import Array
+from dovetail.envs.checks import checked_seed
 from dovetail.envs.errors import ClosedEnvError, ResetNeededError
 from dovetail.errors import ArgumentError
 
@@ -21,7 +22,7 @@ class Turns:
     `info["env_id"]`. The order is that of sending, so runs repeat."""
 
     def __init__(self, make: Callable[[int], Any], num_envs: int, parts: int = 2) -> None:
-        whole("parts", parts, 1)
+        parts, num_envs = whole("parts", parts, 1), whole("num_envs", num_envs, 1, "WORLDS")
         if num_envs % parts:
             raise ArgumentError(f"num_envs = {num_envs} cannot be shared out to {parts} parts of one size")
         self.num_envs, self.size = num_envs, num_envs // parts
@@ -33,6 +34,7 @@ class Turns:
     def reset(self, seed: int | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin everywhere; environment i is seeded with `seed` + i. Steps under way are waited for."""
         self._check_open()
+        seed = checked_seed(seed)
         while self._sent:
             self._sent.popleft()[1].result()
         starts = range(0, self.num_envs, self.size)
@@ -45,7 +47,8 @@ class Turns:
     def send(self, actions: Array, part: int) -> None:
         """Start a step of one part."""
         self._check_open()
-        if not 0 <= part < len(self.envs):
+        part = whole("part", part, 0)
+        if part >= len(self.envs):
             raise ArgumentError(f"part {part} does not exist: there are {len(self.envs)}, from 0")
         if any(sent == part for sent, _ in self._sent):
             raise ArgumentError(f"part {part} is under way: recv() what it does before you send again")

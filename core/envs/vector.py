@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from dovetail.contracts.fields import Array
+from dovetail.envs.checks import checked_limit, checked_options, checked_seeds
 from dovetail.envs.engine import Engine
 from dovetail.envs.errors import ClosedEnvError, ResetNeededError
 from dovetail.envs.pictures import Pictures, checked_render_mode, metadata_of
@@ -45,12 +46,12 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
                 f"autoreset_mode = {shown(autoreset_mode)} should be one of "
                 f"{', '.join(m.value for m in AutoresetMode)}"
             ) from None
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode, limit = checked_render_mode(render_mode), checked_limit(max_episode_steps)
         self.engine = Engine(task, num_envs, physics)
-        self.num_envs = num_envs
+        self.num_envs = num_envs = self.engine.num_envs
         self.task = task
         self.metadata = {**metadata_of(self.engine), "autoreset_mode": self.autoreset_mode}
-        self.max_episode_steps = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        self.max_episode_steps = task.max_episode_steps if limit is None else limit
         self.single_action_space, self.single_observation_space = spaces_of(self.engine)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -82,11 +83,11 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
     ) -> tuple[Array, dict[str, Any]]:
         """Begin episodes in all worlds, or where `options["reset_mask"]` says; world i is seeded with `seed` + i."""
         self._check_open("reset")
-        given = dict(options or {})
+        seeds, given = checked_seeds(seed, self.num_envs), dict(checked_options(options))
         mask = self._mask(given.pop("reset_mask", None))
         rows = np.flatnonzero(mask)
         state = self.engine.given_state(given, rows, also=("reset_mask",))
-        self._seed(seed, rows)
+        self._seed(seeds, rows)
         observation, info = self.engine.restart(rows, state)
         self._elapsed[rows], self._over[rows] = 0, False
         if not self._ready or len(rows) == self.num_envs:
@@ -108,16 +109,7 @@ class DovetailVectorEnv(VectorEnv[Array, Array, Array]):
             raise ResetNeededError("reset all environments before some of them")
         return mask
 
-    def _seed(self, seed: int | Sequence[int | None] | None, rows: Array) -> None:
-        seeds: Sequence[int | None]
-        if seed is None:
-            seeds = [None] * self.num_envs
-        elif isinstance(seed, (int, np.integer)):
-            seeds = [int(seed) + i for i in range(self.num_envs)]
-        else:
-            seeds = list(seed)
-            if len(seeds) != self.num_envs:
-                raise ArgumentError(f"seed has {len(seeds)} entries for {self.num_envs} environments")
+    def _seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         for row in rows:
             wanted = seeds[row]
             if wanted is not None or not self._ready:

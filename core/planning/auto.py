@@ -14,6 +14,7 @@ from collections.abc import Collection
 import attrs
 
 from dovetail.backend import REFERENCE, Backend, Preferable
+from dovetail.once import Once
 from dovetail.registry import Registry
 
 logger = logging.getLogger(__name__)
@@ -72,12 +73,14 @@ def processors() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-_told: set[str] = set()
+_told = Once()
 
 
 def _tell(backend: str, passed_over: list[str]) -> None:
     """Say once that something faster could not be had."""
+    if not passed_over:
+        return
     text = f"running on {backend}: {'; '.join(passed_over)}"
-    if passed_over and text not in _told:
-        _told.add(text)
-        logger.warning("%s", text)
+    with _told.new(text) as new:
+        if new:
+            logger.warning("%s", text)

@@ -7,7 +7,6 @@ with two defaults hurts only those who use it, and what was used is what the Mod
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -24,6 +23,7 @@ from dovetail.errors import SelectionError
 from dovetail.implementation import Implementation
 from dovetail.planning.selection import UNASKED, Choice, Selector, check_slot, check_stage, no_row
 from dovetail.registry import Registry, default_registry
+from dovetail.signatures import signature
 
 if TYPE_CHECKING:
     from dovetail.contracts.types import Model
@@ -218,18 +218,20 @@ class Row:
 
 def _bound(record: Implementation, registry: Registry) -> Callable[..., Any]:
     """An implementation as a function of the stage's arguments in their order; others' are checked, and called by
-    name, so that the order in which they list the arguments does not matter."""
+    name, so that the order in which they list the arguments does not matter. What it gets besides, because its record
+    asks for that, are the arguments of its own."""
     function = record.load()
     if record.is_builtin:
         return function
     stage = pipeline.stage(record.stage)
     registry.backend(record.backend).check(record, stage, function)
-    taken = [name for name in stage.arguments if name in inspect.signature(function).parameters]
+    parameters = signature(function).parameters
+    names = [*stage.arguments, *(name for name in parameters if name not in stage.arguments)]
 
     def call(*arguments: Any) -> Any:
-        given = dict(zip(stage.arguments, arguments, strict=True))
+        given = dict(zip(names, arguments, strict=False))
         with blamed(record):
-            return function(**{name: given[name] for name in taken})
+            return function(**{name: value for name, value in given.items() if name in parameters})
 
     return call
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -51,6 +50,7 @@ from dovetail.planning.plan_selection import PlanSelector
 from dovetail.planning.replay import Replay
 from dovetail.planning.selection import Choice
 from dovetail.registry import Registry, default_registry
+from dovetail.signatures import signature
 
 
 def compile_plan(
@@ -493,7 +493,7 @@ class _Planner:
         choice = self.selector.choose_on(label, backend, dispatcher=caller.name)
         self.choices[label] = self.part_choices[label] = choice
         target = self._target(part, choice.record)
-        if part.parts and "parts" in inspect.signature(target).parameters:
+        if part.parts and "parts" in signature(target).parameters:
             return partial(target, parts=self._parts(part, backend))
         return target
 

@@ -19,7 +19,7 @@ def dovetail_implementations() -> list[Implementation]:
     both = [
         record
         for key, summary in rows.items()
-        for record in siblings("actuator_bias", key, key=key, function="bias", summary=summary)
+        for record in siblings("actuator_bias", key, key=key, function="bias", summary=summary, default=True)
     ]
     return both + [
         Implementation(

@@ -21,7 +21,9 @@ def dovetail_implementations() -> list[Implementation]:
     both = [
         record
         for key, summary in rows.items()
-        for record in siblings("actuator_dynamics", key, key=key, function="dynamics", summary=summary)
+        for record in siblings(
+            "actuator_dynamics", key, key=key, function="dynamics", summary=summary, default=True
+        )
     ]
     return both + [
         Implementation(

@@ -19,7 +19,7 @@ def dovetail_implementations() -> list[Implementation]:
     both = [
         record
         for key, summary in rows.items()
-        for record in siblings("actuator_gain", key, key=key, function="gain", summary=summary)
+        for record in siblings("actuator_gain", key, key=key, function="gain", summary=summary, default=True)
     ]
     return both + [
         Implementation(

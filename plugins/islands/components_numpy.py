@@ -71,12 +71,13 @@ def touched_trees(model: ModelLike, data: DataLike) -> tuple[Array, Array]:
 
 
 def scanned(model: ModelLike, data: DataLike) -> Array:
-    """Rows whose trees MuJoCo reads from the Jacobian: all but those on one joint or between two bodies."""
+    """Rows whose trees MuJoCo reads from the Jacobian: all but those on one joint or between two bodies. Rows of a
+    plugin's own belong to no object and may couple anything."""
     kind, owner = data.efc_type[: data.nefc], data.efc_id[: data.nefc]
     equality = kind == EQUALITY
     bodies = (model.eq_type == CONNECT) | (model.eq_type == WELD)
     any_number = (kind == FRICTION_TENDON) | (kind == LIMIT_TENDON)
-    any_number[equality] = ~bodies[owner[equality]]
+    any_number[equality] = ~np.append(bodies, False)[owner[equality]]  # -1: no object's
     contact = kind >= FRICTIONLESS
     any_number[contact] = (data.contact.geom[owner[contact]] < 0).any(axis=1)  # a flex
     return any_number

@@ -508,7 +508,8 @@ class Newton:
         self.mass_times(lambda dof: trial[LAST][dof], self.Ma)
         off = k.select(k.disabled(DisableBit.WARMSTART), 0.0, has_rows)
         last = k.local(cost[LAST] + self.inertial_cost())
-        warm = k.select((last.value <= cost[SMOOTH]) | is_broken(spoilt_by_last(k)), off, 0.0) > 0.0
+        less = (last.value > cost[SMOOTH]) & ~is_broken(spoilt_by_last(k))  # a cost of NaN is not less
+        warm = k.select(less, 0.0, off) > 0.0
         with k.loop(0, k.model.nv) as dof:
             d.qacc[dof] = k.select(warm, trial[LAST][dof], trial[SMOOTH][dof])
             self.Ma[dof] = k.select(warm, self.Ma[dof], d.qfrc_smooth[dof])  # M·qacc_smooth is qfrc_smooth

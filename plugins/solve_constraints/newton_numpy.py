@@ -153,9 +153,9 @@ def solve_alike(H: Array, x: Array) -> Array:
     """H⁻¹·x for matrices (n, k, k) and vectors (n, k)."""
     try:
         np.linalg.cholesky(H)
+        solution: Array = np.linalg.solve(H, x[..., None])[..., 0]
     except np.linalg.LinAlgError:  # one of them is singular or nearly so
         return np.array([solve_positive(block, right) for block, right in zip(H, x, strict=True)])
-    solution: Array = np.linalg.solve(H, x[..., None])[..., 0]
     return solution
 
 
@@ -168,9 +168,13 @@ def solve_positive(H: Any, x: Array) -> Array:
         return solve_deficient(H, x) if failed else solution
     from scipy.sparse.linalg import splu
 
-    return splu(
-        H.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    ).solve(x)
+    try:
+        factors = splu(
+            H.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+    except RuntimeError:  # it is exactly singular; MuJoCo ends the process
+        return solve_deficient(H.toarray(), x)
+    return factors.solve(x)
 
 
 def solve_deficient(H: Array, x: Array) -> Array:

@@ -6,6 +6,7 @@ s is the cost of the constraint rows (`cost_numpy`). The first term is Gauss' pr
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import attrs
@@ -151,7 +152,8 @@ def only_island(data: DataLike, whole: Problem) -> Problem:
 
 def island_scale(pattern: Pattern, M: Array) -> float:
     """One over the sum of the diagonal of an island's mass matrix."""
-    return 1.0 / float(M[pattern.rowadr + pattern.rownnz - 1].sum())
+    total = float(M[pattern.rowadr + pattern.rownnz - 1].sum())
+    return 1.0 / total if total else math.inf
 
 
 def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
@@ -174,7 +176,7 @@ def point_at(problem: Problem, qacc: Array, Ma: Array, jar: Array) -> Point:
 
 
 def starting_acceleration(model: ModelLike, data: DataLike, problem: Problem) -> Array:
-    """Last step's acceleration or the smooth one, whichever costs less; the smooth one where no constraint acts.
+    """Last step's acceleration, or the smooth one if that costs less; the smooth one where no constraint acts.
     Last step's if it is not finite: that shows in the answer. `problem` is the whole one. Compare warmstart in
     engine_forward.c."""
     if model.opt.disableflags & DisableBit.WARMSTART:
@@ -185,7 +187,7 @@ def starting_acceleration(model: ModelLike, data: DataLike, problem: Problem) ->
         last - data.qacc_smooth
     )
     smooth_cost = evaluate(problem.rows, data.efc_b[: data.nefc])[2]
-    warm = cost <= smooth_cost or not np.isfinite(last).all()
+    warm = not cost > smooth_cost or not np.isfinite(last).all()  # a cost of NaN is not less
     start = last.copy() if warm else data.qacc_smooth.copy()
     if data.nisland:
         free = data.map_idof2dof[data.nidof : model.nv]

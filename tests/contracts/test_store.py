@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -284,3 +286,92 @@ def test_resuming_with_another_implementation_warns_which(zoo: Model, path: Path
 
 def test_a_state_without_implementations_resumes_silently(zoo: Model, saved: Path) -> None:
     dovetail.Simulation(zoo).load(saved)
+
+
+# ---- other values in the Model
+
+QUIET = pytest.mark.filterwarnings("error")
+
+
+def edited(model: Model, path: Path, name: str, value: float) -> Any:
+    """A Data of a copy of the model in which a field has another value, everywhere."""
+    other = copy.deepcopy(model)
+    other.field(name)[...] = value
+    return dovetail.make_data(other)
+
+
+@pytest.mark.parametrize(
+    "name", ["body_mass", "opt.timestep", "geom_friction", "opt.disableflags", "stat.meaninertia"]
+)
+def test_a_state_beside_edited_values_loads_and_names_them(zoo: Model, saved: Path, name: str) -> None:
+    data = edited(zoo, saved, name, 3)
+    with pytest.warns(
+        store.ModelValuesWarning, match=rf"other values of {re.escape(name)} when this was saved"
+    ):
+        data.load(saved)
+    assert np.array_equal(data.qpos, store.read(saved)[1]["qpos"])
+
+
+@QUIET
+@pytest.mark.parametrize("name", ["key_qpos", "mat_rgba", "vis.map.stiffness"])
+def test_values_that_no_step_reads_may_change(zoo: Model, saved: Path, name: str) -> None:
+    edited(zoo, saved, name, 3).load(saved)
+
+
+@QUIET
+def test_values_that_are_put_back_are_the_same(zoo: Model, saved: Path) -> None:
+    data = edited(zoo, saved, "body_mass", 3)
+    data.model.body_mass[...] = zoo.body_mass
+    data.load(saved)
+
+
+def test_many_edited_fields_are_counted(zoo: Model, saved: Path) -> None:
+    data: Any = dovetail.make_data(copy.deepcopy(zoo))
+    names = [name for name in store.value_digests(zoo) if zoo.field(name).dtype == float][:9]
+    for name in names:
+        data.model.field(name)[...] += 1
+    with pytest.warns(store.ModelValuesWarning, match=f"{', '.join(names[:6])}; and 3 more when"):
+        data.load(saved)
+
+
+def test_one_warning_names_edited_values_where_a_run_is_locked_too(path: Path) -> None:
+    sim = dovetail.Simulation("pendulum", backend="numpy")
+    sim.save(path)
+    other = dovetail.Simulation("pendulum", backend="numpy", locked=path)
+    other.model.body_mass[1] = 5.0
+    with pytest.warns(store.ModelValuesWarning, match="body_mass") as caught:
+        other.load(path)
+    assert len(caught) == 1
+
+
+@QUIET
+def test_values_that_every_world_has_for_itself_come_with_the_state(path: Path) -> None:
+    def batch() -> Any:
+        return dovetail.Simulation("pendulum", nworld=2, backend="numpy", per_world=("body_mass",))
+
+    sim, other = batch(), batch()
+    sim.per_world["body_mass"][1] *= 2.0
+    sim.save(path)
+    other.model.body_mass[1] = 5.0
+    other.load(path)
+    assert np.array_equal(other.per_world["body_mass"], sim.per_world["body_mass"])
+
+
+def rewritten(saved: Path, change: Any) -> Path:
+    """A saved file with another header."""
+    header, arrays = store.read(saved)
+    change(header)
+    store.write_arrays(saved, {"header": store.pack(header), **arrays})
+    return saved
+
+
+@QUIET
+def test_a_file_without_digests_loads_in_silence(zoo: Model, saved: Path) -> None:
+    edited(zoo, saved, "body_mass", 3).load(rewritten(saved, lambda header: header.pop("values")))
+
+
+@pytest.mark.parametrize("values", [3, ["body_mass"], {"body_mass": 3}, None])
+def test_digests_that_are_none_are_refused(zoo: Model, saved: Path, values: Any) -> None:
+    rewritten(saved, lambda header: header.update(values=values))
+    with pytest.raises(FileFormatError, match="does not say which values the Model had"):
+        dovetail.make_data(zoo).load(saved)

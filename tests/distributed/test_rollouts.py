@@ -20,6 +20,7 @@ from dovetail.bad_states import StateWarning
 from dovetail.distributed import pool, rollout, sweep, worker
 from dovetail.distributed.errors import WorkerError
 from dovetail.distributed.job import asked
+from dovetail.distributed.worker import controls_of
 from dovetail.errors import ArgumentError, MissingDependencyError, UnknownFieldError
 
 pytest.importorskip("ray")
@@ -247,9 +248,48 @@ def test_a_policy_that_raises_names_worlds_and_step(model) -> None:
         rollout(model, broken, workers=2, **ASKED)
 
 
-def test_controls_of_a_policy_must_fit(model) -> None:
-    with pytest.raises(WorkerError, match=r"step 0: ArgumentError: ctrl has shape \(3, 1\)"):
-        rollout(model, lambda data, step, worlds: np.zeros((7, 7)), workers=2, **ASKED)
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        (None, "None"),
+        (np.zeros((7, 7)), r"an array of shape \(7, 7\)"),
+        ([[0.0], [1.0, 2.0], [3.0]], r"\[\[0.0\], \[1.0, 2.0\], \[3.0\]\]"),
+        (1j, r"complex128 of shape \(\)"),
+        (np.zeros((3, 1), np.complex64), r"complex64 of shape \(3, 1\)"),
+        ([[None], [None], [None]], r"\[\[None\], \[None\], \[None\]\]"),
+        ([["0.1"]] * 3, r"<U3 of shape \(3, 1\)"),
+        (np.zeros(3), r"an array of shape \(3,\)"),
+    ],
+)
+def test_controls_of_a_policy_must_fit(model, returned, text: str) -> None:
+    sim = dovetail.Simulation(model, nworld=3, backend="numpy")
+
+    def steer(data, step, worlds):
+        return returned
+
+    with pytest.raises(
+        ArgumentError, match=rf"policy .*steer returned {text} at step 4; .* of shape \(3, 1\)"
+    ):
+        controls_of(steer, sim, 4, np.arange(3))
+
+
+@pytest.mark.parametrize(
+    "returned", [0.5, [0.5], [[0.5]] * 3, np.full((3, 1), 0.5, np.float32), np.float64(0.5)]
+)
+def test_a_policy_may_return_one_number_one_row_or_a_row_for_each_world(model, returned) -> None:
+    sim = dovetail.Simulation(model, nworld=3, backend="numpy")
+    sim.data.ctrl = controls_of(lambda data, step, worlds: returned, sim, 0, np.arange(3))
+    assert np.array_equal(sim.data.ctrl, np.full((3, 1), 0.5))
+
+
+def test_a_policy_that_returns_nothing_is_named_with_its_worlds_and_step(model) -> None:
+    def forgetful(data, step, worlds):
+        return None if step == 5 else 0.0
+
+    with pytest.raises(
+        WorkerError, match=r"step 5: ArgumentError: the policy .*forgetful returned None at step 5"
+    ):
+        rollout(model, forgetful, workers=2, **ASKED)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,7 @@ def same(first, second) -> bool:
 # ---- the same bits
 
 
+@pytest.mark.by_default("2-Disabled")
 @pytest.mark.parametrize(
     ("workers", "mode"),
     [

@@ -17,6 +17,7 @@ from dovetail import Model, Simulation, compile_plan
 from dovetail.backends.native.backend import NativeBackend
 from dovetail.backends.taichi.backend import TaichiBackend
 from dovetail.config import Config
+from dovetail.once import Once
 from dovetail.planning import auto, planner
 from dovetail.planning.plan import Plan
 from dovetail.planning.wrappers import Profiler
@@ -28,7 +29,7 @@ NATIVE_IS_HERE = pytest.mark.skipif(NO_COMPILER, reason="there is no C compiler 
 def real_auto(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`auto` as users have it, not as other tests do; nothing was told before; no configuration but the test's."""
     monkeypatch.setattr(planner, "preferred", auto.preferred)
-    monkeypatch.setattr(auto, "_told", set())
+    monkeypatch.setattr(auto, "_told", Once())
     monkeypatch.delenv("DOVETAIL_BACKEND", raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,25 @@ def test_the_search_ends_at_the_home_directory(tmp_path: Path, monkeypatch: pyte
 def test_a_misspelt_variable_warns(variable: str, right: str) -> None:
     with pytest.warns(ConfigWarning, match=f"environment {variable}: .*; did you mean '{right}'"):
         assert Config.of_environment({variable: "2"}) == Config()
+
+
+def test_a_misspelt_variable_is_told_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_THRAEDS", "2")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            dovetail.Simulation("pendulum", backend="numpy")
+    assert [str(w.message) for w in caught if w.category is ConfigWarning] == [
+        "environment DOVETAIL_THRAEDS: dovetail reads no such variable; did you mean 'DOVETAIL_THREADS'?"
+    ]
+
+
+def test_a_variable_that_is_an_error_is_one_every_time() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(ConfigWarning, match="DOVETAIL_XQZW"):
+                Config.of_environment({"DOVETAIL_XQZW": "2"})
 
 
 def test_a_variable_like_no_other_warns_without_a_guess() -> None:

@@ -31,6 +31,15 @@ def test_a_target_can_be_imported_and_fits_its_stage(record: Implementation) -> 
     REGISTRY.backend(record.backend).check(record, stage, record.load())
 
 
+def test_every_slot_with_something_built_in_has_one_default() -> None:
+    """So that a package which brings another one changes nothing for those who do not choose it."""
+    names: dict[str, set[str]] = {record.slot: set() for record in RECORDS}
+    for record in RECORDS:
+        if record.default:
+            names[record.slot].add(record.name)
+    assert {slot: found for slot, found in names.items() if len(found) != 1} == {}
+
+
 @pytest.mark.parametrize("record", RECORDS, ids=identity)
 def test_a_record_has_a_summary_of_one_line(record: Implementation) -> None:
     assert 3 < len(record.summary) < 100

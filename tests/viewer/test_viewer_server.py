@@ -55,7 +55,8 @@ def status(url: str, **headers: str) -> int:
         with urllib.request.urlopen(request, timeout=120) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def test_the_page_is_served_on_loopback_only_and_to_no_other_origin() -> None:

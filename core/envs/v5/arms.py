@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome
 from dovetail.envs.v5.common import GymnasiumTask, norm, squares
 from dovetail.envs.worlds import Worlds
@@ -40,6 +41,7 @@ class Reacher(_Arm):
 
     bodies = ("fingertip", "target")
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "reacher.xml",
@@ -80,6 +82,7 @@ class Pusher(_Arm):
 
     bodies = ("tips_arm", "object", "goal")
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "pusher_v5.xml",

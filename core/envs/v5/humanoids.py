@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome
 from dovetail.envs.v5.common import GymnasiumTask, flat, norm, squares
 from dovetail.envs.worlds import Worlds
@@ -48,6 +49,7 @@ class Humanoid(_Humanoid):
 
     memory: ClassVar[Mapping[str, int]] = {"place": 2}
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "humanoid.xml",
@@ -127,6 +129,7 @@ class Humanoid(_Humanoid):
 class HumanoidStandup(_Humanoid):
     """Get up from lying."""
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "humanoidstandup.xml",

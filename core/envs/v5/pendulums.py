@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome
 from dovetail.envs.v5.common import GymnasiumTask
 from dovetail.envs.worlds import Worlds
@@ -23,6 +24,7 @@ LIMIT = 10.0
 class InvertedPendulum(GymnasiumTask):
     """One pole."""
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "inverted_pendulum.xml",
@@ -51,6 +53,7 @@ class InvertedDoublePendulum(GymnasiumTask):
 
     keep = ("site_xpos", "qfrc_constraint")
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "inverted_double_pendulum.xml",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dovetail.contracts.fields import Array
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome
 from dovetail.envs.v5.common import GymnasiumTask, norm, squares
 from dovetail.envs.worlds import Worlds
@@ -52,6 +53,7 @@ class HalfCheetah(_Planar):
 
     normal_start = True
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "half_cheetah.xml",
@@ -91,6 +93,7 @@ class Swimmer(_Planar):
     skipped = 2
     memory: ClassVar[Mapping[str, int]] = {"place": 2}
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "swimmer.xml",
@@ -169,6 +172,7 @@ def _camera(distance: float) -> dict[str, Any]:
 class Hopper(_Upright):
     """Hop on one leg."""
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "hopper.xml",
@@ -203,6 +207,7 @@ class Hopper(_Upright):
 class Walker2d(_Upright):
     """Walk on two legs."""
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "walker2d_v5.xml",

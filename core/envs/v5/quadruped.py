@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome
 from dovetail.envs.v5.common import GymnasiumTask, flat, norm, squares
 from dovetail.envs.worlds import Worlds
@@ -21,6 +22,7 @@ class Ant(GymnasiumTask):
     unknown_after_reset = ("cfrc_ext",)  # Gymnasium computes it after steps only
     memory: ClassVar[Mapping[str, int]] = {"place": 2}
 
+    @with_checked_arguments
     def __init__(
         self,
         xml_file: str = "ant.xml",

@@ -11,6 +11,7 @@ import numpy as np
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import Model
 from dovetail.envs import rotations, terrain
+from dovetail.envs.checks import with_checked_arguments
 from dovetail.envs.task import Outcome, Task
 from dovetail.envs.worlds import Worlds
 
@@ -44,6 +45,7 @@ class QuadrupedVelocity(Task):
     memory: ClassVar[Mapping[str, int]] = {"command": 3, "age": 1, "last": 12, "air": 4, "drawn": 1}
     lasting = ("drawn",)  # a world keeps its mass; friction is drawn for every episode
 
+    @with_checked_arguments
     def __init__(self, rough: bool = False, observation_noise: float = 0.02) -> None:
         self.ground, self.observation_noise = hills() if rough else None, observation_noise
 

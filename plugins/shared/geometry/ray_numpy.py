@@ -22,6 +22,7 @@ from dovetail.contracts.enums import GeomType
 from dovetail.contracts.fields import Array
 from dovetail.contracts.named import Which
 from dovetail.contracts.protocols import DataLike, ModelLike
+from dovetail.errors import ArgumentError
 from dovetail.plugins.shared.constants import MINVAL
 from dovetail.plugins.shared.geometry import ray_fields_numpy, ray_surfaces_numpy
 from dovetail.plugins.shared.geometry.ray_shapes_numpy import SHAPES, in_frame
@@ -146,7 +147,7 @@ def _geom_distances(model: ModelLike, data: DataLike, geom: int, point: Array, v
 def _check_vectors(vectors: Array) -> None:
     short = np.flatnonzero(np.linalg.norm(vectors, axis=1) < MINVAL)
     if len(short):
-        raise ValueError(f"ray {short[0]} has no direction: its vector {vectors[short[0]]} is too short")
+        raise ArgumentError(f"ray {short[0]} has no direction: its vector {vectors[short[0]]} is too short")
 
 
 def _or_miss(distance: float) -> float:
