@@ -17,6 +17,7 @@ from dovetail.backend import REFERENCE
 from dovetail.contracts.fields import FieldSpec
 from dovetail.contracts.kernel_fields import KernelField
 from dovetail.errors import PluginError, nearest
+from dovetail.signatures import signature
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*$")
 _MINOR = re.compile(r"\d+\.\d+$")
@@ -217,7 +218,7 @@ class Deferred:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self._record.load())
+        return signature(self._record.load())
 
     def __repr__(self) -> str:
         return f"<{self._record.target}, imported when needed>"

@@ -5,12 +5,12 @@ Importing this must be cheap, since every registry does; what works comes with `
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dovetail.contracts.sizes import CAPACITIES
 from dovetail.errors import PluginError
+from dovetail.signatures import signature
 
 if TYPE_CHECKING:
     from dovetail.backend import Segment
@@ -48,7 +48,7 @@ class LaneBackend:
 
     def check(self, record: Implementation, stage: Stage, target: Callable[..., Any]) -> None:
         """A builder takes the kernel `k` in place of model and data, then the stage's other arguments."""
-        arguments = list(inspect.signature(target).parameters)
+        arguments = list(signature(target).parameters)
         others = tuple(a for a in stage.arguments if a not in ("model", "data"))
         if arguments[:1] != ["k"] or len(arguments) > 1 + len(others):
             raise PluginError(

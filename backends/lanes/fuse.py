@@ -8,7 +8,6 @@ needs is dropped, and everything that is left gets its place. What runtime print
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -39,6 +38,7 @@ from dovetail.blame import blame
 from dovetail.errors import PerWorldError
 from dovetail.implementation import Implementation
 from dovetail.recorded_model import RecordedModel
+from dovetail.signatures import signature
 
 AGAIN = "watch/again"
 """Integer of the program by which `bad_states` says that an evaluation must be repeated."""
@@ -385,7 +385,7 @@ def _build(stage: LaneStage, kernel: Kernel) -> None:
     extra: list[Any] = []
     if stage.integrate:
         extra.append(kernel.evaluation)
-    if stage.parts or "parts" in inspect.signature(stage.builder).parameters:
+    if stage.parts or "parts" in signature(stage.builder).parameters:
         extra.append(stage.parts)
     try:
         stage.builder(kernel, *extra)

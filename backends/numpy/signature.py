@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import listing
+from dovetail.signatures import signature
 
 if TYPE_CHECKING:
     from dovetail.pipeline import Stage
@@ -21,7 +22,7 @@ def misfit(stage: Stage, target: Callable[..., Any]) -> str:
     if not callable(target):
         return f"it is {target!r}, which cannot be called"
     try:
-        parameters = list(inspect.signature(target).parameters.values())
+        parameters = list(signature(target).parameters.values())
     except (TypeError, ValueError):  # some functions written in C do not say
         return ""
     if stage.phase == "compile":  # called by name, with those arguments that it takes

@@ -8,7 +8,6 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from dovetail.cli._options import (
@@ -149,7 +148,7 @@ def _report(result: Rollout, out: Path | None) -> dict[str, Any]:
         "steps_per_second": done / result.seconds,
         "restarts": result.restarts,
         "repeated_steps": result.repeated_steps,
-        "costs": [attrs.asdict(cost) for cost in result.costs],
+        "costs": result.costs,
         "out": None if out is None else str(out),
     }
 
@@ -170,6 +169,6 @@ def _show(report: dict[str, Any]) -> None:
         f"Before these seconds it took {quantity(report['startup_seconds'])} until the first worker was ready."
     )
     for cost in report["costs"]:
-        say(cost["text"])
+        say(cost.text)
     if report["out"]:
         say(f"Records: {report['out']}")

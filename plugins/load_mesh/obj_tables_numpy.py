@@ -100,7 +100,7 @@ def _form(plain: bytes, starts: Array) -> list[int]:
     """Which of vertex, texture coordinate and normal every corner names; nothing if they differ, or one is wrong."""
     letters = np.frombuffer(plain, np.uint8)
     slashes = np.flatnonzero(letters == _SLASH)
-    per_corner = np.bincount(np.searchsorted(starts, slashes, side="right") - 1, minlength=len(starts))
+    per_corner = np.bincount(np.searchsorted(starts, slashes, side="right"), minlength=len(starts) + 1)[1:]
     count = int(per_corner[0])
     if count > 2 or (per_corner != count).any():
         return []

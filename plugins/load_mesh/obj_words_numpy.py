@@ -40,7 +40,7 @@ def _from_hexadecimal(text: str) -> float:
 
 def corner(word: bytes, counts: list[int], line: int) -> Corner:
     """A corner written v, v/vt, v//vn or v/vt/vn, given how many of each there are so far."""
-    parts = word.split(b"/")
+    parts = word.split(b"/", _PARTS)
     if len(parts) > _PARTS:
         raise ValueError(f"line {line}: {_shown(word)} is no corner; write v, v/vt or v/vt/vn")
     absent = len(parts) == _PARTS and not parts[1]

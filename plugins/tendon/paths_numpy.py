@@ -155,11 +155,13 @@ def add_piece(model: ModelLike, data: DataLike, piece: Piece, scale: float, row:
     for k in range(len(piece.points) - 1):
         if piece.bodies[k] == piece.bodies[k + 1]:
             continue
-        direction = direction_of(piece.points[k + 1] - piece.points[k])
+        x, y, z = direction_of(piece.points[k + 1] - piece.points[k])
         change: Row = {}
         for sign, end in ((-1.0, k), (1.0, k + 1)):
             dofs, speeds = point_jacobian(model, data, piece.bodies[end], piece.points[end])
-            for dof, speed in zip(dofs.tolist(), (sign * (speeds @ direction)).tolist(), strict=True):
+            # Each product is rounded, so that what cancels in MuJoCo cancels here; NumPy 2.5's `@` rounds less often.
+            along = sign * (speeds[:, 0] * x + speeds[:, 1] * y + speeds[:, 2] * z)
+            for dof, speed in zip(dofs.tolist(), along.tolist(), strict=True):
                 change[dof] = change.get(dof, 0.0) + speed
         for dof, speed in change.items():
             row[dof] = row.get(dof, 0.0) + speed * scale
