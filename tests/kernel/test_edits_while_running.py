@@ -134,3 +134,20 @@ def test_in_a_batch_of_lanes(pile: Model) -> None:
     sim.step()
     assert sim.data is data
     assert np.asarray(data.ncon).tolist() == [0, 0]
+
+
+def test_in_a_kernel_whose_step_is_kept_ready() -> None:
+    """It was built without a fluid, so it must not be taken any more when there is one."""
+    model = dovetail.loads(
+        "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    sim = running(model, backend=LANES)
+    assert sim.plan.execution.ready(sim.data) is not None
+    falling = float(sim.data.qvel[2])
+    freely = float(model.opt.gravity[2] * model.opt.timestep)
+    sim.step()
+    assert sim.data.qvel[2] - falling == pytest.approx(freely)
+    model.opt.viscosity = 100.0
+    falling = float(sim.data.qvel[2])
+    sim.step()
+    assert sim.data.qvel[2] - falling > 0.9 * freely

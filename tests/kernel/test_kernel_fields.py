@@ -191,6 +191,54 @@ def test_a_data_field_can_be_made_of_kernel_fields(pendulum: Model, shared: Regi
     assert "cdof_dot" in found.keep
 
 
+def test_what_its_writer_left_out_in_the_same_kernel_is_not_made_of_data(
+    pendulum: Model, shared: Registry, record: Any
+) -> None:
+    """Data hold those of the step before when a kernel begins that only then writes them."""
+    shared.transfers.append(Transfer(name="toy", into={"toy:speed": ("cvel",)}, fetch="nowhere:fetch"))
+    record("com_velocity", name="plain", backend="toy", reads="qvel cdof", writes="cvel cdof_dot")
+    found = plan(pendulum, shared, {"com_velocity": "plain@toy"})
+    assert chosen(found, "bias_force") == "rne@numpy"
+
+
+def test_what_a_kernel_leaves_in_data_when_it_ends_is_not_there_for_its_own_slots(
+    pendulum: Model, shared: Registry, record: Any
+) -> None:
+    shared.transfers.append(Transfer(name="toy", out={"cdof_dot": ("toy:speed",)}, deliver="nowhere:deliver"))
+    record("bias_force", name="looking", backend="toy", reads="cvel cdof_dot", writes="qfrc_bias")
+    found = plan(pendulum, shared, {"bias_force": "looking@toy"})
+    assert chosen(found, "com_velocity") == "tree@numpy"
+
+
+def test_a_kernel_lacks_what_an_earlier_row_adds_elsewhere(
+    registry: Registry, toy_backend: Any, record: Any
+) -> None:
+    """The later row is in the kernel of the reader, and leaves all of its part in Data as well."""
+    rows = kernel_field("toy:rows", 3, doc="Rows.", writer="passive_force")
+    for key in ("spring", "damper"):
+        record(
+            "passive_force",
+            key=key,
+            name="joint",
+            backend="toy",
+            kernel_fields=(rows,),
+            reads="qvel",
+            writes=f"toy:rows qfrc_{key} qfrc_passive",
+        )
+    record(
+        "smooth_acceleration",
+        name="mass_solve",
+        backend="toy",
+        reads="toy:rows",
+        writes="qacc_smooth qfrc_smooth",
+    )
+    model = dovetail.loads(UNDRIVEN)
+    assert chosen(plan(model, registry), "smooth_acceleration") == "mass_solve@toy"
+    found = plan(model, registry, {"passive_force:spring": "@numpy"})
+    assert chosen(found, "passive_force:damper") == "joint@toy"
+    assert chosen(found, "smooth_acceleration") == "mass_solve@numpy"
+
+
 def test_one_row_of_a_table_elsewhere_is_missed(registry: Registry, toy_backend: Any, record: Any) -> None:
     """A kernel field that rows of a table fill together is of no use if one of them runs elsewhere, and what the
     others keep to their kernel is missing in Data."""

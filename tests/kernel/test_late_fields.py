@@ -17,6 +17,8 @@ from dovetail import Model, Simulation
 from dovetail.compare.errors import getter, meaningful, relative_error
 from dovetail.contracts.enums import DisableBit
 from dovetail.contracts.types import DATA_SPECS, Data
+from dovetail.errors import StaleFieldError
+from dovetail.planning.dependencies import SMALL
 from dovetail.planning.replay import Replayer
 
 TIED = """
@@ -292,6 +294,34 @@ def test_what_is_edited_after_a_step_does_not_change_what_the_step_computed(edit
         each.step(2)
     EDITS[edit](sim.data)
     assert_same(values(sim.data, compared(sim)), values(twin.data, compared(twin)), 0.0)
+
+
+HILLS = """
+<mujoco>
+  <asset><hfield name="hills" nrow="70" ncol="60" size="1 1 .1 .1"/></asset>
+  <worldbody>
+    <geom type="hfield" hfield="hills"/>
+    <body pos=".01 .02 .095"><freejoint/><geom size=".1" condim="1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("steps", [1, 3], ids=["first step", "kept ready"])
+def test_a_field_too_large_to_be_copied_must_be_as_the_step_used_it(steps: int) -> None:
+    sim = Simulation(dovetail.loads(HILLS), backend=LANES)
+    heights = sim.model.hfield_data
+    assert heights.size > SMALL
+    for _ in range(steps):
+        sim.step()
+    heights[17] = 0.5
+    with pytest.raises(StaleFieldError, match=r"efc_J cannot be computed .* edited since .*\(hfield_data\)"):
+        _ = sim.data.efc_J
+    heights[17] = 0.0
+    assert np.any(sim.data.efc_J)
+    heights[17] = 0.5
+    sim.forward()
+    assert np.any(sim.data.efc_J)
 
 
 def test_the_state_is_not_changed_by_looking() -> None:

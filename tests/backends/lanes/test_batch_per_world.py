@@ -11,8 +11,10 @@ from batch_scene import SCENE, scene, spread
 from lane_backend import LANES
 
 import dovetail
+from dovetail.compare.oracle import read
+from dovetail.contracts.types import MODEL_SPECS
 from dovetail.errors import PerWorldError, ValidationError
-from dovetail.planning.per_world import POSSIBLE
+from dovetail.planning.per_world import NOT_PHYSICS, POSSIBLE
 
 SMALL = """
 <mujoco model="small">
@@ -151,6 +153,66 @@ def test_derived_fields_join_by_themselves() -> None:
     moving = sim.model.body_invweight0[:, 0] > 0
     ratio = sim.per_world["body_invweight0"][1][moving, 0] / sim.model.body_invweight0[moving, 0]
     assert (ratio < 0.9).all()
+
+
+TIED = """
+<mujoco>
+  <worldbody>
+    <site name="post" pos="0 .2 1"/>
+    <body name="arm" pos="0 0 .6" euler="0 10 0">
+      <joint name="a" axis="0 1 .1" pos=".02 0 0" armature=".01"/>
+      <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/>
+      <body name="hand" pos=".3 0 .1">
+        <joint name="b" type="slide" axis="1 0 .2" ref=".1"/>
+        <geom size=".05" pos=".1 0 0"/><site name="tip" pos=".2 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon><spatial name="cord" stiffness="3"><site site="post"/><site site="tip"/></spatial></tendon>
+  <equality><connect body1="hand" body2="world" anchor=".1 0 0"/></equality>
+  <actuator><motor tendon="cord"/><general site="tip" refsite="post" gear="1 0 0 0 .5 0"/></actuator>
+</mujoco>
+"""
+OF_MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature")
+OF_PLACES = ("body_pos", "body_quat", "jnt_pos", "jnt_axis", "qpos0", "site_pos", "site_quat")
+ONLY_COMPILED = (*NOT_PHYSICS, "dof_length")
+"""Statistics, and what `set_constants` leaves as it was compiled."""
+
+
+def moved(name: str, values: Any) -> Any:
+    """Values a little elsewhere, but for the world's body, which has none."""
+    values = np.array(values)
+    rows = values[1:] if name.startswith("body_") else values
+    rows += 0.1 * np.random.default_rng(4).random(rows.shape)
+    if name.endswith(("quat", "axis")):
+        rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    return values
+
+
+@pytest.mark.parametrize("name", [*OF_MASSES, *OF_PLACES])
+def test_all_that_follows_from_a_field_joins_it_and_is_mujocos(name: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    compiled, theirs = (mujoco.MjModel.from_xml_string(TIED) for _ in range(2))
+    sim = dovetail.Simulation(dovetail.loads(TIED), 2, per_world=(name,))
+    values = moved(name, sim.per_world[name][1])
+    sim.per_world[name][1] = getattr(theirs, name)[...] = values
+    if name in OF_PLACES:  # a spring that is given no length takes the one it has at rest
+        sim.per_world["tendon_lengthspring"][1] = theirs.tendon_lengthspring[...] = -1.0
+    sim.set_constants(worlds=[1])
+    mujoco.mj_setConst(theirs, mujoco.MjData(theirs))
+    before = real_values(compiled)
+    for field, expected in real_values(theirs).items():
+        if field in sim.per_world:
+            found = np.ravel(sim.per_world[field][1])
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12, err_msg=field)
+        else:
+            assert np.array_equal(expected, before[field]), f"{field} is left behind"
+
+
+def real_values(compiled: Any) -> dict[str, Any]:
+    """The real fields that MuJoCo's Model has as well."""
+    names = [n for n, spec in MODEL_SPECS.items() if spec.dtype == "float64" and n not in ONLY_COMPILED]
+    return {n: np.ravel(read(compiled, n)).copy() for n in names if hasattr(compiled, n.partition(".")[0])}
 
 
 def test_a_constant_that_would_be_left_behind_is_an_error() -> None:

@@ -50,3 +50,21 @@ def test_zero_quaternion_means_no_rotation() -> None:
 @pytest.mark.parametrize("how", implementations("kinematics"))
 def test_poses_are_mujocos(how: How) -> None:
     assert_mujocos(EVERYTHING, "kinematics", how)
+
+
+REFERENCES = """
+<mujoco>
+  <worldbody>
+    <body pos="1 0 2" euler="20 0 10">
+      <joint type="slide" axis="1 .2 0" ref=".7"/>
+      <geom size=".1" pos="0 .1 0"/>
+      <body pos="0 .3 .1"><joint axis="0 1 .5" pos=".05 0 0" ref="50"/><geom size=".1" pos=".2 0 0"/></body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("how", implementations("kinematics"))
+def test_slides_and_hinges_move_from_their_reference_positions(how: How) -> None:
+    assert_mujocos(REFERENCES, "kinematics", how)
