@@ -40,7 +40,7 @@ COMMANDS = {
     "plugins": "List the installed plugins and what they offer.",
     "doctor": "Show what this machine has for fast kernels, and try it.",
     "bench": "Measure the speed of batches or of one world, beside MuJoCo if it is installed.",
-    "conform": "Compare a model, stage by stage, with MuJoCo 3.4.0.",
+    "conform": "Compare a model, stage by stage and step by step, with MuJoCo 3.4.0.",
     "compare": "Compare two implementations of one stage on the same states.",
     "diff": "Find the first stage where two runs of a model part.",
     "minimise": "Find the smallest model and state that still show a fault.",

@@ -17,6 +17,7 @@ import dovetail
 from dovetail import registry as registry_module
 from dovetail.backends.lanes.kernel import LaneError
 from dovetail.errors import ArgumentError, DovetailError, PluginError, UndeclaredFieldError, WrittenKindError
+from dovetail.once import Once
 from dovetail.plugin import Implementation, hookimpl
 from dovetail.registry import build_registry, default_registry
 
@@ -78,7 +79,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         monkeypatch.setattr(registry_module, "_cached", None)
-        monkeypatch.setattr(registry_module, "_said", set())
+        monkeypatch.setattr(registry_module, "_told", Once())
         module = ModuleType(MODULE)
         module.stage = stage  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, MODULE, module)

@@ -12,6 +12,7 @@ import pytest
 from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.native import compilers, libraries
 from dovetail.backends.native.compilers import Compiler
+from dovetail.once import Once
 
 REAL = ("clang", "gcc", "zig")
 PROGRAM = shutil.which("clang") or shutil.which("gcc")
@@ -54,7 +55,7 @@ def private_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def forget_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process."""
     monkeypatch.setattr(libraries, "_loaded", {})
-    for name, empty in {"_usable": set(), "_instead": {}, "_told": set()}.items():
+    for name, empty in {"_usable": set(), "_instead": {}, "_told": Once()}.items():
         monkeypatch.setattr(kernel_cache, name, empty)
     compilers.forget()
 

@@ -14,6 +14,7 @@ import pytest
 
 from dovetail.backends.lanes import kernel_cache
 from dovetail.backends.taichi import cache, progress, runtime
+from dovetail.once import Once
 
 RUNTIME = "quadrants"
 PROGRAM = """
@@ -290,7 +291,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
     (shared / which).chmod(0o777)
     monkeypatch.setattr(kernel_cache, "_usable", set())
     monkeypatch.setattr(kernel_cache, "_instead", {})
-    monkeypatch.setattr(kernel_cache, "_told", set())
+    monkeypatch.setattr(kernel_cache, "_told", Once())
     with pytest.warns(kernel_cache.CacheWarning, match="everybody may write to .*DOVETAIL_CACHE_DIR"):
         private = cache.writable_directory()
     assert private != shared / "taichi"
@@ -339,7 +340,7 @@ def test_a_full_disk_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOVETAIL_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(kernel_cache, "_instead", {})
-    monkeypatch.setattr(kernel_cache, "_told", set())
+    monkeypatch.setattr(kernel_cache, "_told", Once())
 
     class Full:
         def __init__(self, **_: object) -> None:
