@@ -83,7 +83,10 @@ class Engine:
             if name not in widths:
                 raise ArgumentError(f"reset has no option {name!r}; there are {', '.join((*also, *widths))}")
             try:
-                array = np.asarray(value, float)
+                array = np.asarray(value)
+                if array.dtype.kind == "c":
+                    raise TypeError("it has complex numbers")
+                array = array.astype(float)
             except (ValueError, TypeError) as problem:
                 raise ArgumentError(f'options["{name}"] is no array of numbers: {problem}') from None
             if array.shape == (self.num_envs, widths[name]):

@@ -169,6 +169,17 @@ def test_options_of_a_reset_that_mean_nothing_are_told(many, options):
         many.reset(options=options)
 
 
+def test_a_complex_state_is_refused_and_no_world_begins_anew(many):
+    many.reset(seed=1)
+    before = generators(many)
+    width = many.engine.model.nq
+    with pytest.raises(
+        ArgumentError, match=r'options\["qpos"\] is no array of numbers: it has complex numbers'
+    ):
+        many.reset(options={"qpos": np.full((2, width), 1j)})
+    assert generators(many) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
