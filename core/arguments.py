@@ -67,7 +67,7 @@ def truth(name: str, value: object) -> bool:
 
 
 def controls_misfit(value: object, count: int, width: int) -> str:
-    """What is wrong with a value as controls of so many worlds, a world a row: `None`, `complex128 of shape (3, 1)`;
+    """What is wrong with a value as controls of `count` worlds, a world a row: `None`, `complex128 of shape (3, 1)`;
     empty if it fits. One row or one number stands for all."""
     try:
         array = np.asarray(value)

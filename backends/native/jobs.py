@@ -129,7 +129,7 @@ def remove(path: Path) -> None:
 
 def run(commands: Sequence[Sequence[str]], work: Path, seconds: float) -> list[Outcome]:
     """Run commands at once in a working folder, and tell how they ended, up to the first that failed. None is left
-    when this returns or raises. Each has so many seconds."""
+    when this returns or raises. Each may take `seconds`."""
     began = time.monotonic()
     processes: list[subprocess.Popen[bytes]] = []
     outcomes: list[Outcome] = []

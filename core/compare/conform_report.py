@@ -26,7 +26,7 @@ HEADINGS = ("slot", "field", "stages", "solved", "steps", "allowed", "")
 """`solved`: the stages, with solvers that have converged."""
 NUMBERS = ("stages", "solved", "steps", "allowed")
 SHOWN = 8
-"""So many entries of a long list are printed; JSON has all."""
+"""How many entries of a long list the text shows; JSON has all."""
 
 
 @attrs.frozen(kw_only=True)

@@ -41,20 +41,20 @@ from dovetail.planning.plan import Plan
 from dovetail.simulation import Simulation
 
 SOLVER_ITERATIONS = 500
-"""At least so many are allowed when both engines solve further than the model asks."""
+"""The least number of iterations that both engines may take when they solve further than the model asks."""
 
 
 TRAJECTORY_SEEDS = 1000
 """Random starts of trajectories have seeds from here on, so that they are not those of single states."""
 
 STRIDE = 20
-"""MuJoCo takes so many steps between the later states of a trajectory."""
+"""How many steps MuJoCo takes between the later states of a trajectory."""
 
 BETWEEN, LARGE = 2, 60
 """Of the states on the way batches step from every second; of models with more dofs than that, from no more."""
 
 KEYFRAME_STEPS = 2
-"""Of several keyframes so many states each: the second has a warm start."""
+"""How many states each of several keyframes gives: the second has a warm start."""
 
 
 # ---- states
@@ -70,7 +70,7 @@ def chosen_starts(
     worlds: int,
 ) -> AllStarts:
     """Where states come from: those that are named, or all kinds. Of random starts as many as states are wanted, and
-    one more for a trajectory; of those with a seed so many for each world."""
+    one more for a trajectory. Starts with a seed are drawn for each world."""
     given = next((start for start in starts if isinstance(start, Mapping)), None)
     if given is not None:
         raise ArgumentError(f"starts: {shown(given)} should be a kind of start, a keyframe or a file")

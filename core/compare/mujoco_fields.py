@@ -45,7 +45,7 @@ OF_SPARSE_JACOBIAN = ("efc_J_*", "iefc_J*", "nJ", "efc_AR", "nA")
 """Fields that MuJoCo fills only for a Jacobian that it stores by row."""
 
 OF_ROWS = ("nA", "efc_AR")
-"""Fields that keep what another step left where there is no row."""
+"""Fields that keep the values of an earlier step when a step has no rows."""
 
 AWAKE = ("tree_awake", "body_awake*", "*_awake", "*_awake_ind")
 """Lists of what is awake, which dovetail keeps only for models that may sleep."""

@@ -30,9 +30,9 @@ NUDGE = {"f64": 1e-14, "f32": 1e-7}
 IDLE = 1e-15
 """An iteration of the solver that gains less, in its own scale, gains nothing."""
 STATISTICS_OF_ISLAND = 200
-"""So many iterations have a place in `solver` for each island (mjNSOLVER)."""
+"""How many iterations `solver` has room for on each island (mjNSOLVER)."""
 BAD = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC")
-"""Warnings after which MuJoCo begins anew."""
+"""Warnings after which MuJoCo resets the state."""
 
 
 def put_state(model: Any, oracle: Any, state: State) -> None:

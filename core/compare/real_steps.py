@@ -19,13 +19,14 @@ import numpy as np
 from dovetail.compare.errors import FieldError, getter, has_room, meaningful, relative_error
 from dovetail.compare.mujoco_fields import MujocoFields, pipeline_order, writer_of
 from dovetail.compare.mujoco_moves import Judged, Oracle, State
+from dovetail.compare.run_starts import spread_out
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, Data
 from dovetail.errors import NotKeptError
 from dovetail.simulation import Simulation
 
 REPEATED = 12
-"""So many states are stepped again, in other orders."""
+"""How many states are stepped again, in other orders."""
 ORDERS = 2
 CALLS = (0, 3)
 """Of which of these states one call of several steps is compared with several calls."""
@@ -35,7 +36,7 @@ WORLDS = 9
 SPOILT = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
 """Fields that get a NaN."""
 LOOKED_AT = ("qpos", "qvel")
-"""If one of them has a NaN a step begins anew before any stage runs."""
+"""A NaN in one of them resets the state before any stage runs."""
 SEEN_OF_BAD = ("time", "qpos", "qvel", "act")
 """What is compared after a step from a state with a NaN: MuJoCo begins anew, or goes on."""
 WHICH = 1e-3
@@ -133,7 +134,7 @@ class RealSteps:
     def _one_world(self, relations: bool) -> dict[int, dict[str, Array]]:
         """Every state in turn; what some of them gave."""
         sim, wanted = self.one, dict[int, dict[str, Array]]()
-        again = _spread_out(len(self.moments), REPEATED)
+        again = spread_out(range(len(self.moments)), REPEATED)
         for number, moment in enumerate(self.moments):
             self._take(sim, moment)
             if relations and number in again:
@@ -173,7 +174,7 @@ class RealSteps:
         """Every state in some world of a batch; then some of them beside others, and beside themselves."""
         sim, moments, worlds = self.batch, (*self.moments, *self.between), self.batch.nworld or 1
         known: dict[int, dict[str, Array]] = {}
-        again = set(_spread_out(len(self.moments), REPEATED))
+        again = set(spread_out(range(len(self.moments)), REPEATED))
         for first in range(0, len(moments), worlds):
             order = [(first + n) % len(moments) for n in range(worlds)]
             self._step_worlds(sim, [moments[number] for number in order])
@@ -367,10 +368,3 @@ def _bits_row(name: str, ours: Array, theirs: Array) -> FieldError:
         ours=float(a[first]),
         theirs=float(b[first]),
     )
-
-
-def _spread_out(count: int, most: int) -> list[int]:
-    """At most so many numbers below a count, at equal distances."""
-    if count <= most:
-        return list(range(count))
-    return sorted({int(n) for n in np.linspace(0, count - 1, most).round()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -17,6 +17,8 @@ from dovetail.contracts.derive import make_data, reset
 from dovetail.contracts.fields import Array
 from dovetail.contracts.types import DATA_SPECS, STATE, Data, Model
 from dovetail.errors import ArgumentError, SelectionError, listing, nearest, shown
+
+T = TypeVar("T")
 
 STARTS = ("near", "rest", "random")
 """A pose near the model's own with random controls; the model's own state; anything a user might set."""
@@ -63,7 +65,7 @@ def all_starts(
     """So many random starts, so many near the model's pose, and its keyframes, at most so many of them: first, last
     and others at equal distances."""
     known = keyframe_starts(model)
-    chosen = _spread_out(known, keyframes)
+    chosen = spread_out(known, keyframes)
     counted = (("random", random), ("near", near))
     return AllStarts(
         (
@@ -181,12 +183,12 @@ def _keyframe(model: Model, name: str) -> int | None:
     return int(digits) if known else None
 
 
-def _spread_out(names: Sequence[str], most: int) -> tuple[str, ...]:
-    """At most so many, at equal distances."""
-    if len(names) <= most:
-        return tuple(names)
-    places = np.linspace(0, len(names) - 1, most).round().astype(int) if most > 0 else ()
-    return tuple(names[place] for place in places)
+def spread_out(items: Sequence[T], most: int) -> tuple[T, ...]:
+    """At most `most` of them, at equal distances."""
+    if len(items) <= most:
+        return tuple(items)
+    places = np.linspace(0, len(items) - 1, most).round().astype(int) if most > 0 else ()
+    return tuple(items[place] for place in places)
 
 
 def _unknown(model: Model, name: str) -> SelectionError:
