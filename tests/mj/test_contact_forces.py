@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 import pytest
-from lane_backend import LANES, lanes_missing
 
 from dovetail import mj
 from dovetail.contracts.fields import Array
-from dovetail.mj.functions import stand_ins
 from dovetail.plugins.shared.rows import contact_forces_numpy
 
 mujoco = pytest.importorskip("mujoco")
@@ -47,15 +44,7 @@ def forces(module: Any, model: Any, data: Any) -> Array:
     return found
 
 
-@pytest.fixture(params=["numpy", LANES])
-def _backend(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == LANES and lanes_missing():
-        pytest.skip(lanes_missing())
-    monkeypatch.setenv("DOVETAIL_BACKEND", request.param)
-    monkeypatch.setattr(stand_ins, "_known", OrderedDict())  # plans of the other backend
-
-
-@pytest.mark.usefixtures("_backend")
+@pytest.mark.usefixtures("each_backend")
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_forces_are_mujocos_of_the_state_as_it_is(cone: str) -> None:
     found: list[list[Array]] = []
@@ -76,7 +65,7 @@ def test_forces_are_mujocos_of_the_state_as_it_is(cone: str) -> None:
     assert np.abs(found[0][1] - found[0][0]).max() > 1
 
 
-@pytest.mark.usefixtures("_backend")
+@pytest.mark.usefixtures("each_backend")
 def test_asking_for_every_contact_looks_at_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[int] = []
     plain = contact_forces_numpy.from_pyramid

@@ -5,16 +5,13 @@ from __future__ import annotations
 import copy
 import ctypes
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lane_backend import LANES, lanes_missing
 
 from dovetail import mj
-from dovetail.mj.functions import stand_ins
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -108,15 +105,7 @@ PUSHED = """
 """
 
 
-@pytest.fixture(params=["numpy", LANES])
-def _backend(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == LANES and lanes_missing():
-        pytest.skip(lanes_missing())
-    monkeypatch.setenv("DOVETAIL_BACKEND", request.param)
-    monkeypatch.setattr(stand_ins, "_known", OrderedDict())  # plans of the other backend
-
-
-@pytest.mark.usefixtures("_backend")
+@pytest.mark.usefixtures("each_backend")
 @pytest.mark.parametrize("integrator", ["Euler", "RK4"])
 def test_broken_controls_are_counted_as_mujoco_counts_them(integrator: str) -> None:
     for value in BAD:
@@ -145,7 +134,7 @@ def test_broken_controls_are_counted_as_mujoco_counts_them(integrator: str) -> N
         assert found[0][-1][0] > 8
 
 
-@pytest.mark.usefixtures("_backend")
+@pytest.mark.usefixtures("each_backend")
 def test_a_control_that_is_mended_between_the_halves_of_a_step_is_not_broken() -> None:
     model = mj.MjModel.from_xml_string(PUSHED.format(integrator="Euler"))
     data = mj.MjData(model)
@@ -201,7 +190,7 @@ def times_told(module: Any) -> list[int]:
     return found
 
 
-@pytest.mark.usefixtures("_no_callbacks_left", "_backend")
+@pytest.mark.usefixtures("_no_callbacks_left", "each_backend")
 def test_a_kind_of_warning_is_told_once_until_its_count_is_put_back() -> None:
     found = times_told(mj)
     assert found == times_told(mujoco)
